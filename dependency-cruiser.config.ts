@@ -66,10 +66,10 @@ const server: IForbiddenRuleType[] = [
   ),
   forbid(
     'domain-through-its-index',
-    'Another domain is used through its index.ts; queries may join the tables of its tables.ts.',
+    'Another domain is used through its index.ts; queries may join the tables of its tables.ts, or of one in a folder of it.',
     `${SERVER}domains/([^/]+)/`,
     `${SERVER}domains/`,
-    [`${SERVER}domains/$1/`, `${SERVER}domains/[^/]+/(index|tables)\\.ts$`]
+    [`${SERVER}domains/$1/`, `${SERVER}domains/[^/]+/(index|tables)\\.ts$`, `${SERVER}domains/[^/]+/[^/]+/tables\\.ts$`]
   ),
   {
     name: 'domain-has-a-place',

@@ -11,6 +11,18 @@ const shared = {
   exclude: ['**/node_modules/**', '**/dist/**']
 }
 
+/** What meets other programs behaves alike whatever PostgreSQL runs: a second run on another server leaves it out. */
+const sameOnAnyDatabase = [
+  '**/infra/postgres/**',
+  '**/infra/http/**',
+  '**/server/src/integrations/**',
+  '**/server/src/start.test.ts',
+  '**/server/src/demo-history.test.ts',
+  '**/domains/chat/**',
+  '**/fleet/provision/**',
+  '**/apps/sandbox/**'
+]
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -23,6 +35,7 @@ export default defineConfig({
           // Loading the server for each file anew took a quarter of the time. What a file keeps, it keeps in its own scope.
           isolate: false,
           include: ['apps/server/**/*.test.ts', 'apps/sandbox/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...shared.exclude, ...(process.env['ONLY_WHAT_A_DATABASE_CHANGES'] ? sameOnAnyDatabase : [])],
           globalSetup: ['apps/server/src/testing/global-setup.ts']
         }
       },
@@ -38,6 +51,18 @@ export default defineConfig({
             'apps/web/**/*.node.test.ts',
             'scripts/**/*.test.ts',
             'e2e/**/*.test.ts'
+          ]
+        }
+      },
+      {
+        test: {
+          ...shared,
+          // The agent's tests of what passes through it, once more over the public sockets instead of the bare handles.
+          name: 'streams',
+          env: { AGENT_SOCKETS: 'streams' },
+          include: [
+            'apps/agent/test/{broken-streams,denied-sites,egress,faults,hostile,judged-turns,pipelining,policy}.test.ts',
+            'apps/agent/test/{management,memory-bounds,repaired-heads,source-ports,strangers,takeover,tls-proxy,udp}.test.ts'
           ]
         }
       },

@@ -8,6 +8,8 @@ const PUBLIC = [
   '/login',
   '/createAccount',
   '/support',
+  '/status',
+  '/rewards',
   '/policy?id=1',
   '/policy?id=2',
   '/policy?id=3'
@@ -23,6 +25,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
       test('every screen of a visitor and a customer is accessible and fits its width', async ({ page, shop }) => {
         test.setTimeout(180_000)
+        const errors: string[] = []
+        page.on('console', message => {
+          if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()}`)
+        })
         const look = async (path: string) => {
           await page.goto(shop.url + path)
           await expect(page.locator('main')).toBeVisible()
@@ -32,6 +38,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
           expect.soft(wide, `${path} is wider than the window`).toBeLessThanOrEqual(0)
         }
         for (const path of PUBLIC) await look(path)
+        expect(errors).toEqual([])
         await page.goto(`${shop.url}/login`)
         await page.getByRole('textbox', { name: 'Username or email' }).fill(shop.customer.username)
         await page.getByRole('textbox', { name: 'Password' }).fill(shop.customer.password)

@@ -39,7 +39,7 @@ const parts: [
   [
     'the tabs of a user',
     (_, shop) =>
-      ['summary', 'orders', 'payments', 'points', 'keys', 'sessions', 'logins', 'tickets', 'audit'].map(
+      ['summary', 'orders', 'payments', 'points', 'traffic', 'keys', 'sessions', 'logins', 'tickets', 'audit'].map(
         tab => [`users/2?tab=${tab}`, shop.customer.username] as const
       )
   ],

@@ -78,4 +78,14 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
     expect((await curl(proxyUrl(line), 'http://www.nike.com/')).status).toBe(403)
     expect((await curl(proxyUrl(line, 'wrong'), `${platformUrl}/echo`)).status).toBe(407)
   })
+
+  await test.step('finds the signed events at the page that stands in for the customer’s server', async () => {
+    await expect(async () => {
+      await page.goto(`${platformUrl}/hooks`)
+      for (const type of ['webhook.test', 'order.delivered']) {
+        const caught = page.locator('section', { has: page.getByRole('heading', { name: type }) })
+        await expect(caught.first()).toContainText('Signature verified', { timeout: 500 })
+      }
+    }).toPass()
+  })
 })

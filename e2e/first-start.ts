@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
 import { startProgram, untilAnswers, type Program } from '../scripts/demo/programs.ts'
-import { freePorts } from './ports.ts'
+import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
 /** What an operator copies from the platform's own pages into Web Settings. */
 const PLATFORM = { token: 'operators-day-token', secret: 'operators-day-secret' }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { layoutOf } from '../apps/server/src/domains/fleet/provision/layout.ts'
 import { sshdPath, startSshd, type TestSshd } from '../apps/server/src/integrations/ssh/sshd.fixture.ts'
 import type { EmptyShop } from './first-start.ts'
-import { freePorts } from './ports.ts'
+import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
 const run = promisify(execFile)
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
-import { freePorts } from './ports.ts'
+import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -144,7 +144,7 @@ test('level codes: searched, ten a page, edited only, with what the form needs',
   await form.getByLabel('Code').fill(code)
   await form.getByLabel('Points').fill(before[2] ?? '')
   await form.getByRole('button', { name: 'Save' }).click()
-  await expect(rowOf(page, code)).toContainText('$9.75')
+  await expect(rowOf(page, code)).toContainText('9.75 %')
   // The tests after this one find the level as it was.
   await page.getByRole('button', { name: 'Undo' }).click()
   await said(page, 'Undone')

@@ -73,6 +73,31 @@ test('the shell: menu, titles, full screen, the way back to the top, and what it
   await expect(menu).toBeHidden()
 })
 
+test('a log-out asks for nothing more, and another tab says what became of what was typed there', async ({
+  page,
+  shop
+}) => {
+  await asAdmin(page, shop)
+  const refused: string[] = []
+  const other = await page.context().newPage()
+  for (const one of [page, other])
+    one.on('response', answered => void (answered.status() === 401 && refused.push(answered.url())))
+  await other.goto(`${shop.url}/dashboard/index/giftcard`)
+  await other.getByRole('button', { name: 'Add gift card' }).click()
+  await other.getByRole('dialog').getByRole('textbox').first().fill('12')
+
+  await page.goto(`${shop.url}/dashboard/index/home`)
+  await expect(page.getByRole('heading', { name: 'Sales' })).toBeVisible()
+  await page.getByRole('banner').getByRole('button', { name: shop.admin.username }).click()
+  await page.getByRole('button', { name: 'Logout' }).click()
+  await expect(page).toHaveURL(/\/login/)
+  await expect(page.getByText('You are no longer logged in')).toBeHidden()
+  await expect(other).toHaveURL(/\/login/)
+  await expect(other.getByText('You are no longer logged in. What you had not saved is lost.')).toBeVisible()
+  await expect(other.getByRole('button', { name: 'Login' }).last()).toBeVisible()
+  expect(refused).toEqual([])
+})
+
 test('Q&A: search, Add and Delete, in the words of the specification', async ({ page, shop }) => {
   await asAdmin(page, shop)
   await page.goto(`${shop.url}/dashboard/index/QA`)

@@ -1,6 +1,7 @@
 // The near end of the benchmark, a process of its own: drives a proxy for a while and reports what it managed. It stands
 // on the agent's own lean connections, so that it is not what limits the proxies.
-import { RawSocket, type RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
+import { handleSockets } from '../../apps/agent/src/proxy/handle-sockets.ts'
+import type { RawSocket, RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
 
 export type Job = {
   kind: 'tunnels' | 'requests' | 'bytes' | 'idle' | 'pings'
@@ -9,8 +10,12 @@ export type Job = {
   port: number
   target: number
   auth: string
+  /** In its place, one for each of the addresses. */
+  auths?: string[]
   concurrency: number
   ms: number
+  /** Tunnels after which it ends, whatever the time. */
+  count?: number
 }
 export type Report = { count: number; seconds: number; p50: number; p99: number; max: number; errors: number }
 
@@ -19,7 +24,7 @@ function open(job: Job, n: number, first: string, owner: Partial<RawSocketOwner>
   const host = job.addresses[n % job.addresses.length] ?? ''
   // Clients of 128 addresses: with one, finding it a free port takes longer than the proxying.
   const from = `127.251.0.${1 + (n & 127)}`
-  const rawSocket: RawSocket = RawSocket.connect(host, job.port, 4, from, code => {
+  const rawSocket: RawSocket = handleSockets.connect(host, job.port, 4, from, code => {
     if (code !== null) {
       rawSocket.destroy()
       return failed()
@@ -35,8 +40,10 @@ const silent: RawSocketOwner = {
   socketClosed: () => {}
 }
 
-const connectHead = (job: Job): string =>
-  `CONNECT 127.0.0.1:${job.target} HTTP/1.1\r\nHost: 127.0.0.1:${job.target}\r\nProxy-Authorization: ${job.auth}\r\n\r\n`
+function connectHead({ target, auth, auths, addresses }: Job, n: number): string {
+  const own = auths?.[n % addresses.length] ?? auth
+  return `CONNECT 127.0.0.1:${target} HTTP/1.1\r\nHost: 127.0.0.1:${target}\r\nProxy-Authorization: ${own}\r\n\r\n`
+}
 
 /** Opens a tunnel and calls back with its socket when the proxy said yes; `data` gets what comes through it. */
 function tunnel(
@@ -59,7 +66,7 @@ function tunnel(
     head = null
     ready(rawSocket)
   }
-  open(job, n, connectHead(job), { socketData, socketEnd: broken, socketClosed: broken }, failed)
+  open(job, n, connectHead(job, n), { socketData, socketEnd: broken, socketClosed: broken }, failed)
 }
 
 function report(times: number[], count: number, startedAt: number, errors: number): Report {
@@ -79,7 +86,7 @@ function tunnels(job: Job): Promise<Report> {
     new Promise(resolve => {
       const next = (): void => {
         const began = performance.now()
-        if (began > until) return resolve()
+        if (began > until || serial >= (job.count ?? Infinity)) return resolve()
         const failed = (): void => {
           errors++
           setTimeout(next, 10)

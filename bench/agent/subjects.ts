@@ -5,9 +5,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What is measured: a proxy that is up, and how to look at its processes. */
-export type Subject = { name: string; pids: () => number[]; stop: () => Promise<void> }
+export type Subject = {
+  name: string
+  pids: () => number[]
+  /** MB of the process that serves; of one of several. */
+  memory: () => number
+  stop: () => Promise<void>
+}
 /** The agent also takes changes. */
-export type AgentSubject = Subject & { put: (path: string, body: unknown) => Promise<void> }
+export type AgentSubject = Subject & {
+  put: (path: string, body: unknown) => Promise<void>
+  get: (path: string) => Promise<void>
+}
 export type Setup = {
   folder: string
   addresses: string[]
@@ -55,7 +64,13 @@ async function waitForPort(host: string, port: number): Promise<void> {
 }
 
 /** Starts the agent and leases the addresses to one user. */
-export async function startAgentSubject(setup: Setup, cpus: string): Promise<AgentSubject> {
+export async function startAgentSubject(
+  setup: Setup,
+  cpus: string,
+  sockets: 'handles' | 'streams' = 'handles',
+  /** `bare`: as it is in its folder, and not waited for. */
+  { bare = false } = {}
+): Promise<AgentSubject> {
   const main = fileURLToPath(new URL('../../apps/agent/src/main.ts', import.meta.url))
   const token = 'bench-token-1234'
   const management = setup.port + 1
@@ -68,24 +83,41 @@ export async function startAgentSubject(setup: Setup, cpus: string): Promise<Age
       AGENT_PORT: String(management),
       PROXY_PORT: String(setup.port),
       AGENT_WORKERS: String(setup.workers),
+      AGENT_SOCKETS: sockets,
       AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
       AGENT_USER_CONNECTIONS: '20000',
+      AGENT_ADDRESS_CONNECTIONS: '0',
+      AGENT_CUSTOMER_CONNECTIONS: '0',
+      AGENT_USER_RATE: '0',
+      AGENT_ADDRESS_RATE: '0',
+      AGENT_CLIENT_RATE: '0',
       LOG_LEVEL: 'warn'
     }
   })
-  await waitForPort('127.0.0.1', management)
-  const put = async (path: string, body: unknown): Promise<void> => {
+  if (!bare) await waitForPort('127.0.0.1', management)
+  const call = async (method: string, path: string, body?: unknown): Promise<void> => {
     const reply = await fetch(`http://127.0.0.1:${management}${path}`, {
-      method: 'PUT',
+      method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body)
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
-    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
+    const text = await reply.text()
+    if (!reply.ok) throw new Error(`${path}: ${text}`)
   }
-  await put('/api/prefixes', { prefixes: ['127.0.0.0/8'] })
-  await put(`/api/users/${setup.user}`, { password: setup.password, prefixes: setup.addresses, denied_domains: [] })
+  const put = (path: string, body: unknown): Promise<void> => call('PUT', path, body)
+  if (!bare) {
+    await put('/api/prefixes', { prefixes: ['127.0.0.0/8'] })
+    await put(`/api/users/${setup.user}`, { password: setup.password, prefixes: setup.addresses, denied_domains: [] })
+  }
   return {
-    name: 'agent',
+    get: path => call('GET', path),
+    memory: () =>
+      Math.max(
+        ...processTree(child.pid ?? 0)
+          .slice(1)
+          .map(pid => memoryMb([pid]))
+      ),
+    name: sockets === 'handles' ? 'agent' : 'agent on streams',
     put,
     pids: () => processTree(child.pid ?? 0),
     stop: async () => {
@@ -151,6 +183,7 @@ export async function startSquidSubject(
   await waitForPort('127.0.0.1', setup.port)
   return {
     name: 'squid',
+    memory: () => memoryMb(processTree(child.pid ?? 0)),
     pids: () => processTree(child.pid ?? 0),
     stop: async () => {
       child.kill('SIGTERM')
@@ -174,8 +207,17 @@ export function cpuSeconds(pids: readonly number[]): number {
   return ticks / 100
 }
 
-/** Memory of the processes in MB: proportional set size, so that shared pages count once. */
-export function memoryMb(pids: readonly number[]): number {
+/** Memory of the managing process and of each worker in MB: at present, and at the most since it began. */
+export function memoryOf({ pids }: Subject): Array<{ name: string; now: number; most: number }> {
+  // `taskset` becomes what it starts.
+  return pids().map((pid, n) => {
+    const most = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+    return { name: n === 0 ? 'managing process' : `worker ${n}`, now: memoryMb([pid]), most }
+  })
+}
+
+/** Memory of processes in MB: proportional set size, so that shared pages count once. */
+function memoryMb(pids: readonly number[]): number {
   let kb = 0
   for (const pid of pids) {
     try {

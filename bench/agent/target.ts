@@ -1,6 +1,6 @@
 // The far end of the benchmark, a process of its own: answers requests, echoes bytes, and sends as many as asked for.
 import { createServer, type Socket } from 'node:net'
-import { RawSocket } from '../../apps/agent/src/proxy/raw-socket.ts'
+import { handleSockets } from '../../apps/agent/src/proxy/handle-sockets.ts'
 
 const body = 'x'.repeat(512)
 const answer = Buffer.from(
@@ -20,7 +20,15 @@ const http = createServer({ noDelay: true }, socket => {
   })
 })
 
-const echo = createServer()
+// A lean connection, as the near end has: neither is to be what limits the proxies.
+const echo = handleSockets.createServer(accepted =>
+  accepted.start({
+    socketData: (rawSocket, chunk) => rawSocket.write(chunk),
+    socketEnd: rawSocket => rawSocket.closeWhenSent(),
+    socketDrained: () => {},
+    socketClosed: () => {}
+  })
+)
 
 /** Sends until the other side closes. */
 const bulk = createServer({ noDelay: true }, (socket: Socket) => {
@@ -42,14 +50,5 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
   })
 
 const ports = { http: await listen(http), echo: await listen(echo), bulk: await listen(bulk) }
-// A lean connection, as the near end has: neither is to be what limits the proxies.
-RawSocket.accept(echo, accepted =>
-  accepted.start({
-    socketData: (rawSocket, chunk) => rawSocket.write(chunk),
-    socketEnd: rawSocket => rawSocket.closeWhenSent(),
-    socketDrained: () => {},
-    socketClosed: () => {}
-  })
-)
 process.send?.(ports)
 process.on('disconnect', () => process.exit(0))

@@ -79,12 +79,19 @@ async function adminSession(env: Record<string, string>): Promise<string> {
 async function measure(page: Page, console: string): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [what, name] of Object.entries(SCREENS)) {
+    const entry = page.locator(`#side-menu a[href$="/${name}"]`)
     const times = await repeat(async () => {
-      // Anew each time: neither the screen's code nor its rows are in the page's memory.
+      // Anew each time: the screen was not shown before, and none of its rows is in the page's memory.
       await page.goto(`${console}/home`)
-      return rowsAfterClick(page.locator(`#side-menu a[href$="/${name}"]`))
+      await page.waitForLoadState('networkidle')
+      return rowsAfterClick(entry)
     })
     figures.push(figure(`${what}: click in the menu to the first rows`, times, FIRST_ROWS))
+    const early = await repeat(async () => {
+      await page.goto(`${console}/home`)
+      return rowsAfterClick(entry)
+    })
+    figures.push(figure(`${what}: the same as soon as the menu is there, while the home screen loads`, early))
   }
   await page.goto(`${console}/orders`)
   const next = page.getByRole('button', { name: /^Next/ })
@@ -111,10 +118,12 @@ async function repeat(round: () => Promise<number>): Promise<number[]> {
   return times
 }
 
-function figure(what: string, times: number[], goal: number): Figure {
+function figure(what: string, times: number[], goal?: number): Figure {
   const late = quantile(times, 0.95)
   const measured = `${Math.round(median(times))} / ${Math.round(late)} ms`
-  return { what, measured, goal: `p95 ≤ ${goal} ms`, met: late <= goal }
+  return goal === undefined
+    ? { what, measured, goal: '–', met: null }
+    : { what, measured, goal: `p95 ≤ ${goal} ms`, met: late <= goal }
 }
 
 const load = () => loadavg()[0]?.toFixed(1)

@@ -57,6 +57,8 @@ export async function fill(url: string, { rows, users }: Size, log: (line: strin
     await client.query(`set maintenance_work_mem = '512MB'`)
     for (const { definition } of indexes.rows) await client.query(definition)
     await client.query('vacuum (analyze)')
+    // What was filled is written to disk now, not while something is measured.
+    await client.query('checkpoint')
     const { rows: found } = await client.query<{ order_id: string; platform_order_number: string }>(
       `select order_id, platform_order_number from orders where id = $1`,
       [Math.floor(rows / 2)]

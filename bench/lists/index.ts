@@ -6,7 +6,8 @@ import { fill, type Size } from './dataset.ts'
 
 const SMALL: Size = { rows: 1000, users: 1000 }
 const LARGE: Size = { rows: 1_000_000, users: 100_000 }
-const ROUNDS = 60
+/** So many calls that one slow one among them is not the p99; fewer of what takes long. */
+const ROUNDS = { most: 600, fewest: 100, within: 6000 }
 /** Milliseconds. */
 const QUICK = 5
 const SLOW = 50
@@ -33,7 +34,7 @@ export const listsBench: Bench = async log => {
     for (const [at, { what, run }] of small.entries()) {
       const atLarge = large[at]
       if (!atLarge || atLarge.what !== what) throw new Error('both have the same cases')
-      const [few = [], many = []] = await alternate(ROUNDS, [run, atLarge.run])
+      const [few = [], many = []] = await alternate(await roundsFor(run, atLarge.run), [run, atLarge.run])
       const ratio = quantile(many, 0.99) / quantile(few, 0.99)
       const p99 = quantile(many, 0.99)
       log(`${times(few)} · ${times(many)} ${what}`)
@@ -49,6 +50,12 @@ export const listsBench: Bench = async log => {
   } finally {
     for (const database of databases) await database.drop()
   }
+}
+
+/** How many rounds of these take `ROUNDS.within` milliseconds, by a few of them. */
+async function roundsFor(...tasks: (() => Promise<unknown>)[]): Promise<number> {
+  const once = (await alternate(3, tasks, 3)).reduce((sum, samples) => sum + median(samples), 0)
+  return Math.round(Math.min(ROUNDS.most, Math.max(ROUNDS.fewest, ROUNDS.within / once)))
 }
 
 /** '0.8 / 1.4 ms': median and p99. */

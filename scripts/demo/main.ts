@@ -87,6 +87,10 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
     SENDGRID_URL: platformUrl,
     DISCORD_URL: platformUrl,
+    // The operators' receivers, and the demo customer's own server, are the stand-in on this machine: of it a customer
+    // reaches the catcher page alone.
+    WEBHOOK_ORIGINS: platformUrl,
+    CUSTOMER_WEBHOOK_URLS: `${platformUrl}/hooks/in/`,
     CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
     CHECK_BING_URL: `${platformUrl}/check/bing`,
     CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
@@ -114,7 +118,8 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     SANDBOX_APP_SECRET: secrets.platformSecret,
     SANDBOX_DISCORD_CLIENT_ID: 'netlet-demo',
     SANDBOX_DISCORD_CLIENT_SECRET: secrets.discordSecret,
-    SANDBOX_DISCORD_BOT_TOKEN: secrets.botToken
+    SANDBOX_DISCORD_BOT_TOKEN: secrets.botToken,
+    SANDBOX_HOOK_SECRET: secrets.hookSecret
   }
   const platform = startWatched('The stand-in platform', ['apps/sandbox/src/main.ts'], platformEnv, [
     'apps/sandbox/src'
@@ -184,7 +189,9 @@ function announce({ port, platformPort, proxyPort }: DemoSettings): void {
 
   Shop       http://127.0.0.1:${port}
   Mail       http://127.0.0.1:${platformPort}/outbox
+  Webhooks   http://127.0.0.1:${platformPort}/hooks   (a stand-in for a customer's server)
   Platform   http://127.0.0.1:${platformPort}   (a stand-in: its checkout takes no real money)
+  Chat       http://127.0.0.1:${platformPort}/chat   (a stand-in: write there, and the shop's bot gives coins)
   Proxies    127.10.x.y:${proxyPort}
 
   Customer   ${DEMO_CUSTOMER.username} / ${DEMO_CUSTOMER.password}

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartProblem, type DemoSettings } from './settings.ts'
 
 /** Raise it where the demo's contents change in a way that an older folder should get too. */
-const PREPARED = 1
+const PREPARED = 3
 
 /**
  * What earlier starts have done to the database.

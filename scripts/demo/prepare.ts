@@ -4,12 +4,14 @@ import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
 import { seed } from './seed.ts'
 import { isStartError, readSettings } from './settings.ts'
+import { seedWebhook } from './webhook.ts'
 
 async function prepare(): Promise<void> {
   const settings = readSettings(process.env)
   const { ctx, close } = await openApp(readConfig(process.env), { worker: false })
   try {
     await seed(ctx, { settings, platformUrl: `http://127.0.0.1:${settings.platformPort}` })
+    await seedWebhook(ctx, settings)
   } finally {
     await close()
   }

@@ -1,6 +1,9 @@
-import { ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
+import { NoticeChannelForm, ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
+import { demoChannel } from '../../apps/sandbox/src/discord/rooms.ts'
+import { OPERATORS_WEBHOOK } from '../../apps/sandbox/src/discord/incoming-webhooks.ts'
 import { demoPlans, demoRules, demoRulesProduct, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
+import { MAILGUN_KEY } from '../../apps/sandbox/src/outbox/reports.ts'
 import { demoLocations } from '../../apps/sandbox/src/shopify/plan.ts'
 import { createUser } from '../../apps/server/src/domains/accounts/index.ts'
 import { users } from '../../apps/server/src/domains/accounts/tables.ts'
@@ -16,6 +19,8 @@ import { openPlatform } from '../../apps/server/src/domains/commerce/index.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
 import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
+import { createChannel } from '../../apps/server/src/domains/notices/channels.ts'
+import { noticeChannels } from '../../apps/server/src/domains/notices/tables.ts'
 import { createGiftCard } from '../../apps/server/src/domains/rewards/index.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
@@ -23,6 +28,7 @@ import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
 import { SYSTEM, type UserActor } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
+import { noticePorts } from '../../apps/server/src/notice-ports.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
 import type { DemoSettings } from './settings.ts'
@@ -51,7 +57,11 @@ export async function seed(
     discord_bot_token: secrets.botToken,
     discord_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/redirect`,
     discord_bind_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/bind_redirect`,
-    sendgrid_api_key: 'outbox'
+    // The stand-in's chat room.
+    support_discord: `${platformUrl}/chat`,
+    sendgrid_api_key: 'outbox',
+    sendgrid_webhook_key: await reportKey(platformUrl),
+    mailgun_webhook_key: MAILGUN_KEY
   })
   const platform = must(await openPlatform(ctx))
   // The stand-in is the demo's own: what points elsewhere is an address that it had before.
@@ -62,14 +72,27 @@ export async function seed(
   if (!registered.ok) throw new Error(registered.message)
   const admin = await accounts(ctx)
   await renewAddresses(ctx, settings)
+  await channels(ctx, admin, platformUrl)
   const [product] = await ctx.db.select({ id: products.id }).from(products).limit(1)
   if (product) return
+  // Once: an administrator may choose others.
+  await writeSettings(ctx, {
+    discord_bot_channels: demoChannel,
+    discord_bot_points_per_message: 2,
+    discord_bot_max_points_per_day: 20
+  })
   // Each step skips what a start that was cut short has done already.
   await levels(ctx)
   await texts(ctx, admin)
   await rules(ctx, admin)
   await fleet(ctx, admin, settings)
   await catalogue(ctx, admin)
+}
+
+/** What the stand-in's mail service signs its reports with. It is kept in its folder, with what else it remembers. */
+async function reportKey(platformUrl: string): Promise<string> {
+  const answer = await fetch(`${platformUrl}/sandbox/mail/webhook_key`)
+  return ((await answer.json()) as { public_key: string }).public_key
 }
 
 async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, secrets }: DemoSettings): Promise<void> {
@@ -103,13 +126,37 @@ async function accounts(ctx: AppContext): Promise<UserActor> {
   }
 }
 
+const CHAT = 'Operators’ room'
+
+/** Notices go to the demo's administrator by mail, and into the stand-in's room for operators, wherever that is by now. */
+async function channels(ctx: AppContext, admin: UserActor, platformUrl: string): Promise<void> {
+  const form = { name: CHAT, kind: 'chat', target: `${platformUrl}${OPERATORS_WEBHOOK}` } as const
+  const [chat] = await ctx.db
+    .select({ id: noticeChannels.id })
+    .from(noticeChannels)
+    .where(eq(noticeChannels.name, CHAT))
+  if (chat) {
+    const target = { target: ctx.secrets.seal(form.target), host: new URL(form.target).host }
+    await ctx.db.update(noticeChannels).set(target).where(eq(noticeChannels.id, chat.id))
+    return
+  }
+  // The channel that a new shop has: to all whose work it is.
+  await ctx.db
+    .update(noticeChannels)
+    .set({ userIds: [admin.id] })
+    .where(eq(noticeChannels.kind, 'mail'))
+  // The history is made with stand-ins at an address of its own.
+  const reaching = { ...ctx, config: { ...ctx.config, webhookOrigins: [platformUrl] } }
+  must(await createChannel(reaching, admin, noticePorts, NoticeChannelForm.parse(form)))
+}
+
 /** The discount codes that the stand-in platform knows, one a level. */
 async function levels(ctx: AppContext): Promise<void> {
   const ofLevels = demoDiscountCodes.filter(code => code.code !== 'WELCOME10')
   for (const [at, { code, value }] of ofLevels.entries()) {
     await ctx.db
       .update(levelCodes)
-      .set({ code, discount: value })
+      .set({ code, discount: value, discountType: 'percent' })
       .where(eq(levelCodes.level, at + 1))
   }
 }

@@ -11,6 +11,8 @@ export type DemoSecrets = {
   platformSecret: string
   discordSecret: string
   botToken: string
+  /** Signs the webhooks of the demo customer's endpoint: 'whsec_' and base64. */
+  hookSecret: string
 }
 
 /** The exit code of the program that makes the history, where the shop has a database already. */
@@ -77,7 +79,8 @@ function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
     platformToken: stored.platformToken ?? secret(),
     platformSecret: stored.platformSecret ?? secret(),
     discordSecret: stored.discordSecret ?? secret(),
-    botToken: stored.botToken ?? secret()
+    botToken: stored.botToken ?? secret(),
+    hookSecret: stored.hookSecret ?? `whsec_${randomBytes(32).toString('base64')}`
   }
   const text = JSON.stringify(kept, null, 2)
   if (JSON.stringify(stored, null, 2) !== text) {

@@ -28,16 +28,21 @@ test('the worked examples of the code style are in the files that they name', ()
   }
 })
 
-test('each fault of docs/FAULTS.md has its tests', () => {
-  const rows = readFileSync(join(root, 'docs/FAULTS.md'), 'utf8')
-    .split('\n')
-    .filter(line => /^\| +\d+ +\|/.test(line))
-  expect(rows.map(row => Number(row.split('|')[1]))).toEqual(Array.from({ length: 24 }, (_, at) => at + 1))
+test.each([
+  ['Faults from outside', 24, 'apps/server/src'],
+  ['Faults of the agent and its fleet', 25, 'apps'],
+  ['Faults of the links to other services', 11, 'apps/server/src']
+])('each of docs/FAULTS.md has its tests: %s', (heading, count, below) => {
+  const section = readFileSync(join(root, 'docs/FAULTS.md'), 'utf8')
+    .split(/^#+ /m)
+    .find(text => text.startsWith(heading))
+  const rows = (section ?? '').split('\n').filter(line => /^\| +\d+ +\|/.test(line))
+  expect(rows.map(row => Number(row.split('|')[1]))).toEqual(Array.from({ length: count }, (_, at) => at + 1))
   for (const row of rows) {
     const named = [...row.matchAll(/`(\S+\.test\.ts)`: (.+?)(?=<br>| +\|)/g)]
     expect(named.length, row).toBeGreaterThan(0)
     for (const [, path = '', title = ''] of named)
-      expect(readFileSync(join(root, 'apps/server/src', path), 'utf8'), `${path}: ${title}`).toContain(title)
+      expect(readFileSync(join(root, below, path), 'utf8'), `${path}: ${title}`).toContain(title)
   }
 })
 

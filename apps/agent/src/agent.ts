@@ -1,36 +1,66 @@
-import { createRequire } from 'node:module'
+import { realpath } from 'node:fs/promises'
+import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
-import type { Control } from './api/control.ts'
-import { managementApi, readTls } from './api/server.ts'
+import { closeApi, listenApi, managementApi, readTls } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { AccessLog, type WriteLines } from './log/access-log.ts'
+import { Certificate, type Pem } from './certificate.ts'
+import { Collector } from './collector.ts'
+import type { WriteLines } from './log/access-log.ts'
+import { LogFollower } from './log/follower.ts'
+import { fits, type Listener } from './net/listen-handle.ts'
+import { tellMainProcess } from './main-process.ts'
+import { makeControl, version } from './make-control.ts'
 import type { Resolve } from './net/resolver.ts'
 import { Routes, type RunCommand } from './net/routes.ts'
-import { lockFolder, readOrCreateToken } from './state/folder.ts'
+import { lockFolder, readOrCreateSessionKey } from './state/folder.ts'
+import { openFiles } from './state/files.ts'
+import { type Lock, lockFrom } from './state/lock.ts'
+import type { Op } from './state/ops.ts'
 import { Store } from './state/store.ts'
-import { TrafficTotals } from './state/traffic.ts'
+import { Alarms } from './state/alarms.ts'
+import { Generations } from './takeover/generations.ts'
+import { HandOver, type HandingOver, LineSink } from './takeover/hand-over.ts'
+import { TAKEOVER_FORMAT } from './takeover/messages.ts'
+import type { Handed, Predecessor } from './takeover/predecessor.ts'
 import type { Backend } from './workers/backend.ts'
+import { ProcessMeter } from './workers/process-figures.ts'
+import { forgetOthers, keepProgram } from './workers/kept-program.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
-import type { TrafficRow } from './proxy/traffic-meter.ts'
-import { nextTurn } from './turns.ts'
+import { feedWatchdog } from './watchdog.ts'
 import { WorkerPool } from './workers/pool.ts'
 
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
-
-export type Agent = { port: number; proxyPort: number; token: string; routes: Routes; close: () => Promise<void> }
+export type Agent = {
+  port: number
+  proxyPort: number
+  token: string
+  routes: Routes
+  renewCertificate: () => Promise<void>
+  /** What it does to be taken over from. */
+  handOver: HandOver
+  close: () => Promise<void>
+}
 export type StartResult = { ok: true; agent: Agent } | { ok: false; message: string }
 
 /** The log, the file of the agent's program where it does not run from its sources, and what tests put in place of DNS, commands and the clock. */
 export type AgentOptions = {
   log: Logger
   program?: string
+  /** The file as the installation names it. */
+  path?: string
   resolve?: Resolve
   run?: RunCommand
   now?: () => number
 }
 
-const COLLECT_MS = 1000
-const SAVE_EVERY = 10
+/**
+ * What the managing process lets go of before it looks for it, in percent of what it keeps: the runtime's own choice is several times
+ * as much, which a few long lists fill, and which then stays.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=50'
+/** Since when its processes have to have answered, for systemd's watchdog: longer than the start of a worker may take. */
+const HEALTHY_MS = 75_000
+/** A process that was killed has let go of lock and ports a moment later. */
+const LET_GO_MS = 5000
 
 const listenProblem = (what: string, setting: string, host: string, port: number, code: string): string => {
   if (code === 'EADDRINUSE') return `${what} port ${port} is in use. Stop the program that holds it, or set ${setting}.`
@@ -38,113 +68,217 @@ const listenProblem = (what: string, setting: string, host: string, port: number
   return `The agent cannot listen on ${host}:${port} (${code}). Check ${setting} and the host setting beside it.`
 }
 
-/** Starts an agent: state from disk, proxy listeners, management API. A problem comes back as one sentence. */
-export async function startAgent(config: AgentConfig, options: AgentOptions): Promise<StartResult> {
+/**
+ * Starts an agent: state from disk, proxy listeners, management API. A problem comes back as one sentence.
+ * @param before the process that serves at present, to be taken over from: it goes on until everything is ready
+ */
+export async function startAgent(
+  config: AgentConfig,
+  options: AgentOptions,
+  before: Predecessor | null = null
+): Promise<StartResult> {
   const { log } = options
+  const now = options.now ?? Date.now
+  let backend: Generations | null = null
   const https = config.tls === null ? null : await readTls(config.tls)
   if (config.tls !== null && https === null) {
     return { ok: false, message: 'The files of AGENT_TLS_CERT and AGENT_TLS_KEY cannot be read.' }
   }
-  const folder = await lockFolder(config.folder)
-  if (!folder.ok) return folder
-  const undo: Array<() => unknown> = [folder.unlock]
+  const certificate =
+    config.proxyTls === null
+      ? null
+      : await Certificate.open(
+          config.proxyTls,
+          pem => backend?.secure(pem),
+          message => log.error(message)
+        )
+  if (config.proxyTls !== null && certificate === null) {
+    return { ok: false, message: 'The files of PROXY_TLS_CERT and PROXY_TLS_KEY cannot be read, or are not a pair.' }
+  }
+  const undo: Array<() => unknown> = [() => certificate?.close()]
   const fail = async (message: string): Promise<StartResult> => {
     for (const step of undo.toReversed()) await step()
     return { ok: false, message }
   }
-  const token = config.token ?? (await readOrCreateToken(folder.path))
-  const accessLog = await AccessLog.open({ folder: folder.path, flushMs: 500, ...config.log })
-  undo.push(() => accessLog.close())
-  const totals = await TrafficTotals.open(folder.path, options.now ?? Date.now)
+  // Where the other process is gone already, this is a start like any other.
+  const begin = (await before?.begin()) ?? null
+  if (begin !== null && begin.format !== TAKEOVER_FORMAT) return fail('The new program takes over in another way.')
+  if (begin !== null && (await realpath(config.folder).catch(() => '')) !== begin.folder) {
+    return fail('DATA_DIR is another folder by now: that takes a restart.')
+  }
+  let lock: Lock | null = null
+  undo.push(() => (before === null || before.isGone ? lock?.unlock() : lock?.leave()))
+  const takeFolder = async (): Promise<{ ok: true; path: string } | { ok: false; message: string }> => {
+    const folder = await lockFolder(config.folder, before === null ? 0 : LET_GO_MS)
+    if (folder.ok) lock = folder.lock
+    return folder
+  }
+  const folder = begin === null ? await takeFolder() : { ok: true as const, path: begin.folder }
+  if (!folder.ok) return fail(folder.message)
+  const sessionKey = await readOrCreateSessionKey(folder.path)
 
-  const opened = await Store.open(folder.path, {
-    publish: ops => backend?.publish(ops) ?? Promise.resolve(),
-    writeFailed: error => log.error({ err: error }, 'The state could not be written. Free some disk space.')
-  })
+  const hooks = {
+    publish: (ops: Op[]) => backend?.publish(ops) ?? Promise.resolve(),
+    writeFailed: (error: unknown) => log.error({ err: error }, 'The state could not be written. Free some disk space.')
+  }
+  const opened = await (begin === null
+    ? Store.open(folder.path, hooks)
+    : Store.follow(folder.path, begin.journal, hooks))
   if (!opened.ok) return fail(opened.message)
   const { store } = opened
-  totals.leasedTo = user => store.prefixesOf(user)
   undo.push(() => store.close())
 
-  let backend: Backend | null = null
   const routes = new Routes(options.run)
+  const loadRoutes = async (): Promise<void> =>
+    warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
+  const lines = new LineSink(null)
+  const program =
+    options.program === undefined || config.workers === 0
+      ? options.program
+      : await keepProgram(options.program, folder.path)
+  const make = (port: number): Generations => {
+    const made = new Generations(
+      makeBackend({ ...config, port, sessionKey }, certificate?.pem ?? null, lines.write, {
+        ...options,
+        ...(program === undefined ? {} : { program })
+      })
+    )
+    undo.push(() => made.close())
+    return made
+  }
+
+  let handed: Handed | null = null
+  if (begin !== null && before !== null) {
+    await loadRoutes()
+    backend = make(config.port === 0 ? begin.port : config.port)
+    if (!(await backend.prepare(store))) return fail('A worker of the new program ended before it knew the state.')
+    handed = await before.takeState()
+    if (handed === null) return fail('The process that serves did not let go of the state.')
+    // Without it the other process is gone, and so is its hold.
+    if (handed.lock !== null) lock = lockFrom(folder.path, handed.lock.name, handed.lock.handle)
+    else {
+      const taken = await takeFolder()
+      if (!taken.ok) return fail(taken.message)
+    }
+    const taken = await store.takeOver()
+    if (!taken.ok) return fail(taken.message)
+    await backend.publish(taken.ops)
+    if (taken.ops.some(op => op.op === 'prefixes')) await loadRoutes()
+  }
+
+  const read = await openFiles(folder.path, config, now)
+  if (!read.ok) return fail(read.message)
+  const { accessLog, totals, token } = read.files
+  undo.push(() => accessLog.close())
+  totals.leaseOf = user => store.leaseOf(user)
+  const follower = new LogFollower()
+  const alarms = new Alarms(now)
+  const meter = new ProcessMeter()
+  undo.push(() => meter.close())
+  const collector = new Collector({ backend: () => backend, totals, alarms, meter, log }, await meter.read())
   const ready = Promise.withResolvers<void>()
-  const takeCounts = async (pieces: Iterable<TrafficRow[]>): Promise<void> => {
-    for (const rows of pieces) {
-      totals.add(rows)
-      await nextTurn()
-    }
+  const handingOver: HandingOver = {
+    path: options.path ?? options.program ?? '',
+    servesSince: new Date(now()).toISOString(),
+    isUnderWay: false,
+    isOver: false,
+    last: { state: 'none', reason: null, at: null }
   }
-  let collecting: Promise<void> = Promise.resolve()
-  // One after the other: who asks gets what an earlier one has not taken over yet, too.
-  const collect = (): Promise<void> =>
-    (collecting = collecting.catch(() => {}).then(async () => takeCounts((await backend?.collect()) ?? [])))
-  const control: Control = {
-    store,
-    routes,
-    accessLog,
-    ready: ready.promise,
-    proxyPort: 0,
-    traffic: async () => {
-      await collect()
-      return totals.report()
-    },
-    health: () => {
-      const { now, wanted } = backend?.serving() ?? { now: 0, wanted: config.workers }
-      const status = now === wanted ? 'ok' : 'degraded'
-      return { status, version, workers: now, uptime_seconds: Math.floor(process.uptime()) }
-    },
-    load: () => ({ connections: backend?.connections() ?? 0, ...totals.all }),
-    flushLog: collect,
-    reload: async () => {
-      backend?.reload()
-      warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
-    }
-  }
+  const counted = { alarms, follower, collector, handingOver }
+  const stored = { config, now, store, files: read.files, routes, loadRoutes }
+  const control = makeControl({ ...stored, ...counted, backend: () => backend, ready: ready.promise })
+
   // The management port comes first: the data plane has to know it, because no client may reach it.
-  const api = managementApi(control, token, log, https)
-  undo.push(() => api.close())
+  const api = managementApi(control, token, log, https, config.allowClients)
+  undo.push(() => closeApi(api))
+  const management = handed?.management ?? null
+  const own = management !== null && fits(management, [config.host], config.port) ? management : null
   try {
-    await api.listen({ host: config.host, port: config.port })
+    const wanted = { host: config.host, port: config.port || (begin?.port ?? 0) }
+    if (own === null) await listenApi(api, wanted, before === null ? 0 : LET_GO_MS)
+    else await api.ready()
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error)
     return fail(listenProblem('The management', 'AGENT_PORT', config.host, config.port, code))
   }
   const address = api.server.address()
-  const port = address !== null && typeof address !== 'string' ? address.port : config.port
+  const port = own?.port ?? (address !== null && typeof address !== 'string' ? address.port : config.port)
 
-  warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
-  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), options)
-  backend = made
-  const started = await made.start(store)
-  if (!started.ok) {
-    undo.push(() => made.close())
-    return fail(listenProblem('The proxy', 'PROXY_PORT', started.host, config.proxyPort, started.code))
-  }
+  const made = (backend ??= make(port))
+  made.setSpent(totals.takeSpent() ?? [])
+  if (begin === null) await loadRoutes()
+  const isWanted = (listener: Listener): boolean => fits(listener, config.proxyHosts, config.proxyPort)
+  if (handed !== null) made.expect(handed.open)
+  const proxies = (handed?.proxies ?? []).filter(isWanted)
+  const started = begin === null ? await made.start(store) : await made.listen(proxies)
+  if (!started.ok) return fail(listenProblem('The proxy', 'PROXY_PORT', started.host, config.proxyPort, started.code))
   control.proxyPort = started.port
+  const writeLines: WriteLines = (text, count) => {
+    accessLog.add(text, count)
+    follower.add(text, count)
+  }
+  lines.turn(writeLines)
+
+  const announcing = new AbortController()
+  if (handed !== null && before !== null) {
+    await before.takeConnections()
+    before.writeTo(writeLines)
+    handingOver.servesSince = new Date(now()).toISOString()
+    made.follow(before, config.drainMs)
+    if (own !== null) await new Promise<void>(resolve => api.server.listen(own.handle, resolve))
+    for (const listener of handed.proxies) if (!isWanted(listener)) listener.done()
+    if (own === null) management?.done()
+    made.mayLeave = tellMainProcess(process.env, announcing.signal)
+  }
+  // Whoever had others starts no worker any more.
+  if (program !== undefined) await forgetOthers(program, folder.path).catch(() => {})
   ready.resolve()
 
-  let rounds = 0
-  const timer = setInterval(() => {
-    void collect()
-      .then(() => (++rounds % SAVE_EVERY === 0 ? totals.saveSometimes() : undefined))
-      .catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
-  }, COLLECT_MS)
+  const isHealthy = (): boolean => made.serving().now > 0 && performance.now() - collector.collectedAt < HEALTHY_MS
+  const stopFeeding = feedWatchdog(process.env, isHealthy)
+  collector.start()
+  const rest = (): void => {
+    announcing.abort()
+    meter.close()
+    certificate?.close()
+    stopFeeding()
+  }
+  const parts = { version, folder: { path: folder.path, lock }, host: config.host, port, store, collector }
+  const handOver = new HandOver(
+    { ...parts, state: handingOver, files: read.files, backend: made, api, lines, rest },
+    writeLines
+  )
 
   const close = async (): Promise<void> => {
-    clearInterval(timer)
-    await api.close()
-    await collecting.catch(() => {})
-    await takeCounts(await made.close())
+    rest()
+    await closeApi(api)
+    await collector.stop()
+    await collector.take(await made.close())
     await totals.save().catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
     await accessLog.close()
     await store.close()
-    folder.unlock()
+    handOver.unlock()
   }
-  return { ok: true, agent: { port, proxyPort: started.port, token, routes, close } }
+  return {
+    ok: true,
+    agent: {
+      port,
+      proxyPort: started.port,
+      token,
+      routes,
+      renewCertificate: async () => certificate?.renew(),
+      handOver,
+      close
+    }
+  }
 }
 
-function makeBackend(config: AgentConfig, write: WriteLines, { log, resolve, program }: AgentOptions): Backend {
+function makeBackend(
+  config: AgentConfig & { sessionKey: string },
+  certificate: Pem | null,
+  write: WriteLines,
+  { log, resolve, program }: AgentOptions
+): Backend {
   const plane: PlaneConfig = {
     proxyHosts: config.proxyHosts,
     proxyPort: config.proxyPort,
@@ -155,13 +289,19 @@ function makeBackend(config: AgentConfig, write: WriteLines, { log, resolve, pro
     protectedPorts: [...config.protectedPorts, config.port],
     echNames: config.echNames,
     sourcePorts: config.sourcePorts,
+    sockets: config.sockets,
+    udp: config.udp,
+    certificate,
+    sessionKey: config.sessionKey,
     limits: config.limits,
+    abuse: config.abuse,
     shared: config.workers > 1
   }
+  const tell = (message: string): void => log.error(message)
   // Management in a process of its own: whatever it is asked, no tunnel waits for it. Tests have all in one.
-  return config.workers > 0 && resolve === undefined
-    ? new WorkerPool(plane, { count: config.workers, program }, write, message => log.error(message))
-    : localBackend(plane, line => write(line, 1), resolve)
+  if (config.workers === 0 || resolve !== undefined) return localBackend(plane, line => write(line, 1), tell, resolve)
+  setFlagsFromString(HEAP_GROWTH)
+  return new WorkerPool(plane, { count: config.workers, program }, write, tell)
 }
 
 function warnOfRoutes(log: Logger, routes: Awaited<ReturnType<Routes['load']>>): void {

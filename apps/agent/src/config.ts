@@ -1,5 +1,17 @@
+import {
+  AGENT_SETTINGS,
+  type AgentSettingName,
+  listOf,
+  readPorts,
+  readPrefixes,
+  readSwitch,
+  readWhole,
+  type WholeSettingName
+} from '@netlet/contract/agent-settings'
 import { type PortRange, systemPorts } from './net/source-ports.ts'
+import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
 import { parsePrefixes, type Prefix } from './net/ip.ts'
+import type { AbuseLimits } from './proxy/abuse-watch.ts'
 import { defaultLimits, type Limits } from './proxy/plane.ts'
 
 export type AgentConfig = {
@@ -10,6 +22,8 @@ export type AgentConfig = {
   /** null: made at the first start and kept in the state folder. */
   token: string | null
   folder: string
+  /** Who may reach the management API, besides this machine itself. Empty: everyone. */
+  allowClients: Prefix[]
   allowDestinations: Prefix[]
   denyPorts: number[]
   protectedPorts: number[]
@@ -18,9 +32,20 @@ export type AgentConfig = {
   echNames: string[]
   /** Local ports of the connections to targets. */
   sourcePorts: PortRange
+  /** What connections stand on. */
+  sockets: SocketChoice
+  /** Whether datagrams pass. */
+  udp: boolean
+  /** Files of the certificate with which the proxy port speaks TLS to those who begin so. */
+  proxyTls: { cert: string; key: string } | null
   tls: { cert: string; key: string } | null
   workers: number
+  /** How long a process that was taken over from may keep its tunnels, and how long one that takes over may take to get ready. */
+  drainMs: number
+  takeoverMs: number
   limits: Limits
+  /** From how many a minute on something is a sign of abuse. */
+  abuse: AbuseLimits
   log: { maxBytes: number; keep: number }
 }
 
@@ -28,11 +53,7 @@ export type ConfigResult = { ok: true; config: AgentConfig } | { ok: false; mess
 
 type Env = Readonly<Record<string, string | undefined>>
 
-const list = (text: string | undefined): string[] =>
-  (text ?? '')
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '')
+const list = (text: string | undefined): string[] => listOf(text ?? '')
 
 /** Reads the environment; the first value that makes no sense is named with what would. */
 export function readConfig(env: Env): ConfigResult {
@@ -45,22 +66,34 @@ export function readConfig(env: Env): ConfigResult {
     problems.push(`${name} must be a whole number from ${least} to ${most}.`)
     return fallback
   }
-  const ports = (name: string, fallback: string): number[] =>
-    list(env[name] ?? fallback).map(text => {
-      const port = Number(text)
-      if (!Number.isInteger(port) || port < 1 || port > 65_535) problems.push(`${name} must list port numbers.`)
-      return port
-    })
+  // What the console can set on each server is read as the console checks it.
+  const textOf = (name: AgentSettingName): string => env[name] ?? String(AGENT_SETTINGS[name].fallback)
+  const read = <T>(found: { ok: true; value: T } | { ok: false; problem: string }, fallback: T): T => {
+    if (found.ok) return found.value
+    problems.push(found.problem)
+    return fallback
+  }
+  const set = (name: WholeSettingName): number => read(readWhole(name, textOf(name)), AGENT_SETTINGS[name].fallback)
+  const ports = (name: Parameters<typeof readPorts>[0]): number[] => read(readPorts(name, textOf(name)), [])
   const allowed = parsePrefixes(list(env['AGENT_ALLOW_DESTINATIONS']))
   if (!allowed.ok) problems.push(`AGENT_ALLOW_DESTINATIONS must list prefixes like 10.0.0.0/8; ${allowed.bad} is none.`)
+  const clients = read(readPrefixes('AGENT_ALLOW_CLIENTS', textOf('AGENT_ALLOW_CLIENTS')), [])
   const cert = env['AGENT_TLS_CERT'] ?? ''
   const key = env['AGENT_TLS_KEY'] ?? ''
   if ((cert === '') !== (key === '')) problems.push('AGENT_TLS_CERT and AGENT_TLS_KEY must be set together.')
+  const udp = read(readSwitch('AGENT_UDP', textOf('AGENT_UDP')), true)
+  const proxyCert = env['PROXY_TLS_CERT'] ?? ''
+  const proxyKey = env['PROXY_TLS_KEY'] ?? ''
+  if ((proxyCert === '') !== (proxyKey === '')) problems.push('PROXY_TLS_CERT and PROXY_TLS_KEY must be set together.')
   const token = env['AGENT_TOKEN'] ?? ''
   if (token !== '' && token.length < 8) problems.push('AGENT_TOKEN must have at least 8 characters.')
-  const workers = whole('AGENT_WORKERS', 1, 0, 64)
+  const sockets = socketChoices.find(choice => choice === (env['AGENT_SOCKETS'] || 'auto'))
+  if (sockets === undefined) problems.push(`AGENT_SOCKETS must be one of ${socketChoices.join(', ')}.`)
+  const workers = set('AGENT_WORKERS')
   const shares = Math.max(1, workers)
   if (workers > 1 && process.platform !== 'linux') problems.push('AGENT_WORKERS above 1 needs Linux.')
+  // Each worker sees its share of what a user does.
+  const perShare = (name: WholeSettingName): number => Math.ceil(set(name) / shares)
   const proxyHosts = list(env['PROXY_HOST'] ?? '::')
   const config: AgentConfig = {
     host: env['AGENT_HOST'] || '127.0.0.1',
@@ -69,24 +102,44 @@ export function readConfig(env: Env): ConfigResult {
     proxyPort: whole('PROXY_PORT', 3128, 0, 65_535),
     token: token === '' ? null : token,
     folder: `${env['DATA_DIR'] || './data'}/agent`,
+    allowClients: clients,
     allowDestinations: allowed.ok ? allowed.prefixes : [],
-    denyPorts: ports('AGENT_DENY_PORTS', '25'),
-    ownPorts: ports('AGENT_OWN_PORTS', ''),
-    protectedPorts: ports('AGENT_PROTECTED_PORTS', ''),
+    denyPorts: ports('AGENT_DENY_PORTS'),
+    ownPorts: ports('AGENT_OWN_PORTS'),
+    protectedPorts: ports('AGENT_PROTECTED_PORTS'),
     echNames: list(env['AGENT_ECH_NAMES'] ?? 'cloudflare-ech.com').map(name => name.toLowerCase()),
     sourcePorts: systemPorts(),
+    sockets: sockets ?? 'auto',
+    udp,
+    proxyTls: proxyCert === '' ? null : { cert: proxyCert, key: proxyKey },
     tls: cert === '' ? null : { cert, key },
     workers,
+    drainMs: set('AGENT_DRAIN_SECONDS') * 1000,
+    takeoverMs: whole('AGENT_TAKEOVER_SECONDS', 60, 1, 600) * 1000,
     limits: {
       ...defaultLimits,
-      idleMs: whole('AGENT_IDLE_SECONDS', 300, 1, 86_400) * 1000,
-      connectionsPerUser: Math.ceil(whole('AGENT_USER_CONNECTIONS', 4096, 1, 1_000_000) / shares),
-      strangersPerClient: whole('AGENT_CLIENT_CONNECTIONS', 1024, 1, 1_000_000),
-      connections: Math.ceil(whole('AGENT_CONNECTIONS', 60_000, 1, 10_000_000) / shares)
+      idleMs: set('AGENT_IDLE_SECONDS') * 1000,
+      connectionsPerUser: set('AGENT_USER_CONNECTIONS'),
+      connectionsPerAddress: set('AGENT_ADDRESS_CONNECTIONS'),
+      connectionsPerClient: set('AGENT_CUSTOMER_CONNECTIONS'),
+      newPerUser: set('AGENT_USER_RATE'),
+      newPerAddress: set('AGENT_ADDRESS_RATE'),
+      newPerClient: set('AGENT_CLIENT_RATE'),
+      newHandshakes: whole('AGENT_TLS_RATE', defaultLimits.newHandshakes, 0, 1_000_000),
+      newHandshakesPerClient: whole('AGENT_TLS_CLIENT_RATE', defaultLimits.newHandshakesPerClient, 0, 1_000_000),
+      processes: shares,
+      strangersPerClient: set('AGENT_CLIENT_CONNECTIONS'),
+      connections: Math.ceil(set('AGENT_CONNECTIONS') / shares)
+    },
+    abuse: {
+      scan: perShare('AGENT_ALARM_SCAN'),
+      flood: perShare('AGENT_ALARM_FLOOD'),
+      mail: perShare('AGENT_ALARM_MAIL'),
+      guessing: perShare('AGENT_ALARM_GUESSING')
     },
     log: {
-      maxBytes: whole('AGENT_LOG_MEGABYTES', 50, 1, 100_000) * 1_000_000,
-      keep: whole('AGENT_LOG_FILES', 5, 0, 100)
+      maxBytes: set('AGENT_LOG_MEGABYTES') * 1_000_000,
+      keep: set('AGENT_LOG_FILES')
     }
   }
   return problems.length === 0 ? { ok: true, config } : { ok: false, message: problems.join(' ') }

@@ -1,38 +1,68 @@
 import { pino } from 'pino'
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
+import { isFollowed, writePid } from './main-process.ts'
+import { channelOf } from './takeover/channel.ts'
+import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './takeover/messages.ts'
+import { Predecessor } from './takeover/predecessor.ts'
+import { SettingsFiles } from './takeover/settings-files.ts'
+import { ownProgram } from './takeover/start-program.ts'
+import { Takeover } from './takeover/takeover.ts'
 
-const stop = (message: string): never => {
-  console.error(message)
-  process.exit(1)
-}
-
-/** Runs the agent until a signal ends it. @param program the file of the agent's program */
-export async function manage(program: string): Promise<void> {
+/** Runs the agent until a signal ends it, or another process has taken over. @param file that of the agent's program */
+export async function manage(file: string): Promise<void> {
+  const named = ownProgram(file)
+  const settings = await SettingsFiles.of(process.env)
+  const isSuccessor = process.argv[2] === TAKEOVER && process.channel !== undefined
+  const before = isSuccessor ? new Predecessor(channelOf<ToSuccessor, ToPredecessor>(process)) : null
+  const stop = (message: string): never => {
+    before?.failed(message)
+    console.error(message)
+    process.exit(1)
+  }
   const read = readConfig(process.env)
-  if (!read.ok) stop(read.message)
-  else {
-    const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
-    const started = await startAgent(read.config, { log, program })
-    if (!started.ok) stop(started.message)
-    else {
-      const { agent } = started
-      const { host } = read.config
-      log.info(`Proxies listen on port ${agent.proxyPort}, the management API on ${host}:${agent.port}.`)
-      if (read.config.token === null) log.info(`The management token is in ${read.config.folder}/token.`)
-      if (read.config.tls === null && host !== '127.0.0.1' && host !== '::1') {
-        log.warn('The management API is reachable from outside without TLS: set AGENT_TLS_CERT and AGENT_TLS_KEY.')
-      }
-      let stopping = false
-      // Its settings are read at the start alone: what asks others to read them again must not end every tunnel.
-      process.on('SIGHUP', () => log.info('SIGHUP: settings are read at the start; restart the agent for new ones.'))
-      for (const signal of ['SIGTERM', 'SIGINT']) {
-        process.on(signal, () => {
-          if (stopping) return
-          stopping = true
-          void agent.close().then(() => process.exit(0))
-        })
-      }
+  if (!read.ok) return stop(read.message)
+  const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
+  let takeover: Takeover | null = null
+  // Not before it serves; and what asks others to read their settings again must never end it.
+  process.on('SIGHUP', () => takeover?.begin())
+  const started = await startAgent(read.config, { log, program: file, path: named.path }, before)
+  if (!started.ok) return stop(started.message)
+  const { agent } = started
+  if (before === null) {
+    try {
+      await writePid(process.env)
+    } catch (error) {
+      await agent.close()
+      return stop(`The file of AGENT_PID_FILE cannot be written (${(error as NodeJS.ErrnoException).code}).`)
     }
+  }
+  const { host } = read.config
+  log.info(`Proxies listen on port ${agent.proxyPort}, the management API on ${host}:${agent.port}.`)
+  if (read.config.token === null) log.info(`The management token is in ${read.config.folder}/token.`)
+  if (read.config.tls === null && host !== '127.0.0.1' && host !== '::1') {
+    log.warn('The management API is reachable from outside without TLS: set AGENT_TLS_CERT and AGENT_TLS_KEY.')
+  }
+  const { takeoverMs, drainMs } = read.config
+  const program = async () => ({ ...named, env: await settings.read() })
+  const goesOn = () => void agent.renewCertificate()
+  const handing = new Takeover(
+    agent.handOver,
+    { isFollowed: isFollowed(process.env), program, readyMs: takeoverMs, drainMs, goesOn },
+    log
+  )
+  takeover = handing
+  void handing.over.then(() => process.exit(0))
+  void handing.lost.then(() => agent.close()).then(() => process.exit(1))
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => {
+      if (stopping) return
+      stopping = true
+      void handing
+        .stop()
+        .then(() => (handing.isDraining ? undefined : agent.close()))
+        .then(() => process.exit(0))
+    })
   }
 }

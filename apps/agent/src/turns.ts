@@ -1,2 +1,84 @@
 /** Lets everything else that waits have its turn: long work is done in pieces, so that no tunnel stands still for it. */
 export const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
+
+/** How long work that can wait may take in one turn of the loop, and one step of it. */
+const TURN_MS = 3
+const STEP_MS = 1
+/** How much of what cannot wait each owner may have done in a turn that is over. */
+const URGENT = 64
+
+/**
+ * Divides what many connections want done at once over turns of the loop. Before each piece of work they ask whether their time is
+ * over, and go on in a later turn where it is. Those of one owner wait in one line, and the lines have their steps by turns:
+ * whoever comes waits for one step of each other owner, however many connections that has.
+ */
+export class TurnBudget {
+  /** Undefined: nobody has begun in this turn. */
+  #until: number | undefined
+  /** What waits, by owner: the one whose step is next comes first. */
+  readonly #lines = new Map<string, Array<() => void>>()
+  /** What was done in this turn although it is over, by owner. */
+  readonly #urgent = new Map<string, number>()
+  #isPending = false
+  #isStep = false
+
+  /** Whether the owner's work has to go on in a later turn: the time is over, or others of the owner wait before it. */
+  isOver(owner: string): boolean {
+    if (!this.#isStep && this.#lines.size > 0 && this.#lines.has(owner)) return true
+    const now = performance.now()
+    if (this.#until === undefined) {
+      this.#until = now + TURN_MS
+      this.#ask()
+    }
+    return now > this.#until
+  }
+
+  /** The same for work that is lost where it is not done now: each owner has some of it in every turn. */
+  isLost(owner: string): boolean {
+    if (!this.isOver(owner)) return false
+    const done = this.#urgent.get(owner) ?? 0
+    if (done >= URGENT) return true
+    this.#urgent.set(owner, done + 1)
+    return false
+  }
+
+  /** `work` goes on in a later turn; it must not throw. */
+  later(owner: string, work: () => void): void {
+    const line = this.#lines.get(owner)
+    if (line === undefined) this.#lines.set(owner, [work])
+    else line.push(work)
+    this.#ask()
+  }
+
+  #ask(): void {
+    if (this.#isPending) return
+    this.#isPending = true
+    setImmediate(this.#turn)
+  }
+
+  readonly #turn = (): void => {
+    this.#isPending = false
+    if (this.#urgent.size > 0) this.#urgent.clear()
+    const end = performance.now() + TURN_MS
+    for (let now = end - TURN_MS; now <= end && this.#lines.size > 0; now = performance.now()) this.#step(now)
+    this.#until = undefined
+    if (this.#lines.size > 0) this.#ask()
+  }
+
+  #step(now: number): void {
+    const next = this.#lines.entries().next().value
+    if (next === undefined) return
+    const [owner, line] = next
+    // Behind all others; forgotten only where nothing came while it was at work.
+    this.#lines.delete(owner)
+    this.#lines.set(owner, line)
+    this.#until = now + STEP_MS
+    this.#isStep = true
+    try {
+      line.shift()?.()
+    } finally {
+      this.#isStep = false
+      if (line.length === 0) this.#lines.delete(owner)
+    }
+  }
+}

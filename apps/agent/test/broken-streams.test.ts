@@ -6,7 +6,7 @@ import { basic, type Json, lease, onEnd, tcpTarget, testAgent, type TestAgent, u
 let agent: TestAgent
 let ip: string
 beforeAll(async () => {
-  agent = await testAgent({ limits: { idleMs: 800, halfClosedMs: 800, sweepMs: 20 } })
+  agent = await testAgent({ limits: { idleMs: 1500, halfClosedMs: 1500, sweepMs: 20 } })
   ip = `${agent.net}.1.1`
   await lease(agent.call, 'u', [`${ip}/32`])
 })

@@ -9,8 +9,9 @@ export class RawClient {
   ended = false
   closed = false
 
-  constructor(host: string, port: number) {
-    this.socket = connect({ host, port, allowHalfOpen: true })
+  /** `from`: the client's own address, of the loopback. */
+  constructor(host: string, port: number, from?: string) {
+    this.socket = connect({ host, port, allowHalfOpen: true, ...(from === undefined ? {} : { localAddress: from }) })
     this.socket.on('data', (chunk: Buffer) => (this.received = Buffer.concat([this.received, chunk])))
     this.socket.on('end', () => (this.ended = true))
     this.socket.on('error', () => {})

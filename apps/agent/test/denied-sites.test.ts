@@ -116,11 +116,65 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(reached.join('')).not.toContain('denied.test')
     for (const text of [
       'GET http://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET https://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET x+1.a-b://denied.test HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET  http://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET \t ws://me@denied.test:1/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET http://denied.test:x/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: denied.test:99999\r\n\r\n',
       'GET / HTTP/1.1\r\nHost: open.test\r\nhost :denied.test\r\n\r\n',
       'GET / HTTP/1.0\nHost:\r\n\tdenied.test.\n\n',
       '\r\nGET / HTTP/1.1\r\nHost: denied.test\r\n\r\n'
     ])
       expect(await outcome(await byConnect(SITE), [text]), text).toBe('reset')
+  })
+
+  test('lines longer than what is kept of a piece show their name, or are reset', async () => {
+    const long = 'a'.repeat(1200)
+    for (const pieces of [
+      [`GET http://denied.test/?${long}`, ' HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET http://denied.test?${long}`, ' HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET http://${long}`, '@denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET https://${long}`, '@denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET ${long}`, '://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET ${' '.repeat(1200)}`, 'https://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`${request('open.test')}GET http://denied.test/${long}`, ' HTTP/1.1\r\n\r\n'],
+      [`GET /?${'b'.repeat(16_500)}`, ' HTTP/1.1\r\nHost: denied.test\r\n\r\n']
+    ])
+      expect(await outcome(await byConnect(SITE), pieces), pieces[0]?.slice(0, 40)).toBe('reset')
+    expect(await outcome(await byConnect(SITE), [`GET /?${long}`, ' HTTP/1.1\r\nHost: open.test\r\n\r\n'])).toBe(
+      'answered'
+    )
+    expect(await outcome(await byConnect(SITE), ['{"line":', `"${long.repeat(20)}"`])).toBe('answered')
+    // A long header is no request line.
+    expect(
+      await outcome(await byConnect(SITE), [`GET / HTTP/1.1\r\nX-Token: ${long}`, '\r\nHost: open.test\r\n\r\n'])
+    ).toBe('answered')
+  })
+
+  test('whatever is before it: empty lines, a long scheme, an old request line; and what is no name passes', async () => {
+    const denied = 'www.denied.test'
+    for (const pieces of [
+      ['\r\n'.repeat(15_000), `GET / HTTP/1.1\r\nHost: ${denied}\r\n\r\n`],
+      [`GET http://${denied}/\r\n`],
+      [`GET /\tHTTP/1.1\r\nHost: ${denied}\r\n\r\n`],
+      [`GET / http/1.1\r\n`, `Host: ${denied}\r\n\r\n`],
+      ['GET ', 'x'.repeat(900), 'x'.repeat(900), 'x'.repeat(900), `://${denied}/ HTTP/1.1\r\nHost: open.test\r\n\r\n`],
+      [`GET ${'x'.repeat(1100)}://ww`, `w.denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n`],
+      [`GET ${'x'.repeat(512)}://${'_'.repeat(511)}`, `@${denied}/ HTTP/1.1\r\nHost: open.test\r\n\r\n`],
+      [`GET / HTTP/1.1\r\nHost:${'\r\n '.repeat(400)}`, ` ${denied}\r\n\r\n`],
+      [
+        'POST / HTTP/1.1\r\nHost: open.test\r\n\r\nhost:\r\n',
+        `GET http://${denied}/ HTTP/1.1\r\nHost: open.test\r\n\r\n`
+      ],
+      ['GET / HTTP/1.1\r\nHost:\r\n', `Host: ${denied}\r\n\r\n`],
+      [' ', `GET / HTTP/1.1\r\nHost: ${denied}\r\n\r\n`],
+      ['GET / HTTP/1.1\r\nHost: -a~.denied.test\r\n\r\n']
+    ])
+      expect(await outcome(await byConnect(SITE), pieces), pieces.join('').slice(0, 40)).toBe('reset')
+    const body = [`ssh-rsa ${'A'.repeat(700)}`, `${'b'.repeat(3000)}\nseq ACGT`, 'ACGT'.repeat(300)]
+    const head = 'POST / HTTP/1.1\r\nHost: open.test\r\n\r\n'
+    expect(await outcome(await byConnect(SITE), [head, ...body])).toBe('answered')
   })
 
   test('a TLS hello without a server name is reset, and so is one that cannot be read', async () => {
@@ -150,8 +204,8 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
   })
 
-  test('no UDP passes, and so no QUIC', async () => {
-    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('0.0.0.0'), 0, { command: 3 })).code).toBe(7)
+  test('SOCKS offers connections and datagrams (see udp.test.ts), and nothing else', async () => {
+    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('0.0.0.0'), 0, { command: 2 })).code).toBe(7)
   })
 })
 

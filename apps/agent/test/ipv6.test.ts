@@ -16,7 +16,7 @@ test.runIf(allowed)('IPv6 and IPv4 ranges become local without an address each, 
     before: false,
     routes: [
       { prefix: '10.77.0.0/16', local: true },
-      { prefix: 'fd00:77::/48', local: true }
+      { prefix: 'fd00:77::/48', local: true, link: 'routed' }
     ],
     listed: ['fd00:77:0:1::1', '10.77.1.1'],
     http: 'fd00:77:0:1:ab::9',

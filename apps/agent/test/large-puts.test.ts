@@ -72,7 +72,10 @@ describe('what a worker has to take in at once', () => {
 })
 
 test('a user with many connections is cut off in pieces, and is gone from the first of them on', async () => {
-  const local = new LocalPlane({ ...testConfig(await tempFolder()), shared: false }, () => {})
+  const local = new LocalPlane(
+    { ...testConfig(await tempFolder()), shared: false, certificate: null, sessionKey: 'a2V5' },
+    () => {}
+  )
   const { plane } = local
   await plane.apply([userOp('u', ['127.9.0.0/24'])])
   let open = 0
@@ -81,8 +84,20 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
       local: address('127.9.0.1'),
       clientText: '1.1.1.1',
       lease: plane.accessTable.lease('u') ?? null,
+      letInBy: 'password',
+      id: n,
+      openedAt: 0,
+      egress: { text: '127.9.0.1' },
+      target: '-',
+      up: 0,
+      down: 0,
+      holder: null,
+      stranger: null,
+      named: null,
       account: () => {},
       tick: () => {},
+      setSpeed: () => {},
+      endWith: () => connection.destroy(),
       destroy: () => {
         open--
         plane.closed(connection)
@@ -90,8 +105,10 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
     }
     plane.opened(connection)
     open++
-    plane.acquireSlot(connection, 'u')
+    if (connection.lease !== null) plane.acquireSlot(connection, connection.lease, '127.9.0.1')
   }
+  // So are the counts of all of them taken.
+  expect(await turnsDuring(() => plane.collectInTurns())).toBeGreaterThanOrEqual(2)
   const turns = await turnsDuring(async () => {
     const applied = plane.apply([{ op: 'user', user: 'u', record: null }])
     expect(plane.accessTable.lease('u')).toBeUndefined()

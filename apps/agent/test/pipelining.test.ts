@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ClientConnection } from '../src/proxy/connection.ts'
+import { firstStage } from '../src/proxy/listener.ts'
 import { guardedAgent, type Guarded } from './guarded.ts'
 import { basic, onEnd, proxied, RawClient, tcpTarget, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -35,12 +38,94 @@ describe('many requests at once on one connection', () => {
     await client.take(/"url":"\/after"/)
   })
 
+  test('go on in a later turn of the loop where the turn is over', async () => {
+    const { plane, port } = await testPlane()
+    const answered = (): number => plane.figures.outcomes['refused-range'] ?? 0
+    // As if each request took as long as a turn may.
+    Object.assign(plane, {
+      turns: { isOver: () => true, later: (_owner: string, work: () => void) => void setImmediate(work) }
+    })
+    const [all, url] = [500, 'http://10.0.0.1/']
+    new RawClient('127.0.0.1', port).send(get(url).repeat(all))
+    let [most, before] = [0, 0]
+    while (answered() < all) {
+      await new Promise(resolve => setImmediate(resolve))
+      most = Math.max(most, answered() - before)
+      before = answered()
+    }
+    // One of the piece that came, and one of what waited.
+    expect(most).toBeLessThanOrEqual(2)
+  })
+
+  test('do not let a client be read whose tunnel made it wait, where they went on before their turn', async () => {
+    let connection: ClientConnection | undefined
+    const { plane, port } = await testPlane({ stage: each => firstStage((connection = each)) })
+    const turns: Array<() => void> = []
+    Object.assign(plane, {
+      turns: { isOver: () => true, later: (_owner: string, work: () => void) => turns.push(work) }
+    })
+    const { host } = await tcpTarget(() => undefined)
+    const client = new RawClient('127.0.0.1', port)
+    client.send(`${get('http://10.0.0.1/')}CONNECT ${host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await until('the first', () => turns.length === 1)
+    // The client took an answer that it had left unread.
+    connection?.stage.clientDrain?.()
+    await client.take(/200 /)
+    const resume = vi.spyOn(connection?.socket ?? expect.fail('no connection'), 'resume')
+    turns[0]?.()
+    expect(resume).not.toHaveBeenCalled()
+  })
+
+  test('without credentials are answered a few times, and then the connection ends', async () => {
+    const { port, lines } = await testPlane()
+    const client = new RawClient('127.0.0.1', port).send('GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500))
+    expect((await client.over()).split('HTTP/1.1 407 ')).toHaveLength(11)
+    expect(lines).toHaveLength(10)
+  })
+
+  test('without credentials write so many lines of the access log, and one that tells of the others', async () => {
+    const { port, lines } = await testPlane({ limits: { sweepMs: 100_000 } })
+    const ask = async (): Promise<unknown> =>
+      new RawClient('127.0.0.1', port).send('GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10)).over()
+    for (let n = 0; n < 3; n++) await ask()
+    expect(lines).toHaveLength(20)
+    // Whoever has logged in has a line for each request.
+    new RawClient('127.0.0.1', port).send(get('http://10.0.0.1/').repeat(30))
+    await until('the lines of the customer', () => lines.length === 50)
+    const swept = await testPlane({ limits: { sweepMs: 20 } })
+    for (let n = 0; n < 3; n++) await new RawClient('127.0.0.1', swept.port).send('x\r\n\r\n').over()
+    expect(swept.lines).toHaveLength(3)
+  })
+
+  test('of a customer write so many lines of refusals, and one that names the user and tells of the others', async () => {
+    const { plane, port, lines } = await testPlane({ limits: { sweepMs: 500 } })
+    const target = await tcpTarget(socket => {
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
+    })
+    const told = (): number[] =>
+      lines.flatMap(line => / - u - - - 0 0 0 0 left-out:(\d+)$/.exec(line)?.slice(1).map(Number) ?? [])
+    const written = (): number => lines.filter(line => line.includes(' refused-range')).length
+    const all = 5000
+    new RawClient('127.0.0.1', port).send(get('http://10.0.0.1/').repeat(all))
+    await until('all of them', () => written() + told().reduce((sum, n) => sum + n, 0) === all)
+    expect(written()).toBeLessThan(all / 2)
+    expect(plane.figures.outcomes['refused-range']).toBe(all)
+    // What was served has a line each.
+    const url = `http://${target.host}/`
+    const client = new RawClient('127.0.0.1', port)
+    for (let n = 1; n <= 150; n++) {
+      client.send(get(url))
+      await until('the answer', () => client.text.split('200 OK').length === n + 1)
+    }
+    await until('its lines', () => lines.filter(line => line.endsWith(' ok')).length === 150)
+  })
+
   test('of a client that reads no answer are not read any more, and the connection ends', async () => {
     const socket = connect({ host: ip, port: agent.proxyPort, allowHalfOpen: true })
     onEnd(() => socket.destroy())
     socket.on('error', () => undefined)
     await once(socket, 'connect')
-    const piece = Buffer.from('GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000))
+    const piece = Buffer.from(get('http://10.0.0.1/').repeat(1000))
     const offered = 64 * 1024 * 1024
     const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
     const write = (): Promise<unknown> =>
@@ -52,4 +137,27 @@ describe('many requests at once on one connection', () => {
     await closed
     expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
   })
+})
+
+test('bodies in chunks of one byte are written on in few writes, both ways', async () => {
+  const { port, readBefore, connected } = await testPlane()
+  const count = 20_000
+  const tiny = '1\r\nx\r\n'.repeat(count)
+  const target = await tcpTarget(socket => {
+    let got = ''
+    socket.on('data', chunk => {
+      got += chunk.toString('latin1')
+      if (got.endsWith(got.startsWith('GET') ? '\r\n\r\n' : '0\r\n\r\n'))
+        socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${tiny}0\r\n\r\n`)
+    })
+  })
+  const head = `POST http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const whole = await new RawClient('127.0.0.1', port).send(`${head}${tiny}0\r\n\r\n`).over()
+  expect(whole.split('1\r\nx\r\n')).toHaveLength(count + 1)
+  // Chunks of one read are one: what reaches the target is little more than what they hold.
+  expect(connected[0]?.bytesWritten).toBeLessThan(2 * count)
+
+  const old = new RawClient('127.0.0.1', port).send(`GET http://${target.host}/ HTTP/1.0\r\n${basic('u')}\r\n`)
+  expect(await old.over()).toContain('x'.repeat(count))
+  expect(readBefore.length).toBeLessThan(500)
 })

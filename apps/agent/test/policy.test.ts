@@ -100,8 +100,11 @@ describe('destinations', () => {
     expect(asked.filter(name => name === 'moving.test')).toHaveLength(2)
   })
 
-  test('port 25 is closed', async () => {
-    expect((await tunnel(ip, agent.proxyPort, 'u', '8.8.8.8:25')).status).toBe(403)
+  test.each([25, 465, 587])('port %d is closed, and the refusal says so', async port => {
+    const refused = await get(`http://8.8.8.8:${port}/`)
+    expect([refused.status, refused.body]).toEqual([403, `Port ${port} is closed here\n`])
+    expect((await tunnel(ip, agent.proxyPort, 'u', `8.8.8.8:${port}`)).status).toBe(403)
+    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('8.8.8.8'), port)).code).toBe(2)
   })
 
   test('the management port is closed on every address of this machine, although loopback is allowed', async () => {

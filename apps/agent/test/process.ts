@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onEnd, token, until } from './test-agent.ts'
 
-const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+export const mainFile: string = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type AgentProcess = {
   child: ChildProcess
@@ -14,8 +14,12 @@ export type AgentProcess = {
 }
 
 /** Starts `main.ts`; resolves when it says that it listens, or with ports 0 when it ended before. */
-export async function agentProcess(folder: string, env: Record<string, string> = {}): Promise<AgentProcess> {
-  const child = spawn(process.execPath, [mainFile], {
+export async function agentProcess(
+  folder: string,
+  env: Record<string, string> = {},
+  program: string = mainFile
+): Promise<AgentProcess> {
+  const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -27,6 +31,7 @@ export async function agentProcess(folder: string, env: Record<string, string> =
       PROXY_PORT: '0',
       PROXY_HOST: '0.0.0.0',
       AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+      AGENT_SOCKETS: process.env['AGENT_SOCKETS'] ?? '',
       ...env
     }
   })
@@ -38,7 +43,8 @@ export async function agentProcess(folder: string, env: Record<string, string> =
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   const exited = new Promise<number | null>(resolve =>
-    child.once('close', code => {
+    // Whatever has been handed over may hold the output open.
+    child.once('exit', code => {
       done = true
       resolve(code)
     })

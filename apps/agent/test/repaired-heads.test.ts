@@ -33,13 +33,34 @@ describe('answers that browsers read are written properly', () => {
     ['a blank before the colon', 'HTTP/1.1 200 OK\r\nServer : x\r\nContent-Length\t: 2\r\n\r\nok', ['Server: x']],
     ['a folded line', 'HTTP/1.1 200 OK\r\nX-A: 1\r\n\t 2\r\n 3\r\nContent-Length: 2\r\n\r\nok', ['X-A: 1 2 3']],
     ['a length said twice in one line', 'HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok', ['Content-Length: 2']],
-    ['a length said in two lines', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok', []]
+    ['a length said in two lines', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok', []],
+    ['a length said again as nothing', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: \r\n\r\nok', []],
+    [
+      'a length that Connection names',
+      'HTTP/1.1 200 OK\r\nX-Hop: 1\r\nX-A: 1\r\nConnection: content-length, x-hop\r\nContent-Length: 2\r\n\r\nok',
+      ['X-A: 1', 'Content-Length: 2']
+    ]
   ])('%s', async (_name, answer, lines) => {
     const got = await proxied(ip, agent.proxyPort, 'u', `http://${(await answering(answer)).host}/`)
     expect([got.status, got.body]).toEqual([200, 'ok'])
     for (const line of lines) expect(got.head.split('\r\n')).toContain(line)
     expect(got.head.match(/content-length/gi)).toHaveLength(1)
     expect(got.head.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+  })
+
+  test('where nothing has to be mended, the client gets it as it came', async () => {
+    const head = 'HTTP/1.1 200 Quite OK\r\nContent-Length: 2\r\nx-b:1\r\nX-a:  2 '
+    const { host } = await answering(`${head}\r\n\r\nok`)
+    const client = new RawClient(ip, agent.proxyPort)
+    client.send(`GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n${basic('u')}\r\n`)
+    const [got] = await client.take(/[^]*ok/)
+    expect(got).toBe(`${head}\r\n\r\nok`)
+  })
+
+  test('what ends a body is not said of an answer that has none', async () => {
+    const { host } = await answering('HTTP/1.1 204 Done\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n')
+    const got = await proxied(ip, agent.proxyPort, 'u', `http://${host}/`)
+    expect(got.head).toMatch(/^HTTP\/1\.1 204 Done\r\nX-A: 1(?!.*chunked)/s)
   })
 
   test.each([

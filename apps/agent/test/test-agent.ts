@@ -60,7 +60,13 @@ export function testConfig(
   changes: Partial<AgentConfig> = {},
   limits: Partial<Limits> = {}
 ): AgentConfig {
-  const read = readConfig({ AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8', AGENT_TOKEN: token, PROXY_HOST: '0.0.0.0' })
+  const read = readConfig({
+    AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+    AGENT_TOKEN: token,
+    PROXY_HOST: '0.0.0.0',
+    // The same tests run over each kind of sockets: see vitest.config.ts.
+    AGENT_SOCKETS: process.env['AGENT_SOCKETS']
+  })
   if (!read.ok) throw new Error(read.message)
   return {
     ...read.config,

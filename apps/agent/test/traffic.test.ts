@@ -14,7 +14,9 @@ const rows = (user: string, count: number): Array<Parameters<TrafficTotals['add'
     up: 1,
     down: 2,
     requests: 3,
-    errors: 4
+    errors: 4,
+    connections: 5,
+    codes: null
   }))
 const saved = async (folder: string): Promise<Array<{ user: string; ip: string }>> => {
   const text = await readFile(join(folder, 'traffic.json'), 'utf8')
@@ -56,7 +58,10 @@ test('counters of leases that are gone for a day are forgotten without being ask
     ['stays', ['127.0.0.0/30']],
     ['gone', ['127.0.0.0/24']]
   ])
-  totals.leasedTo = user => leased.get(user)
+  totals.leaseOf = user => {
+    const prefixes = leased.get(user)
+    return prefixes && { prefixes }
+  }
   totals.add(rows('stays', 8))
   totals.add(rows('gone', 8))
   await totals.save()

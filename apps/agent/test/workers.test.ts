@@ -88,12 +88,35 @@ describe.runIf(process.platform === 'linux')('workers', () => {
 })
 
 test.runIf(process.platform === 'linux')(
+  'one that ends while the next one begins is replaced, too',
+  async () => {
+    const folder = await tempFolder()
+    const killer = join(folder, 'killer.cjs')
+    // The second worker ends the first, which has listened.
+    const files = `const [first, done] = ['first', 'done'].map(name => ${JSON.stringify(`${folder}/`)} + name)`
+    await writeFile(
+      killer,
+      `const fs = require('node:fs'); ${files}
+      if (process.send && !fs.existsSync(done)) {
+        if (!fs.existsSync(first)) fs.writeFileSync(first, String(process.pid))
+        else { fs.writeFileSync(done, ''); process.kill(Number(fs.readFileSync(first, 'utf8')), 'SIGKILL') }
+      }`
+    )
+    const agent = await agentProcess(folder, { AGENT_WORKERS: '3', NODE_OPTIONS: `--require ${killer}` })
+    await until('all workers to be there', async () => (await caller(agent.port)('GET', '/healthz')).status === 200)
+    expect(await workersOf(agent)).toHaveLength(3)
+    expect(agent.output()).toContain('A worker ended (while others began)')
+  },
+  60_000
+)
+
+test.runIf(process.platform === 'linux')(
   'a worker that takes long to begin is waited for',
   async () => {
     const folder = await tempFolder()
     const slow = join(folder, 'slow.cjs')
     // Only workers are forked, and only they are slowed down: for longer than a serving worker may leave a question open.
-    await writeFile(slow, `if (process.send) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000)`)
+    await writeFile(slow, `if (process.send) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 12_000)`)
     const agent = await agentProcess(folder, { NODE_OPTIONS: `--require ${slow}` })
     expect(agent.output()).toMatch(/Proxies listen/)
     expect((await caller(agent.port)('GET', '/healthz')).status).toBe(200)

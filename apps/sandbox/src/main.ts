@@ -14,7 +14,8 @@ if (import.meta.main) {
     appSecret: env.SANDBOX_APP_SECRET ?? 'sandbox-app-secret',
     discordClientId: env.SANDBOX_DISCORD_CLIENT_ID ?? '100000000000000001',
     discordClientSecret: env.SANDBOX_DISCORD_CLIENT_SECRET ?? 'sandbox-discord-secret',
-    discordBotToken: env.SANDBOX_DISCORD_BOT_TOKEN ?? 'sandbox-bot-token'
+    discordBotToken: env.SANDBOX_DISCORD_BOT_TOKEN ?? 'sandbox-bot-token',
+    hookSecret: env.SANDBOX_HOOK_SECRET ?? ''
   })
   // Before anything is printed: whoever waits for the line may end us at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -22,7 +23,8 @@ if (import.meta.main) {
       starting.then(sandbox => sandbox.close()).then(() => process.exit(0), giveUp)
     })
   starting.then(
-    ({ url }) => console.log(`Stand-ins: ${url} (checkout, chat sign-in), sent mail: ${url}/outbox`),
+    ({ url }) =>
+      console.log(`Stand-ins: ${url} (checkout, chat sign-in), sent mail: ${url}/outbox, webhooks: ${url}/hooks`),
     giveUp
   )
 }

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fastify from 'fastify'
-import { createBot } from './discord/bot.ts'
-import { chatRoutes } from './discord/chat-routes.ts'
-import { discordRoutes } from './discord/routes.ts'
+import { registerChatPlatform } from './discord/chat-platform.ts'
+import { incomingWebhookRoutes } from './discord/incoming-webhooks.ts'
 import { echoRoutes } from './echo.ts'
+import { openCatcher } from './hooks/catcher.ts'
+import { hookRoutes } from './hooks/routes.ts'
 import { prepare } from './kit/http.ts'
 import { openOutbox } from './outbox/outbox.ts'
+import { openReportKey } from './outbox/report-key.ts'
+import { createReporter } from './outbox/reports.ts'
 import { outboxRoutes } from './outbox/routes.ts'
 import { registerPlatform, type PlatformOptions } from './shopify/platform.ts'
 
@@ -21,8 +24,10 @@ export type SandboxOptions = {
   appSecret: string
   discordClientId: string
   discordClientSecret: string
-  /** The key of the chat bot's reports to the shop. */
+  /** The chat bot's token, and the key of what an operator's own bot reports to the shop. */
   discordBotToken?: string
+  /** What signatures of the shop's webhooks are checked with until another one is entered on the page. */
+  hookSecret?: string
 } & Pick<PlatformOptions, 'fetch' | 'now' | 'saveOnlyAtClose' | 'webhookTimeoutMs' | 'webhookBackoff'>
 
 export type Sandbox = { url: string; port: number; close(): Promise<void> }
@@ -38,17 +43,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let url = ''
   const dir = join(options.dataDir, 'sandbox')
   const platform = await registerPlatform(app, { ...options, shopUrl, dir, base: () => url })
-  outboxRoutes(app, await openOutbox(dir, options.now ?? Date.now))
-  const token = options.discordBotToken ?? 'sandbox-bot-token'
-  discordRoutes(app, {
-    botToken: token,
+  const outside = { shopUrl, fetch: options.fetch ?? fetch, now: options.now ?? Date.now }
+  const reporter = createReporter({ ...outside, privateKey: await openReportKey(dir) })
+  outboxRoutes(app, await openOutbox(dir, outside.now), reporter)
+  const chat = await registerChatPlatform(app, {
+    dir,
+    base: () => url,
+    shopUrl,
     clientId: options.discordClientId,
     clientSecret: options.discordClientSecret,
-    shopUrl,
+    botToken: options.discordBotToken ?? 'sandbox-bot-token',
+    fetch: options.fetch ?? fetch,
     now: options.now ?? Date.now
   })
-  chatRoutes(app, createBot({ shopUrl, token, fetch: options.fetch ?? fetch, now: options.now ?? Date.now }))
+  incomingWebhookRoutes(app, options.now ?? Date.now)
   echoRoutes(app)
+  const hooks = { now: options.now ?? Date.now, secret: options.hookSecret ?? '' }
+  await hookRoutes(app, await openCatcher(dir, hooks))
   await app.listen({ host: '127.0.0.1', port: options.port })
   const { port } = app.server.address() as AddressInfo
   url = `http://127.0.0.1:${port}`
@@ -59,6 +70,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       await app.close()
       await platform.close()
+      await chat.close()
     }
   }
 }

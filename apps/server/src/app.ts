@@ -4,19 +4,23 @@ import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { bulkRoutes } from './domains/bulk/index.ts'
+import { chatBotRoutes } from './domains/chat/index.ts'
 import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalog/index.ts'
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
-import { deliveryRoutes } from './domains/delivery/index.ts'
+import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { homeRoutes } from './domains/home/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
+import { noticeRoutes } from './domains/notices/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { hasOpenMoney, mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
+import { statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
+import { webhookRoutes } from './domains/webhooks/index.ts'
 import { createApp } from './infra/http/app.ts'
 import { eventStreamRoutes } from './infra/http/event-stream.ts'
 import { mounter } from './infra/http/mount.ts'
@@ -26,7 +30,10 @@ import { unnamedProxyWarning } from './infra/http/untrusted-proxies.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
 import { healthPorts } from './health.ts'
+import { pageAbout, searchEngineRoutes } from './pages/index.ts'
+import { noticePorts } from './notice-ports.ts'
 import { auditNames, namingOrders } from './order-names.ts'
+import { ownsAddresses } from './own-addresses.ts'
 import { accountPorts } from './ports.ts'
 import { retention } from './retention.ts'
 import { settingTests } from './setting-tests.ts'
@@ -56,6 +63,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   })
   fleetRoutes(naming, ctx, { variantsSellingFrom })
   rewardsRoutes(mount, ctx)
+  statusRoutes(mount, ctx, { app, proxyChecks: proxyChecksOf(ctx.config) })
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, {
     onPlatformChange: async unit => requestWebhooks(unit),
@@ -63,17 +71,22 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
     tests: settingTests(ctx),
     jobs: allJobs
   })
+  chatBotRoutes(mount, ctx)
   mailRoutes(mount, ctx)
+  webhookRoutes(mount, ctx, { ownsAddresses })
+  noticeRoutes(mount, ctx, noticePorts)
   await app.register(async scope => {
     // Mail programs post a form, whose one field says nothing new.
     scope.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, next) => next(null))
     unsubscribeRoutes(mounter(scope, guard), ctx)
+    statusUnsubscribeRoutes(mounter(scope, guard), ctx)
   })
   auditRoutes(mount, ctx, auditNames)
   homeRoutes(mount, ctx)
   retentionRoutes(mount, ctx, retention)
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
-  await serveWeb(app, ctx.config)
+  searchEngineRoutes(app, ctx)
+  await serveWeb(app, ctx.config, { about: pageAbout(ctx) })
   return app
 }

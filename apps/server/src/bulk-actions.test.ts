@@ -5,7 +5,7 @@ import { startStockedShop, type Buyer, type StockedShop } from './api/stocked-sh
 import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { giftCards } from './domains/rewards/tables.ts'
+import { coupons, giftCards, levelCodes } from './domains/rewards/tables.ts'
 
 let shop: StockedShop
 let admin: Buyer
@@ -176,3 +176,36 @@ async function place(by = buyer): Promise<{ id: number; orderId: string }> {
   const found = await by.get<Page<Order>>(`/api/orders/order_list/?search=${orderId}`)
   return { id: found.data.data[0]?.id ?? 0, orderId }
 }
+
+test('codes are asked about on the platform, each by a job; those that were used or handed out are not', async () => {
+  const { db } = shop.ctx
+  const [open = 0, taken = 0] = await addCards('THERE-1', 'THERE-2')
+  await db
+    .update(giftCards)
+    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: new Date() })
+    .where(eq(giftCards.id, taken))
+  expect(outcomes(await rowsAfter('gift_card.create_there', { ids: [open, taken] }))).toEqual([
+    [open, 'THERE-1', 'succeeded', null],
+    [taken, 'THERE-2', 'refused', 'code_used']
+  ])
+  const query = { platform_state: 'waiting' }
+  expect((await rowsAfter('gift_card.check', { query, expected: 1 })).map(row => row.id)).toEqual([open])
+  const [coupon] = await db
+    .insert(coupons)
+    .values({ holderId: buyer.user.id, code: 'THERE-3', codeType: 1, discount: '1.00' })
+    .returning()
+  const ofCoupons = { query: { search: 'THERE-3', platform_state: 'unknown' }, expected: 1 }
+  expect(outcomes(await rowsAfter('coupon.create_there', ofCoupons))).toEqual([
+    [coupon?.id, 'THERE-3', 'succeeded', null]
+  ])
+  const [level] = await db.insert(levelCodes).values({ level: 5, discount: '1.00', point: 1 }).returning()
+  expect((await rowsAfter('level_code.check', { ids: [level?.id ?? 0] }))[0]).toMatchObject({ reason: 'no_code' })
+  const { rows } = await db.execute(
+    sql`select data->>'kind' as kind, data->>'act' as act from pgboss.job where name = 'platform-code' order by 1, 2`
+  )
+  expect(rows).toEqual([
+    { kind: 'coupon', act: 'create' },
+    { kind: 'gift_card', act: 'check' },
+    { kind: 'gift_card', act: 'create' }
+  ])
+})

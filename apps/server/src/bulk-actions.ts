@@ -1,12 +1,19 @@
-import { message, routes, type OrderTask } from '@netlet/contract'
+import { message, routes, type CodeAct, type CodeKind, type OrderTask } from '@netlet/contract'
 import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
 import { openAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
 import { deliveryHeld, hasOpenMoney, mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
-import { deleteGiftCardIn, giftCardList, planGiftCardRemoval } from './domains/rewards/index.ts'
-import { giftCards } from './domains/rewards/tables.ts'
+import {
+  askPlatformIn,
+  couponList,
+  deleteGiftCardIn,
+  giftCardList,
+  levelCodeList,
+  planGiftCardRemoval
+} from './domains/rewards/index.ts'
+import { coupons, giftCards, levelCodes } from './domains/rewards/tables.ts'
 import { matchingIds } from './infra/list/index.ts'
 import { formRefusal } from './infra/refusals.ts'
 import { ok, type Result } from './infra/result.ts'
@@ -57,6 +64,38 @@ const giftCardRows: Rows = {
   }
 }
 
+const couponRows: Rows = {
+  async ids(db, given, limit) {
+    const query = parseQuery(routes.rewards.coupons, given)
+    return query.ok ? ok(await matchingIds(db, couponList(), query.data, { limit })) : query
+  },
+  async labels(db, ids) {
+    const found = await db.select({ id: coupons.id, label: coupons.code }).from(coupons).where(inArray(coupons.id, ids))
+    return new Map(found.map(({ id, label }) => [id, label]))
+  }
+}
+
+const levelCodeRows: Rows = {
+  async ids(db, given, limit) {
+    const query = parseQuery(routes.rewards.levelCodes, given)
+    return query.ok ? ok(await matchingIds(db, levelCodeList({ withCodes: true }), query.data, { limit })) : query
+  },
+  async labels(db, ids) {
+    const found = await db
+      .select({ id: levelCodes.id, label: levelCodes.code })
+      .from(levelCodes)
+      .where(inArray(levelCodes.id, ids))
+    return new Map(found.map(({ id, label }) => [id, label || `#${id}`]))
+  }
+}
+
+const codeRows: Record<CodeKind, Rows> = { coupon: couponRows, gift_card: giftCardRows, level_code: levelCodeRows }
+
+const platformRows = (kind: CodeKind, act: CodeAct): BulkWork => ({
+  ...codeRows[kind],
+  run: (unit, id) => askPlatformIn(unit, { kind, id }, act)
+})
+
 const taskRows = (task: OrderTask): BulkWork => ({
   ...orderRows,
   plan: (db, ids, { by, now }) => planTask(db, ids, task, { now, held: deliveryHeld(by, now) }),
@@ -78,5 +117,11 @@ export const bulkActions: BulkActions = {
   },
   'order.leave_server': { ...orderRows, run: leaveServerRow },
   'order.credit_outage': { ...orderRows, run: creditOrder },
-  'gift_card.delete': { ...giftCardRows, plan: planGiftCardRemoval, run: deleteGiftCardIn }
+  'gift_card.delete': { ...giftCardRows, plan: planGiftCardRemoval, run: deleteGiftCardIn },
+  'coupon.check': platformRows('coupon', 'check'),
+  'coupon.create_there': platformRows('coupon', 'create'),
+  'gift_card.check': platformRows('gift_card', 'check'),
+  'gift_card.create_there': platformRows('gift_card', 'create'),
+  'level_code.check': platformRows('level_code', 'check'),
+  'level_code.create_there': platformRows('level_code', 'create')
 }

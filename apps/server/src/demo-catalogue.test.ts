@@ -39,6 +39,7 @@ const start = (publicUrl: string) =>
           platformSecret: secrets.appSecret,
           discordSecret: 'discord',
           botToken: 'bot',
+          hookSecret: 'whsec_aG9vaw==',
           agentToken: 'a-token-of-the-tests-and-of-nothing-else'
         } as never
       }

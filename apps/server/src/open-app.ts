@@ -1,4 +1,5 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
+import { startChatBot } from './domains/chat/index.ts'
 import { seedLevelCodes } from './domains/rewards/index.ts'
 import { storeLogLines } from './domains/settings/index.ts'
 import { openChangeFeed } from './infra/change-feed.ts'
@@ -42,9 +43,11 @@ export async function openApp(
   await ensureAdmin(ctx)
   await seedLevelCodes(ctx)
   if (worker) await startJobs(ctx, allJobs)
+  const bot = worker ? startChatBot(ctx) : null
   return {
     ctx,
     async close() {
+      await bot?.stop()
       await jobs.stop()
       await changes.stop()
       await tail.stop()

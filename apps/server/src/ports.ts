@@ -10,13 +10,17 @@ import { exportPayments, holdsMoneyOf, isUnresolved } from './domains/payments/i
 import { payments } from './domains/payments/tables.ts'
 import {
   changePoints,
+  endCodesOf,
   exportCodes,
   exportPoints,
+  followAddress,
   forgetInvited,
   levelThresholds,
   pendingCoins
 } from './domains/rewards/index.ts'
+import { forgetSubscriber } from './domains/status/index.ts'
 import { exportTickets, forgetSender } from './domains/support/index.ts'
+import { exportEndpoints, forgetEndpoints } from './domains/webhooks/index.ts'
 import type { Unit } from './infra/command.ts'
 import type { AppContext } from './infra/context.ts'
 import type { Executor } from './infra/db/client.ts'
@@ -27,12 +31,16 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
   figures,
   changePoints,
+  followAddress,
   owed,
   forget: [
     // Before the rows that say which events are the person's.
     async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isUnresolved),
     async (unit, { id }) => forgetBuyer(unit, id),
     async (unit, { email }) => forgetSender(unit, email),
+    async (unit, { id }) => forgetEndpoints(unit, id),
+    async (unit, { id }) => endCodesOf(unit, id),
+    async (unit, { email }) => forgetSubscriber(unit, email),
     async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),
     async (unit, { id }) => forgetActor(unit, id, nameOfDeleted(id))
   ],
@@ -41,7 +49,8 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     payments: (db, { id }) => exportPayments(db, id),
     points: (db, { id }) => exportPoints(db, id),
     promo_codes: (db, { id }) => exportCodes(db, id),
-    tickets: (db, { email }) => exportTickets(db, email)
+    tickets: (db, { email }) => exportTickets(db, email),
+    webhooks: (db, { id }) => exportEndpoints(db, id)
   }
 })
 

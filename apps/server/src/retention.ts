@@ -1,27 +1,37 @@
 import { accountRetention } from './domains/accounts/index.ts'
 import { auditRetention } from './domains/audit/index.ts'
 import { bulkRetention } from './domains/bulk/index.ts'
+import { chatRetention } from './domains/chat/index.ts'
 import { commerceRetention } from './domains/commerce/index.ts'
 import { deliveryRetention } from './domains/delivery/index.ts'
+import { fleetRetention } from './domains/fleet/index.ts'
 import { mailRetention } from './domains/mail/index.ts'
+import { noticeRetention } from './domains/notices/index.ts'
 import { orderRetention } from './domains/orders/index.ts'
 import { isUnresolved, paymentRetention } from './domains/payments/index.ts'
 import { jobArchive } from './domains/retention/index.ts'
 import { rewardsRetention } from './domains/rewards/index.ts'
 import { settingsRetention } from './domains/settings/index.ts'
+import { webhookRetention } from './domains/webhooks/index.ts'
+import { statusRetention } from './domains/status/index.ts'
 import type { RetentionEntry } from './infra/retention.ts'
 
 /** Everything that grows: what, how long it is kept, and why, each declared by the domain that owns it. */
 export const retention: RetentionEntry[] = [
   ...accountRetention,
   ...rewardsRetention,
+  ...chatRetention,
   ...commerceRetention(isUnresolved),
   ...orderRetention,
   ...deliveryRetention,
+  ...fleetRetention,
   ...paymentRetention,
   ...bulkRetention,
   ...auditRetention,
   ...mailRetention,
+  ...webhookRetention,
+  ...noticeRetention,
   ...settingsRetention,
+  ...statusRetention,
   jobArchive
 ]

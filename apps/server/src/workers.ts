@@ -2,11 +2,12 @@ import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
 import { applyProductUpdate, catalogJobs, withdrawProduct } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
-import { confirmOutcomes, deliveryJobs, type DeliveryPorts } from './domains/delivery/index.ts'
+import { confirmOutcomes, deliveryJobs, proxyChecksOf, type DeliveryPorts } from './domains/delivery/index.ts'
 import { fleetJobs } from './domains/fleet/index.ts'
 import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
-import { orderJobs } from './domains/orders/index.ts'
+import { noticeJobs } from './domains/notices/index.ts'
+import { orderJobs, trafficPorts } from './domains/orders/index.ts'
 import {
   acceptByHand,
   cancelPayment,
@@ -18,8 +19,13 @@ import {
   settlePayment,
   whyNotDelivered
 } from './domains/payments/index.ts'
+import { promotionsJobs } from './domains/promotions/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
+import { webhookJobs } from './domains/webhooks/index.ts'
+import { ownsAddresses } from './own-addresses.ts'
+import { noticePorts } from './notice-ports.ts'
+import { statusJobs } from './domains/status/index.ts'
 import { retention } from './retention.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
@@ -42,12 +48,16 @@ export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand, whyNo
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [
   ...mailJobs,
+  ...webhookJobs({ ownsAddresses }),
+  ...noticeJobs(noticePorts),
   ...retentionJobs(retention),
   ...rewardsJobs,
   ...bulkJobs(bulkActions),
   ...inventoryJobs,
-  ...fleetJobs({ confirm: confirmOutcomes }),
+  ...fleetJobs({ confirm: confirmOutcomes, traffic: trafficPorts }),
+  ...statusJobs({ proxyChecks: proxyChecksOf }),
   ...commerceJobs(eventHandlers),
+  ...promotionsJobs,
   ...catalogJobs,
   ...orderJobs,
   ...deliveryJobs(deliveryPorts),

@@ -156,6 +156,12 @@ export const accounts = {
   }),
   login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
   session: route('GET', '/api/auth/login', { summary: "The session's user", access: 'user', reply: CurrentUser }),
+  /** For the shop's own pages: that nobody is signed in is an answer, and no error in a visitor's browser. */
+  whoIsSignedIn: route('GET', '/api/auth/session/', {
+    summary: 'Who is signed in by the cookie; null: nobody',
+    access: 'public',
+    reply: CurrentUser.nullable()
+  }),
   currentUser: route('GET', '/api/users/u/user_info/', {
     summary: 'The current user',
     access: 'user',

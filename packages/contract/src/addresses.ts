@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
+import { LeaseProof } from './proofs.ts'
 import { route } from './route.ts'
 import { IdName, IdParams, Instant, RuleId, Time } from './shapes.ts'
 
@@ -23,7 +24,9 @@ export const AddressLease = z.object({
   released_at: Time.nullable(),
   /** The term of the order as it stands now. */
   delivered_at: Time.nullable(),
-  expired_at: Time.nullable()
+  expired_at: Time.nullable(),
+  /** Whether its credentials were seen refused after they ended; null: nothing was tried. */
+  proof: LeaseProof.nullable()
 })
 export type AddressLease = z.infer<typeof AddressLease>
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { denySetHash, normaliseDenied, normaliseDenyList, userHash } from './agent.ts'
+import { agentHealth, denySetHash, normaliseDenied, normaliseDenyList, userHash } from './agent.ts'
 
 test.each([
   ['Example.COM', 'example.com'],
@@ -48,4 +48,18 @@ test('the hash of a user tells every field apart', () => {
   expect(userHash({ ...user, prefixes: user.prefixes.toReversed() })).toBe(hash)
   const others = [{ password: 'q' }, { prefixes: ['1.0.0.0/30'] }, { denySet: 'e' }, { allowedClientIps: [] }]
   for (const other of others) expect(userHash({ ...user, ...other })).not.toBe(hash)
+  expect(userHash({ ...user, access: 'password' })).toBe(hash)
+  expect(userHash({ ...user, access: 'address' })).not.toBe(hash)
+  expect(userHash({ ...user, access: 'address' })).not.toBe(userHash({ ...user, access: 'password_and_address' }))
+  // As in the folders and databases of before there were other ways out.
+  expect(userHash({ ...user, egress: 'fixed' })).toBe(hash)
+  const ways = (['request', 'session'] as const).map(egress => userHash({ ...user, egress }))
+  expect(new Set([...ways, hash]).size).toBe(3)
+})
+
+test('what an agent tells of itself is text that a database takes', () => {
+  const health = { status: 'ok', version: '0.1.0+1a2b', workers: 2, uptime_seconds: 1, problems: ['loop_slow'] }
+  expect(agentHealth.safeParse(health).success).toBe(true)
+  for (const bad of [{ problems: ['loop\0slow'] }, { problems: ['\ud800'] }, { version: '0.1\0' }])
+    expect(agentHealth.safeParse({ ...health, ...bad }).success).toBe(false)
 })

@@ -5,6 +5,12 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
+import { EgressMode } from './address-family.ts'
+import { agentOwner } from './agent-owner.ts'
+
+export * from './agent-owner.ts'
+import { agentAlarm } from './agent-live.ts'
+import { agentProgram } from './agent-takeover.ts'
 
 /** What a refusal says. Operators' scripts compare the first two word by word. */
 export const agentTexts = {
@@ -15,6 +21,11 @@ export const agentTexts = {
   badDomain: 'Invalid domain.',
   badClientIp: 'Invalid client address.',
   badCount: 'Invalid number of addresses.',
+  noClientIps: 'Access by client address needs at least one client address.',
+  wideClientIp: 'A client address that needs no password may be a prefix of /24 (IPv4) or /48 (IPv6) at the widest.',
+  tooManyClientIps: 'Without a password, at most 256 client addresses.',
+  egressNeedsIpv6:
+    'Only a user whose prefixes are IPv6 ones of /64 or shorter can leave from other addresses than its own.',
   outsidePrefixes: "The prefix is outside the server's own prefixes.",
   prefixInUse: 'A user still leases addresses of a prefix that is to go.',
   tooManyAddresses: 'A user may lease at most 65536 addresses.',
@@ -27,19 +38,56 @@ export const agentTexts = {
   tooLarge: 'The request body is too large.',
   notDurable: 'The change could not be written to disk. Nothing changed.',
   notServing: 'No worker serves the proxies at present. They are being started again.',
+  takingOver: 'The agent is being replaced by a new process of it. Ask again in a second.',
+  foreignConsole: 'This agent belongs to another console.',
+  olderConsole: 'The console does not know what it told this agent last. Its database may have been restored.',
   internal: 'The agent failed to answer. Its log says why.'
 } as const
 
 export type AgentReason = keyof typeof agentTexts
 
 /** A refusal: the HTTP status again, a stable reason, and a sentence (with the offending value where there is one). */
-export const agentFailure = z.object({ status: z.number(), reason: z.string(), msg: z.string() })
+export const agentFailure = z.object({
+  status: z.number(),
+  reason: z.string(),
+  msg: z.string(),
+  /** Of `foreignConsole` and `olderConsole`: to whom the agent belongs. */
+  owner: agentOwner.optional()
+})
 export type AgentFailure = z.infer<typeof agentFailure>
 
 /** Proxy user names are in `Basic` credentials and in `ip:port:user:password` lines, so neither ':' nor spaces. */
 export const agentUserName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, agentTexts.badUser)
 /** Visible ASCII without ':' and spaces; at most 128 characters. */
 export const agentPassword = z.string().regex(/^[!-9;-~]{1,128}$/, agentTexts.badPassword)
+
+/**
+ * How a user's clients are let in. `password`: by the password, from everywhere where no client address is listed, else from the
+ * listed ones. `address`: a listed one needs no password, any other one does. `password_and_address`: both are asked for.
+ */
+export const agentAccess = z.enum(['password', 'address', 'password_and_address'])
+export type AgentAccess = z.infer<typeof agentAccess>
+
+/** What the connections of a user that leases whole IPv6 /64s leave from. */
+export const agentEgress = EgressMode
+export type AgentEgress = z.infer<typeof agentEgress>
+
+/** The most client addresses of a user, and the shortest prefixes, where no password is asked for. */
+export const MOST_OPEN_CLIENTS = 256
+export const WIDEST_OPEN_CLIENT = { 4: 24, 6: 48 } as const
+
+/**
+ * What a user may do at most; what is left out is not limited for this user. `mbps` are megabits a second in each
+ * direction, `connections` open ones, `connections_per_second` new ones. `quota`: after so many bytes (both directions),
+ * counted from when the agent first saw this `id`, the user's connections end, and further ones are refused.
+ */
+export const agentUserLimits = z.object({
+  mbps: z.number().min(0.001).max(1_000_000).optional(),
+  connections: z.int().min(1).max(1_000_000).optional(),
+  connections_per_second: z.int().min(1).max(1_000_000).optional(),
+  quota: z.object({ id: z.string().regex(/^\S{1,64}$/), bytes: z.int().nonnegative() }).optional()
+})
+export type AgentUserLimits = z.infer<typeof agentUserLimits>
 
 /**
  * Body of `PUT /api/users/{user}`: the whole of what the user is to be; what is left out is empty.
@@ -57,7 +105,16 @@ export const agentUserBody = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  allowed_client_ips: z.array(z.string().max(64)).max(10_000).default([])
+  allowed_client_ips: z.array(z.string().max(64)).max(10_000).default([]),
+  /**
+   * `password` where it is left out. Other ways in need `allowed_client_ips`: an agent of before this field drops it, and asks listed
+   * clients alone for the password.
+   */
+  access: agentAccess.optional(),
+  /** Agents of before this field drop it: their reply has no `limited`. */
+  limits: agentUserLimits.optional(),
+  /** `fixed` where it is left out. Agents of before this field drop it: their reply has no `egress`. */
+  egress: agentEgress.optional()
 })
 export type AgentUserBody = z.input<typeof agentUserBody>
 
@@ -73,6 +130,10 @@ export const agentUserReply = z.object({
   proxies: z.array(agentProxy),
   hash: z.string(),
   deny_set: z.string(),
+  /** The agent enforces the `limits` that it was given. Those of before do not say so. */
+  limited: z.literal(true).optional(),
+  /** What holds for the user. Agents of before other ways than `fixed` do not say so. */
+  egress: agentEgress.optional(),
   version: z.number()
 })
 export type AgentUserReply = z.infer<typeof agentUserReply>
@@ -84,8 +145,17 @@ export type AgentDeleteReply = z.infer<typeof agentDeleteReply>
 /** Body of `PUT /api/prefixes`: every address range that the server owns. */
 export const agentPrefixesBody = z.object({ prefixes: z.array(z.string().max(64)).max(10_000) })
 
-/** Whether the kernel treats a prefix as local; if not, `command` is what an operator has to run as root. */
-export const agentRoute = z.object({ prefix: z.string(), local: z.boolean(), command: z.string().optional() })
+/**
+ * Whether the kernel treats a prefix as local; if not, `command` is what an operator has to run as root. `link` of an IPv6 prefix:
+ * `on_link` of an interface of this server, so that routers ask there for each address and nothing answers; `routed` where no
+ * interface has it; `unknown` where the system does not tell. Agents of before do not say it.
+ */
+export const agentRoute = z.object({
+  prefix: z.string(),
+  local: z.boolean(),
+  command: z.string().optional(),
+  link: z.enum(['routed', 'on_link', 'unknown']).optional()
+})
 export type AgentRoute = z.infer<typeof agentRoute>
 
 export const agentPrefixesReply = z.object({
@@ -103,34 +173,17 @@ export type AgentPrefixesReply = z.infer<typeof agentPrefixesReply>
 export const agentState = z.object({
   epoch: z.string(),
   version: z.number(),
+  /** The console that it belongs to; null: none yet. Agents of before do not tell it. */
+  owner: agentOwner.nullish(),
   prefixes: z.array(z.string()),
   routes: z.array(agentRoute),
+  /** The agent enforces limits of users, see `agentUserLimits`. */
+  limited: z.literal(true).optional(),
   users: z.array(
     z.object({ user: z.string(), prefixes: z.array(z.string()), hash: z.string(), generation: z.number() })
   )
 })
 export type AgentState = z.infer<typeof agentState>
-
-/**
- * Reply of `GET /api/traffic`. Counters only rise while `epoch` and the row's `since` (ISO 8601) stay the same; what was
- * once reported survives any restart. `up` and `down` are bytes as seen by the proxy client. Rows of a lease that is
- * gone stay for a day. An IPv6 prefix of more than 65536 addresses has one row, at the address that it is listed by.
- */
-export const agentTraffic = z.object({
-  epoch: z.string(),
-  rows: z.array(
-    z.object({
-      user: z.string(),
-      ip: z.string(),
-      since: z.string(),
-      up: z.number(),
-      down: z.number(),
-      requests: z.number(),
-      errors: z.number()
-    })
-  )
-})
-export type AgentTraffic = z.infer<typeof agentTraffic>
 
 /** 100 years. */
 const MOST_SECONDS = 100 * 366 * 24 * 3600
@@ -139,11 +192,123 @@ const MOST_CONNECTIONS = 100_000_000
 /** A count that can be right: sums of a day of them stay finite, and times that are made of it are times. */
 const figure = (most = Number.MAX_SAFE_INTEGER) => z.int().nonnegative().max(most)
 
+/**
+ * Codes of the access log that say that the agent refused: all others but `ok` tell of something that went wrong. The
+ * user `-` (with the address `-`) has the refusals of clients that no user could be told of.
+ */
+export const AGENT_REFUSALS = [
+  'no-auth',
+  'ambiguous-client',
+  'no-session',
+  'bad-session',
+  'socks4',
+  'udp-off',
+  'too-many-failures',
+  'too-many',
+  'too-many-address',
+  'too-many-client',
+  'too-fast',
+  'too-fast-address',
+  'too-fast-client',
+  'quota',
+  'denied-domain',
+  'denied-address',
+  'denied-name',
+  'hidden-name',
+  'refused-range',
+  'refused-port'
+] as const
+
+/** The others but `ok`: what went wrong. */
+export const AGENT_ERRORS = [
+  'killed',
+  'internal-error',
+  'malformed',
+  'head-too-large',
+  'slow-head',
+  'tls-failed',
+  'client-left',
+  'target-broke',
+  'target-closed',
+  'bad-response',
+  'idle',
+  'refused',
+  'unreachable',
+  'not-found',
+  'dns-timeout',
+  'connect-timeout',
+  'no-egress'
+] as const
+
+/** An instant that a database takes, as agents write it: with milliseconds, so that the later one is the greater text. */
+const instantOfAgent = z.string().regex(/^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/)
+
+/**
+ * Counters of one user and address. They only rise while `since` (ISO 8601) stays the same. `up` and `down` are bytes as
+ * seen by the proxy client; `codes` counts what did not end with `ok`, by the code of the access log. Agents of before tell
+ * neither connections nor codes.
+ */
+const agentTrafficRow = z.object({
+  user: agentUserName.or(z.literal('-')),
+  ip: z.string().regex(/^[0-9a-f:./-]{1,64}$/i),
+  since: instantOfAgent,
+  up: figure(),
+  down: figure(),
+  requests: figure(),
+  errors: figure(),
+  connections: figure().default(0),
+  codes: z
+    .record(z.string().regex(/^[a-z0-9-]{1,40}$/), figure())
+    .refine(codes => Object.keys(codes).length <= 64)
+    .default({})
+})
+
+/**
+ * Reply of `GET /api/traffic`. Counters only rise while `epoch` and the row's `since` stay the same; what was
+ * once reported survives any restart. Rows of a lease that is
+ * gone stay for a day. An IPv6 prefix of more than 65536 addresses has one row, at the address that it is listed by.
+ */
+export const agentTraffic = z.object({ epoch: z.string(), rows: z.array(agentTrafficRow) })
+export type AgentTraffic = z.infer<typeof agentTraffic>
+
+/** The most rows of one reply of `GET /api/traffic/changes`. */
+export const MOST_CHANGES = 5000
+
+/**
+ * Query of `GET /api/traffic/changes`: the rows that changed since `after`, the `cursor` of an earlier reply of this
+ * `epoch` (another epoch, or none, begins anew). `fresh` counts what happened until now; without it the figures are as old
+ * as the last save.
+ */
+export const agentChangesQuery = z.object({
+  epoch: z.string().max(64).default(''),
+  after: z.coerce.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER).default(0),
+  limit: z.coerce.number().int().min(1).max(MOST_CHANGES).default(MOST_CHANGES),
+  fresh: z.enum(['0', '1']).default('0')
+})
+
+/**
+ * Its reply: whole counters, durable before they are told, in the order in which they changed; `changed` is when that was
+ * last. `more`: ask again, from `cursor`. Asked again with the same cursor, it tells the same rows or newer figures of them.
+ */
+export const agentTrafficChanges = z.object({
+  epoch: z.string().min(1).max(64),
+  cursor: figure(),
+  more: z.boolean(),
+  rows: z.array(agentTrafficRow.extend({ changed: z.iso.datetime() })).max(MOST_CHANGES)
+})
+export type AgentTrafficChanges = z.infer<typeof agentTrafficChanges>
+
 export const agentHealth = z.object({
   status: z.enum(['ok', 'degraded']),
-  version: z.string(),
+  version: z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u),
   workers: figure(100_000),
-  uptime_seconds: figure(MOST_SECONDS)
+  uptime_seconds: figure(MOST_SECONDS),
+  /** What is wrong, by code (`AGENT_PROBLEMS`), and the agent's own time. Those of before tell neither. */
+  problems: z
+    .array(z.string().regex(/^[\w-]{1,40}$/))
+    .max(30)
+    .optional(),
+  time: z.iso.datetime().optional()
 })
 export type AgentHealth = z.infer<typeof agentHealth>
 
@@ -164,7 +329,9 @@ export type AgentLoad = z.infer<typeof agentLoad>
 export const agentReport = z.object({
   num_of_users: figure(MOST_CONNECTIONS).optional(),
   health: agentHealth.optional(),
-  load: agentLoad.optional()
+  load: agentLoad.optional(),
+  alarms: z.array(agentAlarm).max(200).optional(),
+  ...agentProgram.partial().shape
 })
 
 const flag = z
@@ -260,18 +427,35 @@ export const denySetHash = (domains: readonly string[], allowed: readonly string
   // The mark sorts before whatever a domain or an address begins with.
   sha256([...allowed.map(domain => `${EXCEPTION_MARK}${domain}`), ...domains].join('\n'))
 
-/** The hash that `GET /api/state` shows for a user. Prefixes and client addresses in canonical notation, any order. */
+/** Limits as one text: the same for the same limits. Empty: none. */
+export const limitsText = ({ mbps, connections, connections_per_second: rate, quota }: AgentUserLimits): string =>
+  [mbps, connections, rate, quota?.id, quota?.bytes]
+    .map(value => value ?? '')
+    .join(' ')
+    .trimEnd()
+
+/**
+ * The hash that `GET /api/state` shows for a user. Prefixes and client addresses in canonical notation, any order. Access by
+ * password has the hash of before there were other ways.
+ */
 export function userHash(user: {
   password: string
   prefixes: readonly string[]
   denySet: string
   allowedClientIps: readonly string[]
+  access?: AgentAccess | undefined
+  limits?: AgentUserLimits | undefined
+  egress?: AgentEgress | undefined
 }): string {
   const parts = [
     user.password,
     user.prefixes.toSorted().join(','),
     user.denySet,
-    user.allowedClientIps.toSorted().join(',')
+    user.allowedClientIps.toSorted().join(','),
+    ...(user.access === undefined || user.access === 'password' ? [] : [user.access]),
+    // Of a user without limits it is what it was before there were any.
+    ...[limitsText(user.limits ?? {})].filter(text => text !== ''),
+    ...(user.egress === undefined || user.egress === 'fixed' ? [] : [`egress ${user.egress}`])
   ]
   return sha256(parts.join('\n'))
 }

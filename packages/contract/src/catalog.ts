@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { AddressFamily } from './address-family.ts'
 import { PriceDrift, ShownPrices } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
@@ -17,6 +18,8 @@ import {
   VariantInfo,
   CollectionForm,
   GroupStock,
+  CatalogPreview,
+  LastSync,
   SyncPreview,
   TagForm
 } from './products.ts'
@@ -89,7 +92,8 @@ export const catalog = {
     permission: 'products.view',
     query: z.object({
       server_group: Id,
-      cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') }))
+      cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
+      address_family: AddressFamily.default('ipv4')
     }),
     reply: GroupStock
   }),
@@ -121,6 +125,33 @@ export const catalog = {
     permission: 'products.change',
     body: z.object({}).optional(),
     reply: z.object({ status: z.literal('queued') })
+  }),
+  previewSync: route('GET', `${P}/sync/preview/`, {
+    summary: 'What taking products, prices, collections and tags from the platform would change',
+    access: 'admin',
+    permission: 'products.view',
+    reply: CatalogPreview
+  }),
+  sync: route('POST', `${P}/sync/`, {
+    summary: 'Take products, prices, collections and tags from the platform, as a preview showed it',
+    access: 'admin',
+    permission: 'products.change',
+    body: z.object({ plan: z.string().max(64) }),
+    reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+  }),
+  lastSync: route('GET', `${P}/sync/last/`, {
+    summary: 'The last sync that changed something, and whether it can be undone',
+    access: 'admin',
+    permission: 'products.view',
+    reply: LastSync.nullable()
+  }),
+  undoSync: route('POST', `${P}/sync/:id/undo/`, {
+    summary: 'Undo the last sync, while nothing that it changed is another one since',
+    access: 'admin',
+    permission: 'products.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
   }),
   priceDrift: route('GET', `${P}/price_drift/`, {
     summary: 'Prices that differ from those of the platform, as the last comparison found them',

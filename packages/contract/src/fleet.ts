@@ -1,5 +1,10 @@
 import { z } from 'zod'
+import { Traffic, TrafficQuery } from './traffic.ts'
 import { BulkRun } from './bulk.ts'
+import { exitCheck } from './exit-check.ts'
+import { fleetLive } from './fleet-live.ts'
+import { geofeedRoutes } from './geofeed.ts'
+import { proofRoutes } from './proofs.ts'
 import { route } from './route.ts'
 import { Paging, page, listQuery } from './list.ts'
 import { Done, Id, IdName, IdParams, Instant, formVersion } from './shapes.ts'
@@ -15,6 +20,10 @@ import {
   ServerImpact,
   ServerPlan,
   ServerEditPlan,
+  RepairPlan,
+  ApprovePlanForm,
+  HostKeyForm,
+  TakeOverForm,
   GroupPlan,
   GroupPlanForm,
   PLANNED_ACTIONS,
@@ -24,10 +33,12 @@ import {
   ResetProxiesForm,
   AgentCallForm,
   SERVER_STATUSES,
+  CreditOutageForm,
   CreditPreview,
   MoveForm,
   OutageForm
 } from './servers.ts'
+import { upgrades } from './upgrades.ts'
 import { OUTAGE_STATES, SERVER_VIEWS } from './states.ts'
 
 const S = '/api/servers'
@@ -55,6 +66,11 @@ const cancelForm = z.object({ started_at: Instant().optional() }).optional()
 const ChangedServer = Server.extend({ changes: z.number().nullable() })
 
 export const fleet = {
+  ...fleetLive,
+  ...exitCheck,
+  ...upgrades,
+  ...proofRoutes,
+  ...geofeedRoutes,
   groups: route('GET', `${S}/server-groups/`, {
     summary: 'Server groups',
     access: 'admin',
@@ -105,6 +121,14 @@ export const fleet = {
     params: IdParams,
     reply: Server
   }),
+  traffic: route('GET', `${one}/traffic/`, {
+    summary: "A server's traffic by hour or day, what its agent refused and what failed",
+    access: 'admin',
+    permission: 'servers.view',
+    params: IdParams,
+    query: TrafficQuery,
+    reply: Traffic
+  }),
   planGroup: route('POST', `${S}/server-groups/:id/plan/`, {
     summary: "What another choice of servers, or its removal, would do to a group's plans and stock; nothing changes",
     access: 'admin',
@@ -151,6 +175,12 @@ export const fleet = {
     query: z.object({ action: z.enum(PLANNED_ACTIONS), server_id: Id.optional(), group_id: Id.optional() }),
     reply: ServerPlan
   }),
+  agentVersion: route('GET', `${S}/agent_version/`, {
+    summary: 'The version of the agent that an installation would bring to a server',
+    access: 'admin',
+    permission: 'servers.view',
+    reply: z.object({ version: z.string() })
+  }),
   provision: route('POST', `${one}/provision/`, {
     summary: 'Install and start the agent over SSH, or load the ranges, with what the form stored',
     access: 'admin',
@@ -166,6 +196,14 @@ export const fleet = {
     permission: 'servers.change',
     params: IdParams,
     body: cancelForm,
+    reply: Server
+  }),
+  acceptHostKey: route('POST', `${one}/accept_host_key/`, {
+    summary: 'Accept exactly this SSH host key, which the machine showed and was refused with',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: HostKeyForm,
     reply: Server
   }),
   impact: route('GET', `${one}/impact/`, {
@@ -284,7 +322,7 @@ export const fleet = {
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
-    body: nothing,
+    body: CreditOutageForm,
     reply: BulkRun.nullable()
   }),
   createUserByPrefix: action(
@@ -305,6 +343,15 @@ export const fleet = {
     reply: z.object({ server_info: z.unknown(), user_list: z.unknown() })
   }),
   requestApi: action('request_api', 'Pass a raw call to the agent, as POST with JSON', AgentCallForm),
+  repairPlan: route('GET', `${one}/repair_plan/`, {
+    summary: 'What waits for an approval, where the agent was told things that this console does not know',
+    access: 'admin',
+    permission: 'servers.view',
+    params: IdParams,
+    reply: RepairPlan.nullable()
+  }),
+  approvePlan: action('approve_plan', 'Approve what was shown of that plan, and do it', ApprovePlanForm),
+  takeOver: action('take_over', 'Take an agent over from the console that it belongs to', TakeOverForm),
   applyRemovals: action(
     'apply_removals',
     'Let the agent remove more users in one go than the safety limit allows',

@@ -20,8 +20,15 @@ export const formMessages = {
   must_be_whole_number: 'Must be a whole number from {min} to {max}',
   must_be_web_address: 'Must be a web address, such as https://example.com',
   must_be_shop_address: 'Must be a domain, such as my-shop.myshopify.com, or a web address',
+  must_be_public_key: 'Must be the public key as the service shows it, in one line',
+  must_be_selector: 'Must be a selector, such as s1',
+  must_be_time_zone: 'Must be a time zone, such as Europe/Berlin',
+  must_be_webhook_secret: 'Must be whsec_ and base64 of 24 to 64 bytes',
+  enter_clock: 'Please enter a time such as 22:00',
+  at_most_rows: 'At most {max} rows',
   must_be_json: 'Must be JSON, or null',
   must_select: 'Please select',
+  client_lines: 'At most {max} lines',
   unknown_action: '未知操作类型',
   unknown_key: 'Unknown key',
 
@@ -88,6 +95,7 @@ export const formMessages = {
   must_be_port: 'Must be a port',
   enter_cidr: 'Please enter cidr',
   must_be_certificate: 'Must be a certificate in PEM',
+  must_be_fingerprint: 'Must be a fingerprint as ssh prints it: SHA256 and 43 characters',
   enter_server_group: 'Please enter server group',
   select_server: 'Please select server',
   enter_description: 'Please enter description',
@@ -103,8 +111,13 @@ export const formMessages = {
   enter_proxy_user: 'please enter a username',
   enter_prefix: 'please enter a prefix',
   select_acl_group: 'please select a acl_group',
+  enter_target: 'Enter a host and a port, such as example.com:443',
   enter_uri: 'please enter a correct uri',
   enter_json_input: 'please enter a correct json_input',
+
+  // status page
+  enter_title: 'Please enter a title',
+  enter_what_is_new: 'Please enter what is new',
 
   // rewards, support, settings
   enter_holder: 'Please enter username',

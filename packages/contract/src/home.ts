@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import type { Permission } from './permissions.ts'
 import { route } from './route.ts'
@@ -19,8 +20,12 @@ export const ATTENTION_ITEMS = {
   payments: 'payments.view',
   late_events: 'health.view',
   servers: 'servers.view',
+  upgrades: 'servers.view',
+  abuse: 'addresses.view',
+  proofs: 'addresses.view',
   dead_letters: 'tasks.view',
   mails: 'mails.view',
+  notices: 'notices.view',
   prices: 'products.view',
   stock: 'products.view',
   tickets: 'tickets.view'
@@ -50,9 +55,10 @@ export type Sales = z.infer<typeof Sales>
 export const STOCK_MAP_SIZE = 40
 const Named = z.object({ id: z.number(), name: z.string() })
 const StockMap = z.object({
-  groups: z.array(Named),
+  /** A group has a line for each family that it has ranges of; one without ranges has one. */
+  groups: z.array(Named.extend({ family: z.enum(ADDRESS_FAMILIES) })),
   rules: z.array(Named),
-  /** Free addresses: a line for each group, a figure for each rule. */
+  /** Free IPv4 addresses, or IPv6 /64s: a line for each of `groups`, a figure for each rule. */
   free: z.array(z.array(z.number())),
   /** How many are left out. */
   more: z.object({ groups: z.number(), rules: z.number() })

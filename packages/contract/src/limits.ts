@@ -8,4 +8,4 @@ export const LEVEL_NAMES = ['Newcomer', 'Member', 'Silver', 'Gold', 'Platinum', 
 export const NO_NEXT_LEVEL = 99_999
 
 /** What a customer's API key may be allowed to do. */
-export const API_KEY_SCOPES = ['read', 'renew'] as const
+export const API_KEY_SCOPES = ['read', 'renew', 'webhooks'] as const

@@ -24,13 +24,59 @@ export const MAIL_FAILURES = [
   'throttled',
   'timeout',
   'network',
-  'server_error'
+  'server_error',
+  'bounced',
+  'complained'
 ] as const
 export type MailFailureCode = (typeof MAIL_FAILURES)[number]
+
+/** Why an address is not written to: it takes no mail, or its owner calls ours spam. */
+export const BLOCK_CAUSES = ['bounced', 'complained'] as const
+export type BlockCause = (typeof BLOCK_CAUSES)[number]
+
+/** Who said so: a mail service, or the recipient's mail server itself. */
+export const BLOCK_SOURCES = ['sendgrid', 'mailgun', 'smtp'] as const
+export type BlockSource = (typeof BLOCK_SOURCES)[number]
+
+export const BlockedAddress = z.object({
+  id: z.number(),
+  address: z.string(),
+  cause: z.enum(BLOCK_CAUSES),
+  /** In the words of the mail service. */
+  reason: z.string(),
+  source: z.enum(BLOCK_SOURCES),
+  at: Time
+})
+export type BlockedAddress = z.infer<typeof BlockedAddress>
+
+/** `unknown`: the name server did not answer. */
+export const DOMAIN_RECORD_STATES = ['ok', 'missing', 'wrong', 'unknown'] as const
+
+/** One record in DNS: the name that it stands under, and what stands there. */
+const DomainRecord = z.object({
+  state: z.enum(DOMAIN_RECORD_STATES),
+  name: z.string(),
+  found: z.string().nullable()
+})
+
+/** What others look at when they judge mail of the sending domain. */
+export const SenderCheck = z.object({
+  domain: z.string(),
+  /** What SPF has to include for the mail service; null where that depends on the server. */
+  include: z.string().nullable(),
+  spf: DomainRecord,
+  dkim: DomainRecord,
+  dmarc: DomainRecord
+})
+export type SenderCheck = z.infer<typeof SenderCheck>
 
 /** Which mails a customer gets. */
 export const MailChoices = z.object({ payments: z.boolean(), proxies: z.boolean(), expiry: z.boolean() })
 export type MailChoices = z.infer<typeof MailChoices>
+
+/** With why the user's address is not written to; null where it is. */
+export const MailSettings = MailChoices.extend({ blocked: z.enum(BLOCK_CAUSES).nullable() })
+export type MailSettings = z.infer<typeof MailSettings>
 
 export const SentMail = z.object({
   id: z.number(),
@@ -73,7 +119,7 @@ export const mail = {
   choices: route('GET', '/api/users/u/mail_settings/', {
     summary: 'Which mails the user gets',
     access: 'user',
-    reply: MailChoices
+    reply: MailSettings
   }),
   saveChoices: route('PUT', '/api/users/u/mail_settings/', {
     summary: 'Choose which mails the user gets; codes and security notices always come',
@@ -121,6 +167,39 @@ export const mail = {
     permission: 'mails.change',
     params: IdParams,
     body: z.object({}).optional(),
+    reply: Done
+  }),
+  blocks: route('GET', '/api/settings/mail_blocks/', {
+    summary: 'Addresses that are not written to: they take no mail, or their owners complained',
+    access: 'admin',
+    permission: 'mails.view',
+    query: listQuery({ sort: ['id'], filters: { cause: z.enum(BLOCK_CAUSES).optional() } }),
+    reply: page(BlockedAddress)
+  }),
+  liftBlock: route('POST', '/api/settings/mail_blocks/:id/lift/', {
+    summary: 'Write to an address again that was blocked',
+    access: 'admin',
+    permission: 'mails.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
+  }),
+  senderCheck: route('GET', '/api/settings/mail_domain/', {
+    summary: 'SPF, DKIM and DMARC of the domain that mails are sent from, as DNS has them now',
+    access: 'admin',
+    permission: 'settings.view',
+    reply: SenderCheck
+  }),
+  sendgridEvents: route('POST', '/api/mail/sendgrid_events', {
+    summary: "SendGrid's event webhook: bounces and complaints (signed)",
+    access: 'public',
+    body: z.unknown(),
+    reply: Done
+  }),
+  mailgunEvents: route('POST', '/api/mail/mailgun_events', {
+    summary: "Mailgun's webhook: bounces and complaints (signed)",
+    access: 'public',
+    body: z.unknown(),
     reply: Done
   }),
   templates: route('GET', '/api/settings/mail_templates/', {

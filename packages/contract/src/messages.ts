@@ -72,6 +72,17 @@ export const refusals = {
   api_keys_of_a_day: [429, 'You have made {max} API keys within a day. Please wait until tomorrow.'],
   discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],
 
+  // webhooks
+  too_many_webhooks: [409, 'There are {max} webhook endpoints. Delete one that is not used.'],
+  webhooks_of_a_day: [429, '{max} webhook endpoints were made within a day. Please wait until tomorrow.'],
+  webhook_tests_limit: [429, 'At most {max} tests and resends an hour. Please wait a little.'],
+  webhook_off: [409, 'This endpoint is switched off. Switch it on first.'],
+  webhook_waiting: [409, 'This event is still waiting for its next try'],
+  webhook_not_https: [400, 'Enter an address that starts with https://'],
+  webhook_port: [400, 'This port is not allowed. Use 443 or 8443 with https, 80 or 8080 with http.'],
+  webhook_not_public: [400, 'This address is not a public one. Enter one that can be reached from the internet.'],
+  webhook_own_address: [400, "This is one of the shop's own addresses"],
+
   // catalogue and orders
   admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
   unknown_variant: [400, 'This plan is not available. Please choose another one.'],
@@ -110,6 +121,19 @@ export const refusals = {
   ],
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
+  enter_client: [400, 'Please list at least one address'],
+  invalid_client: [400, '{line} is no address, and no prefix such as 203.0.113.0/28'],
+  unusable_client: [400, 'No client comes from {line}'],
+  wide_client: [400, '{line} is too wide: at most a /24 of IPv4, or a /48 of IPv6'],
+  client_listed_elsewhere: [
+    409,
+    '{line} is listed by another order that has the same proxies, so nobody could tell whose client it is. Clients there need the password.'
+  ],
+  client_changes_limit: [429, 'The list was changed {max} times within an hour. Please wait until {until}.'],
+  check_needs_address: [
+    409,
+    'Only listed addresses may use these proxies, and the shop is none of them: it cannot check them.'
+  ],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
   order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
@@ -163,7 +187,9 @@ export const refusals = {
   platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
+  egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
   step_is_fixed: [400, 'The step of a variant cannot be changed'],
+  sync_changed: [409, 'Changed since the sync: {names}. It cannot be undone any more.'],
   price_drift_gone: [404, 'This price does not differ any more'],
   prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
   product_exists: [409, 'This product has already been added'],
@@ -180,6 +206,7 @@ export const refusals = {
 
   // fleet and inventory
   name_taken: [409, 'This name is already in use'],
+  agent_taken: [409, 'Server {server} has this address and agent port'],
   invalid_cidr: [400, '{problem}'],
   cidr_overlaps: [409, '{cidr} overlaps {other}'],
   cidr_overlaps_server: [409, '{cidr} overlaps {other} of server {server}'],
@@ -246,11 +273,36 @@ export const refusals = {
   user_of_order: [409, 'The user {username} belongs to order {orders}: change, expire or delete that order instead'],
   user_on_server: [409, 'The user {username} is already on this server'],
   agent_unreachable: [503, 'The server does not answer: {message}'],
+  no_ipv6_ranges: [400, 'This server has no IPv6 ranges'],
+  wrong_target: [400, 'Enter a host and a port, such as example.com:443'],
   agent_refused: [400, 'The server refused this: {message}'],
   saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
   saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
 
   wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your mails under Settings.'],
+
+  // notices
+  too_many_channels: [409, 'There are {max} channels. Delete one that is not used.'],
+  notice_target: [
+    400,
+    'Nothing is sent to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
+  ],
+  notice_target_missing: [400, 'Enter the address to post to'],
+  notice_secret_missing: [400, 'Enter the secret that signs the posts'],
+  notice_recipients: [400, 'Choose operators of the shop'],
+  notice_closed: [409, 'This notice has ended'],
+  // status page
+  incident_exists: [409, 'An incident of this title has not ended yet'],
+  incident_in_future: [400, 'An incident has begun already. What is planned is maintenance.'],
+  incident_ended: [409, 'Planned work that has ended takes no other state'],
+  incident_kind: [409, 'An incident does not become planned work, nor planned work an incident'],
+  incident_state: [400, 'This state is one of {kind}'],
+  maintenance_times: [400, 'Planned work ends after it begins, within {days} days'],
+  unknown_location: [400, 'This location does not exist any more'],
+  unknown_incident: [400, 'This incident does not exist any more'],
+  outage_has_incident: [409, 'This outage names the incident “{title}” already'],
+  status_mails_limit: [429, 'This was asked for too often. Please try again later.'],
+  wrong_status_token: [400, 'This link is not valid any more. Please subscribe again.'],
 
   // rewards, support, settings
   insufficient_coins: [409, 'Insufficient Coins'],
@@ -258,6 +310,8 @@ export const refusals = {
   no_gift_card: [409, 'This reward is not available at the moment'],
   code_taken: [409, 'This code already exists'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
+  code_used: [409, 'This code was used or handed out already: the platform is not asked about it any more'],
+  no_code: [409, 'This level has no code yet'],
   unknown_user: [400, 'This user does not exist'],
   level_points_too_low: [400, 'Must be more than the {points} points of level {level}'],
   level_points_too_high: [400, 'Must be less than the {points} points of level {level}'],
@@ -272,6 +326,37 @@ export const refusals = {
   too_many_preferences: [409, 'At most {max} settings can be kept'],
 
   // bulk commands
+  upgrade_running: [409, 'An upgrade of servers is under way already'],
+  upgrade_none: [409, 'None of these servers can be upgraded now'],
+  upgrade_first: [400, 'The first server has to be one of those that are upgraded'],
+  upgrade_over: [409, 'This upgrade has ended'],
+  upgrade_not_stopped: [409, 'This upgrade did not stop'],
+  upgrade_other_version: [
+    409,
+    'The console would install {now} by now, and the upgrade is to {version}. End it, and begin another one.'
+  ],
+  upgrade_paused: [409, 'The server is paused'],
+  upgrade_foreign: [409, "Another console's agent runs there"],
+  upgrade_unapproved: [409, 'A repair of the server waits for an approval'],
+  upgrade_no_login: [409, 'The console has no SSH login of the server'],
+  upgrade_no_answer: [409, 'The agent of the server does not answer'],
+  upgrade_not_needed: [409, 'The server has this version'],
+  upgrade_failed: [409, '{message}'],
+  upgrade_silent: [409, 'Nothing answered on the proxy port of its first leased address'],
+  upgrade_not_tried: [409, 'Nothing could be tried through its proxy'],
+  upgrade_is_other: [409, 'The agent tells version {version} after the installation'],
+  upgrade_cancelled: [409, 'Somebody cancelled the installation'],
+  upgrade_lost: [409, 'The installation ended without a word, or another one took its place'],
+  setting_unknown: [400, 'An agent has no such setting'],
+  setting_whole: [400, '{name} must be a whole number from {least} to {most}'],
+  setting_ports: [400, '{name} must list port numbers'],
+  setting_shuts_out: [
+    400,
+    '{name} leaves out {address}, where this console comes from: the agent would take none of its connections any more'
+  ],
+  setting_prefixes: [400, '{name} must list addresses or prefixes like 203.0.113.7'],
+  setting_switch: [400, '{name} must be on or off'],
+  settings_no_login: [409, 'The console has no SSH login of the server: copy the lines there by hand'],
   bulk_none_match: [409, 'Nothing matches any more'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
   bulk_more_match: [409, '{count} rows match by now, not {expected}. Please look at the list again.'],
@@ -290,7 +375,14 @@ export const serverTroubles = {
   prefixes_waiting: 'A removed range is still in use by users on the agent',
   removals_waiting:
     '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.',
-  changes_failing: 'What is sent to the agent fails: {message}'
+  changes_failing: 'What is sent to the agent fails: {message}',
+  foreign_console: 'The agent belongs to another console: {name} ({owner}). Nothing is sent to it.',
+  older_console:
+    'The agent was told things that this console does not know, as after a restored backup. An administrator has to approve what would be done: {removed} users removed, {changed} changed, {ranges} ranges removed.',
+  not_served:
+    'Nobody knows that it serves: no request has come through its proxy since an installation started its agent. It sells nothing until one does. Install the agent again.',
+  other_port:
+    'Its agent serves proxies on port {theirs}, and customers are shown port {ours}: it sells nothing until both are the same. Where /etc/netlet-agent/local.env on its machine sets PROXY_PORT, take it out there and restart the agent, or enter port {theirs} in the form of the server. Otherwise install the agent again.'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
 

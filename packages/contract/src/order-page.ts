@@ -6,8 +6,11 @@ import { route } from './route.ts'
 import { SERVER_STATUSES } from './servers.ts'
 import { IdParams, Time, queryInt } from './shapes.ts'
 
-/** Where an entry of an order's timeline was written down: its history, the platform's events, the mails, the audit log. */
-export const STORY_SOURCES = ['order', 'platform', 'mail', 'admin'] as const
+/**
+ * Where an entry of an order's timeline was written down: its history, the platform's events, the mails, the audit log, or the
+ * console's own tries of its credentials.
+ */
+export const STORY_SOURCES = ['order', 'platform', 'mail', 'admin', 'proof'] as const
 export type TimelineSource = (typeof STORY_SOURCES)[number]
 
 /** One thing that happened to an order, or about it. */
@@ -16,7 +19,7 @@ export const TimelineEntry = z.object({
   /** Its id among those of its source. */
   id: z.number(),
   at: Time,
-  /** The order's event, what came of the platform's event, the mail's template, or the audited action. */
+  /** The order's event, what came of the platform's event, the mail's template, the audited action, or `kind.state` of a try. */
   kind: z.string(),
   detail: z.record(z.string(), z.unknown()),
   /** Who did it; null: the customer, the platform or the shop itself. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EgressMode, OrderFamily } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { toCents } from './money.ts'
@@ -55,6 +56,8 @@ export const Order = z.object({
   acl_selected: z.string(),
   acl_names: z.array(z.string()),
   proxy_num: z.number(),
+  address_family: OrderFamily,
+  egress: EgressMode,
   delivery_num: z.number(),
   /** The piece of work that runs on this order now, and how the last one failed. */
   task: z.enum(ORDER_TASKS).nullable(),
@@ -119,6 +122,17 @@ const Timestamp = z
 
 /** `ends_at`: when the order ends, as it was shown; refused as stale where it has changed. Scripts may leave it out. */
 export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional() })
+
+/** Time that an order was given back for an outage. */
+export const OutageCredit = z.object({
+  at: Time,
+  seconds: z.number(),
+  /** The outage, from and to. */
+  from: Time,
+  to: Time,
+  incident: z.object({ id: z.number(), title: z.string() }).nullable()
+})
+export type OutageCredit = z.infer<typeof OutageCredit>
 
 /** Days that are added to the end that the form was opened with: sent twice, it adds them once. */
 export const CreditForm = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { clientAccess } from './client-access.ts'
 import { message } from './form-messages.ts'
 import { Selection } from './products.ts'
 import { MoveForm } from './servers.ts'
@@ -6,8 +7,19 @@ import { orderPage } from './order-page.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Day, Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
-import { Order, OrderFail, ProductOrders, Proxy, Statistics, ExtendForm, RefundForm, RefundPlan } from './order.ts'
+import {
+  Order,
+  OrderFail,
+  OutageCredit,
+  ProductOrders,
+  Proxy,
+  Statistics,
+  ExtendForm,
+  RefundForm,
+  RefundPlan
+} from './order.ts'
 import { ORDER_STATES } from './states.ts'
+import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
 
 const O = '/api/orders/order_list'
 const noBody = z.object({}).optional()
@@ -18,6 +30,7 @@ export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 
 export const orders = {
   ...orderPage,
+  ...clientAccess,
   checkout: route('POST', '/api/orders/checkout', {
     summary:
       'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing',
@@ -63,6 +76,14 @@ export const orders = {
     access: 'public',
     body: z.unknown(),
     reply: Done
+  }),
+  credits: route('GET', `${O}/:id/credits/`, {
+    summary: 'Time of outages that an order was given back, with the incident that each of them was',
+    access: 'user',
+    permission: 'orders.view',
+    scope: 'read',
+    params: IdParams,
+    reply: z.array(OutageCredit)
   }),
   statistics: route('GET', '/api/orders/statistics', {
     summary: 'Figures of all orders',
@@ -153,6 +174,23 @@ export const orders = {
     reply: page(Proxy)
       .omit({ data: true })
       .extend({ proxy_list: z.array(Proxy), order: Order })
+  }),
+  traffic: route('GET', `${O}/:id/traffic/`, {
+    summary: "An order's traffic by hour or day, what was refused and what failed, and what it may use",
+    access: 'user',
+    permission: 'orders.view',
+    scope: 'read',
+    params: IdParams,
+    query: TrafficQuery,
+    reply: OrderTraffic
+  }),
+  userTraffic: route('GET', '/api/users/u/:id/traffic/', {
+    summary: 'The traffic of all orders of a user',
+    access: 'admin',
+    permission: 'users.view',
+    params: IdParams,
+    query: TrafficQuery,
+    reply: Traffic
   }),
   resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
     summary: 'New credentials on the same addresses',

@@ -69,6 +69,36 @@ export const ATTENTION = {
 } as const satisfies Partial<Record<EventOutcome, string>>
 export type AttentionOutcome = keyof typeof ATTENTION
 
+/** The same in Chinese. */
+export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
+  unknown_order: '未对应本店的任何订单（order_id {order_id}）',
+  underpaid: '订单 {order_id}：应付 {due}，实付 {paid}',
+  lines_missing: '订单 {order_id} 的付款内容少于订单：{missing}',
+  purchase_not_sold: '订单 {order_id} 的付款到账较晚，所购内容已不再出售：{what}。可照常交付，或退还 {platform_order}',
+  wrong_currency: '订单 {order_id} 以 {currency} 付款，而非 {expected}',
+  test_payment: '订单 {order_id} 为测试付款：未收取款项',
+  refund_amount_unknown:
+    '订单 {order_id} 已付款，但 {platform_order} 中的 {amount} 已退还或存在争议。在确认折合商店货币的金额之前，该付款将被暂扣',
+  too_late: '订单 {order_id} 付款过晚：其地址已释放',
+  paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
+  renewal_too_late: '订单 {order_id} 的状态为“{state}”，无法续费。请退还 {platform_order}',
+  renewal_underpaid: '订单 {order_id} 的续费：应付 {due}，实付 {paid}',
+  renewal_lines_missing: '订单 {order_id} 的续费付款内容少于应付：{missing}',
+  renewal_not_sold:
+    '订单 {order_id} 的续费付款所购内容已不再出售：{what}。可应用该付款以照常续费，或退还 {platform_order}',
+  renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',
+  partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
+  foreign_refund:
+    '订单 {order_id}：{platform_order} 中的 {amount} 已退还。在平台给出折合商店货币的金额之前，不会为其交付',
+  inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}',
+  dispute_won: '{platform_order} 的争议已胜诉：款项已收回，订单 {order_id} 的租用已结束',
+  refund_failed:
+    '{platform_order} 的一笔退款在平台上失败：其中 {amount} 实际未退还。请重新退款；若订单 {order_id} 的租用已结束，也可重新开通',
+  refund_doubtful:
+    '{platform_order}（订单 {order_id}）有 {amount} 记为已退还，但平台上的状态为 {status}。请在平台上核对',
+  unreadable: '事件的格式与预期不符'
+}
+
 /** How an administrator ended what the platform's event left open. */
 export const RESOLUTIONS = ['applied', 'refunded', 'ignored'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]

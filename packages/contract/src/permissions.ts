@@ -42,10 +42,19 @@ export const PERMISSIONS = {
   'rules.change': OPERATIONS,
   /** Who had an address. */
   'addresses.view': STAFF,
+  /** What the status page says of incidents. */
+  'incidents.view': EVERYBODY,
+  'incidents.change': STAFF,
   'tickets.view': EVERYBODY,
   'tickets.change': STAFF,
   'mails.view': EVERYBODY,
   'mails.change': STAFF,
+  /** Endpoints that events are posted to, and what was sent there. */
+  'webhooks.view': STAFF,
+  'webhooks.change': OPERATIONS,
+  /** What operators are told of, and where. */
+  'notices.view': EVERYBODY,
+  'notices.change': OPERATIONS,
   'health.view': EVERYBODY,
   'health.change': OPERATIONS,
   'tasks.view': OPERATIONS,
@@ -73,6 +82,12 @@ export const RUN_PERMISSIONS = {
   'order.deliver': 'orders.change',
   'order.delete': 'orders.delete',
   'gift_card.delete': 'rewards.change',
+  'coupon.check': 'rewards.change',
+  'coupon.create_there': 'rewards.change',
+  'gift_card.check': 'rewards.change',
+  'gift_card.create_there': 'rewards.change',
+  'level_code.check': 'rewards.change',
+  'level_code.create_there': 'rewards.change',
   'order.leave_server': 'servers.change',
   'order.credit_outage': 'servers.change'
 } as const satisfies Record<RunAction, Permission>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AddressFamily, EgressMode } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { CART_STEPS, Id, IdName, Money, MoneyInput, Time, optionalText, text } from './shapes.ts'
 
@@ -13,8 +14,28 @@ export const Collection = z.object({
 })
 export type Collection = z.infer<typeof Collection>
 
-export const Tag = z.object({ id: z.number(), tag_name: z.string(), tag_desc: z.string(), version: z.string() })
+export const Tag = z.object({
+  id: z.number(),
+  tag_name: z.string(),
+  tag_desc: z.string(),
+  /** Only products that hold access rules carry it: visitors do not see it. */
+  is_internal: z.boolean(),
+  version: z.string()
+})
 export type Tag = z.infer<typeof Tag>
+
+/**
+ * What a plan limits; null: nothing. `traffic_gb`: 10^9 bytes in both directions, for each address and term, for all of an
+ * order's addresses together. The others are of an order, on each of its servers: megabits a second in each direction, open
+ * connections, and new ones a second.
+ */
+export const PlanLimits = z.object({
+  traffic_gb: z.number().nullable(),
+  mbps: z.number().nullable(),
+  connections: z.number().nullable(),
+  connections_per_second: z.number().nullable()
+})
+export type PlanLimits = z.infer<typeof PlanLimits>
 
 export const Variant = z.object({
   id: z.number(),
@@ -30,6 +51,9 @@ export const Variant = z.object({
   variant_option3: z.string().nullable(),
   server_group: IdName.nullable(),
   proxy_time: z.number(),
+  address_family: AddressFamily,
+  egress: EgressMode,
+  ...PlanLimits.shape,
   shopify_variant_id: z.string(),
   /** The platform's price where it differs, for administrators: see the price drift. */
   price_drift: z.object({ id: z.number(), platform_price: Money }).nullable()
@@ -90,6 +114,14 @@ const ProxyTime = z
   .min(1, message('must_be_at_least', { min: 1 }))
   .max(3650, message('must_be_at_most', { max: 3650 }))
 
+/** The most that each may be: more than any server carries. Null: nothing is limited; left out: as it is. */
+const limit = (max: number) =>
+  z
+    .int({ error: message('must_be_at_least', { min: 1 }) })
+    .min(1, message('must_be_at_least', { min: 1 }))
+    .max(max, message('must_be_at_most', { max }))
+    .nullish()
+
 export const VariantForm = z.object({
   id: Id.optional(),
   shopify_variant_id: z.string().regex(/^\d{1,20}$/, message('must_be_variant_id')),
@@ -98,6 +130,14 @@ export const VariantForm = z.object({
   variant_price: MoneyInput(),
   cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
   proxy_time: ProxyTime,
+  /** `ipv4` of a new variant, and as it is of another one, where it is left out; orders keep what they were placed with. */
+  address_family: AddressFamily.optional(),
+  /** `fixed` is the only one of IPv4. */
+  egress: EgressMode.optional(),
+  traffic_gb: limit(1_000_000),
+  mbps: limit(100_000),
+  connections: limit(100_000),
+  connections_per_second: limit(10_000),
   is_active: z.boolean().default(true),
   server_group: Id.nullish(),
   variant_option1: option,
@@ -175,25 +215,82 @@ export const GroupStock = z.object({
 })
 export type GroupStock = z.infer<typeof GroupStock>
 
+/** What a sync took from the platform: everything, or one kind. */
+export const SYNC_KINDS = ['catalogue', 'collections', 'tags'] as const
+export type SyncKind = (typeof SYNC_KINDS)[number]
+
+/** `removed`: hidden, and off sale where it is a product. Of `visibility` the values are `internal` and `shown`. */
+const SyncChange = z.object({
+  kind: z.enum(['created', 'updated', 'removed']),
+  name: z.string(),
+  fields: z.array(
+    z.object({
+      field: z.enum(['name', 'description', 'image', 'price', 'variant', 'visibility']),
+      was: z.string(),
+      is: z.string()
+    })
+  )
+})
+export type SyncChange = z.infer<typeof SyncChange>
+
+const syncCounts = { created: z.number(), updated: z.number(), removed: z.number() }
+
 /** What a sync with the platform would do. */
 export const SyncPreview = z.object({
-  created: z.number(),
-  updated: z.number(),
-  removed: z.number(),
+  ...syncCounts,
   /** Products that would be in other collections, or carry other tags. */
   products: z.number(),
   /** The first 200 of the changes. */
-  changes: z.array(
-    z.object({
-      kind: z.enum(['created', 'updated', 'removed']),
-      name: z.string(),
-      fields: z.array(z.object({ field: z.enum(['name', 'description', 'image']), was: z.string(), is: z.string() }))
-    })
-  ),
+  changes: z.array(SyncChange),
   /** Names this plan: a sync that is given it does this, or is refused. */
   version: z.string()
 })
 export type SyncPreview = z.infer<typeof SyncPreview>
+
+export const SYNC_PARTS = ['products', 'prices', 'collections', 'tags'] as const
+export type SyncPart = (typeof SYNC_PARTS)[number]
+
+/** What taking everything from the platform would do. */
+export const CatalogPreview = z.object({
+  parts: z.array(
+    z.object({
+      part: z.enum(SYNC_PARTS),
+      ...syncCounts,
+      /** The first 200. */
+      changes: z.array(SyncChange)
+    })
+  ),
+  /** Products that would be in other collections, or carry other tags. */
+  products: z.number(),
+  /** What never reaches visitors: products that hold access rules, and tags that only such products carry. */
+  internal: z.array(
+    z.object({
+      kind: z.enum(['product', 'tag']),
+      name: z.string(),
+      /** Of a tag: the products that carry it. */
+      because: z.array(z.string())
+    })
+  ),
+  /** Products of the platform that are not here: to be added under Products, where a plan is made of each variant. */
+  offered: z.array(z.object({ id: z.string(), name: z.string() })),
+  version: z.string()
+})
+export type CatalogPreview = z.infer<typeof CatalogPreview>
+
+/** The last sync that changed something. */
+export const LastSync = z.object({
+  id: z.number(),
+  what: z.enum(SYNC_KINDS),
+  /** Who asked for it; empty: the shop itself. */
+  username: z.string(),
+  created_at: Time,
+  ...syncCounts,
+  undone_at: Time.nullable(),
+  /** What of it is another one by now, the first 20 and how many: it can only be undone while that is nothing. */
+  changed: z.array(z.string()),
+  changed_count: z.number()
+})
+export type LastSync = z.infer<typeof LastSync>
 
 export const CollectionForm = z.object({
   collection_name: text(message('enter_collection_name')),

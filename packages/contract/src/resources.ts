@@ -12,8 +12,11 @@ export const RESOURCES = [
   'coupon',
   'faq',
   'gift_card',
+  'incident',
   'level_code',
   'mail',
+  'notice',
+  'notice_channel',
   'order',
   'platform_event',
   'product',
@@ -22,7 +25,9 @@ export const RESOURCES = [
   'settings',
   'tag',
   'ticket',
-  'user'
+  'upgrade',
+  'user',
+  'webhook'
 ] as const
 export type Resource = (typeof RESOURCES)[number]
 
@@ -34,6 +39,7 @@ export const PUBLIC_RESOURCES: ReadonlySet<Resource> = new Set([
   'collection',
   'faq',
   'gift_card',
+  'incident',
   'level_code',
   'product',
   'settings',

@@ -3,6 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { listQuery, page } from './list.ts'
+import { CODE_STATES, CodeOrder, DISCOUNT_TYPES, onPlatform } from './platform-codes.ts'
 import { Done, IdParams, Instant, Money, MoneyInput, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
@@ -15,16 +16,24 @@ export const Coupon = z.object({
   code: z.string(),
   code_type: z.union([z.literal(1), z.literal(2)]),
   discount: Money,
+  discount_type: z.enum(DISCOUNT_TYPES),
   is_used: z.boolean(),
   created_at: Time,
+  ...onPlatform,
   version: z.string()
 })
 export type Coupon = z.infer<typeof Coupon>
+
+/** An amount, or as it is, where it is left out or empty. */
+const DiscountTypeInput = z
+  .union([z.enum(DISCOUNT_TYPES), z.literal('').transform(() => undefined)], { error: message('must_select') })
+  .optional()
 
 export const CouponForm = z.object({
   username: text(message('enter_holder'), 32),
   code: text(message('enter_code'), 64),
   discount: MoneyInput(message('enter_discount')),
+  discount_type: DiscountTypeInput,
   code_type: z
     .union([z.number(), z.enum(['1', '2']).transform(Number)], { error: message('select_type') })
     .pipe(CodeType),
@@ -38,6 +47,7 @@ export const GiftCard = z.object({
   code: z.string(),
   is_exchanged: z.boolean(),
   created_at: Time,
+  ...onPlatform,
   version: z.string()
 })
 export type GiftCard = z.infer<typeof GiftCard>
@@ -61,15 +71,18 @@ export const LevelCode = z.object({
   id: z.number(),
   level: z.number(),
   discount: Money,
+  discount_type: z.enum(DISCOUNT_TYPES),
   /** null for everyone but administrators. */
   code: z.string().nullable(),
   point: z.number(),
+  ...onPlatform,
   version: z.string()
 })
 export type LevelCode = z.infer<typeof LevelCode>
 
 export const LevelCodeForm = z.object({
   discount: MoneyInput(message('enter_discount')),
+  discount_type: DiscountTypeInput,
   code: text(message('enter_code'), 64),
   point: points(message('enter_point'))
 })
@@ -104,12 +117,15 @@ export type PointRecord = z.infer<typeof PointRecord>
 
 const R = '/api/rewards'
 
+/** For those who may see what the platform has under a code; it filters nothing for the others. */
+const platformFilter = { platform_state: z.enum(CODE_STATES).optional() }
+
 export const rewards = {
   coupons: route('GET', `${R}/coupon_code/`, {
     summary: 'Promo codes: an administrator sees all, a user the own ones',
     access: 'user',
     permission: 'rewards.view',
-    query: listQuery({ sort: ['id'] }),
+    query: listQuery({ sort: ['id'], filters: platformFilter }),
     reply: page(Coupon)
   }),
   createCoupon: route('POST', `${R}/coupon_code/`, {
@@ -138,7 +154,10 @@ export const rewards = {
     summary: 'Gift cards',
     access: 'admin',
     permission: 'rewards.view',
-    query: listQuery({ sort: ['id', 'mount', 'point'], filters: { is_exchanged: z.enum(['0', '1']).optional() } }),
+    query: listQuery({
+      sort: ['id', 'mount', 'point'],
+      filters: { is_exchanged: z.enum(['0', '1']).optional(), ...platformFilter }
+    }),
     reply: page(GiftCard)
   }),
   createGiftCard: route('POST', `${R}/gift_card/`, {
@@ -177,7 +196,7 @@ export const rewards = {
   levelCodes: route('GET', `${R}/level_code/`, {
     summary: 'Level thresholds',
     access: 'user',
-    query: listQuery({ sort: ['level'], order: 'asc' }),
+    query: listQuery({ sort: ['level'], order: 'asc', filters: platformFilter }),
     reply: page(LevelCode)
   }),
   createLevelCode: route('POST', `${R}/level_code/`, {
@@ -201,6 +220,13 @@ export const rewards = {
     permission: 'rewards.change',
     params: IdParams,
     reply: Done
+  }),
+  codeOnPlatform: route('POST', `${R}/codes/on_platform/`, {
+    summary: 'Check a code on the platform, or create its discount there, in the background',
+    access: 'admin',
+    permission: 'rewards.change',
+    body: CodeOrder,
+    reply: z.object({ status: z.literal('queued') })
   }),
   pointRecords: route('GET', `${R}/point_record/`, {
     summary: "The user's points history",

@@ -4,7 +4,7 @@ import type { Permission } from './permissions.ts'
 /** Who may call: anyone, anyone signed in, or administrators. */
 export type Access = 'public' | 'user' | 'admin'
 /** What a customer's API key may do besides nothing at all. */
-export type Scope = 'read' | 'renew'
+export type Scope = 'read' | 'renew' | 'webhooks'
 
 type Shape = z.ZodType
 

@@ -5,7 +5,13 @@ export const BULK_ACTIONS = [
   'order.check',
   'order.deliver',
   'order.delete',
-  'gift_card.delete'
+  'gift_card.delete',
+  'coupon.check',
+  'coupon.create_there',
+  'gift_card.check',
+  'gift_card.create_there',
+  'level_code.check',
+  'level_code.create_there'
 ] as const
 export type BulkAction = (typeof BULK_ACTIONS)[number]
 

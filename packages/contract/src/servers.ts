@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
 import { provisioningMessages, type ProvisioningCode } from './provisioning.ts'
@@ -42,6 +43,7 @@ export const PROVISIONING_STEPS = [
   'start',
   'wait',
   'ranges',
+  'check',
   'done'
 ] as const
 export type ProvisioningStep = (typeof PROVISIONING_STEPS)[number]
@@ -77,6 +79,8 @@ export const Provisioning = z.object({
   at: Time,
   /** What was asked for: install and start the agent, or load the ranges only. */
   run_init: z.boolean(),
+  /** Only the agent's settings are written and applied. */
+  settings: z.boolean().optional(),
   /** Each step so far, in its order. */
   steps: z.array(ProvisioningLog)
 })
@@ -96,6 +100,10 @@ export const AgentReport = z.object({
   rate: z.object({ up: z.number(), down: z.number() }).nullable(),
   /** Bytes, and the most connections seen, by hour; oldest first, at most 48. */
   hours: z.array(z.object({ at: Time, up: z.number(), down: z.number(), connections: z.number() })),
+  /** Codes of what is wrong with it (`agentProblems`); newer agents may tell of more. Reports of before have none. */
+  problems: z.array(z.string()).optional(),
+  /** Its program can hand over to another one without cutting tunnels. Reports of before do not say. */
+  hands_over: z.boolean().optional(),
   /** Since when what it tells of itself cannot be right and is not taken; what was told before stays. */
   refused_since: Time.optional()
 })
@@ -111,6 +119,15 @@ export const Server = z.object({
   /** SSH port. */
   port: z.number(),
   has_password: z.boolean(),
+  /** SHA-256 fingerprints of SSH host keys, as ssh prints them; null: none. */
+  host_key: z.object({
+    /** The one that the machine has to show. */
+    known: z.string().nullable(),
+    /** Given beforehand, and not seen yet. */
+    expected: z.string().nullable(),
+    /** Another one that it showed last: refused until it is accepted. */
+    refused: z.string().nullable()
+  }),
   agent_port: z.number(),
   /** The management API answers with TLS, and only with this server's own certificate. */
   has_certificate: z.boolean(),
@@ -186,8 +203,11 @@ export const ServerForm = z.object({
   proxy_port: port.optional(),
   /** The agent has no certificate any more; whatever `agent_certificate` says. */
   forget_certificate: flag.default(false),
-  /** The machine was reinstalled: its next SSH host key is taken as the right one. */
-  forget_host_key: flag.default(false),
+  /** Fingerprint of the machine's SSH host key, as `ssh-keygen -lf` prints it; empty leaves what is known. */
+  host_key: optionalText(60).refine(
+    value => /^(SHA256:[A-Za-z0-9+/]{43})?$/.test(value),
+    message('must_be_fingerprint')
+  ),
   run_init: flag.default(false),
   update_cidr: flag.default(false)
 })
@@ -196,6 +216,29 @@ export type ServerForm = z.output<typeof ServerForm>
 
 export const ProvisionForm = z.object({ run_init: flag.default(false), update_cidr: flag.default(false) })
 export type ProvisionForm = z.output<typeof ProvisionForm>
+
+/**
+ * What a console that does not know what it told an agent last would do there: names of users, the first 1,000 of each, with
+ * how many there are. `digest` names exactly this plan, for its approval.
+ */
+export const RepairPlan = z.object({
+  digest: z.string(),
+  at: Time,
+  /** Users on the agent that the console knows nothing of, or wants gone. */
+  removed: z.object({ count: z.number(), users: z.array(z.string()) }),
+  /** Users that the agent holds otherwise than the console wants. */
+  changed: z.object({ count: z.number(), users: z.array(z.string()) }),
+  /** Users that the agent lacks. */
+  added: z.object({ count: z.number(), users: z.array(z.string()) }),
+  /** Ranges that the agent would lose. */
+  ranges: z.object({ count: z.number(), ranges: z.array(z.string()) })
+})
+export type RepairPlan = z.infer<typeof RepairPlan>
+
+export const HostKeyForm = z.object({ fingerprint: z.string().min(1).max(60) })
+export const ApprovePlanForm = z.object({ digest: z.string().min(1).max(64) })
+/** `owner`: the id of the console that the agent belongs to, as it was shown. */
+export const TakeOverForm = z.object({ owner: z.string().regex(/^[A-Za-z0-9-]{1,64}$/) })
 
 // What the server management asks of an agent.
 
@@ -272,7 +315,11 @@ export const OutageEntry = z.object({
   orders: z.number(),
   /** Orders that it was credited to. */
   credited: z.number(),
-  state: z.enum(OUTAGE_STATES)
+  state: z.enum(OUTAGE_STATES),
+  /** The locations that sell from its server now, as plans call them. */
+  locations: z.array(IdName),
+  /** The incident of the status page that it was; null: nobody said. */
+  incident: z.object({ id: z.number(), title: z.string() }).nullable()
 })
 export type OutageEntry = z.infer<typeof OutageEntry>
 
@@ -303,8 +350,14 @@ export const ServerImpact = z.object({
 })
 export type ServerImpact = z.infer<typeof ServerImpact>
 
-/** Free addresses of a rule in a server group, before and after. */
-export const StockChange = z.object({ group: IdName, rule: IdName, before: z.number(), after: z.number() })
+/** Free addresses of a rule in a server group, before and after: IPv4 addresses, or IPv6 /64s. */
+export const StockChange = z.object({
+  group: IdName,
+  rule: IdName,
+  family: z.enum(ADDRESS_FAMILIES),
+  before: z.number(),
+  after: z.number()
+})
 export type StockChange = z.infer<typeof StockChange>
 
 export const PLANNED_ACTIONS = ['pause', 'drain', 'move', 'give_up', 'delete'] as const
@@ -379,6 +432,9 @@ export type CreditPreview = z.infer<typeof CreditPreview>
 /** Where orders go that leave a server: to another server, to another group, or (neither) to others of their own groups. */
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
+
+/** Customers who are credited are told of this incident; left out, of the one that the outage names already. */
+export const CreditOutageForm = z.object({ incident_id: Id.optional() }).optional()
 
 export const OutageForm = z.object({ started_at: Instant(), ended_at: Instant() })
 export type OutageForm = z.output<typeof OutageForm>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { chatBotRoutes } from './chat-bot.ts'
 import { healthRoutes } from './health.ts'
 import { route } from './route.ts'
 import { AuditEntry, auditQuery } from './audit.ts'
@@ -24,6 +25,20 @@ const link = line
 const shopAddress = line
   .unwrap()
   .refine(value => value === '' || isShopAddress(value), message('must_be_shop_address'))
+  .default('')
+
+/** An elliptic curve's public key, as services show it. */
+const publicKey = line
+  .unwrap()
+  .refine(value => value === '' || /^[A-Za-z0-9+/]{80,400}={0,2}$/.test(value), message('must_be_public_key'))
+  .default('')
+/** A label of a name in DNS, or several. */
+const selector = line
+  .unwrap()
+  .refine(
+    value => value === '' || /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,3}$/i.test(value),
+    message('must_be_selector')
+  )
   .default('')
 
 /** With a host, and with nothing that a parser mends silently: it takes `https:///a/b` for the host `a`. */
@@ -82,6 +97,12 @@ export const Settings = z.object({
   sendgrid_api_key: line,
   mailgun_api_key: line,
   mailgun_sender_domain: line,
+  /** Verifies SendGrid's event webhook: its public key, SPKI in base64. */
+  sendgrid_webhook_key: publicKey,
+  /** Signs Mailgun's webhooks. */
+  mailgun_webhook_key: line,
+  /** `<selector>._domainkey.<domain>` has the sender's key; empty: the names that the mail service uses. */
+  email_dkim_selector: selector,
   support_twitter: link,
   support_discord: link,
   invite_level_points_per_user: whole(0, 1_000_000).default(10),
@@ -127,6 +148,8 @@ export const Settings = z.object({
   rescue_after: whole(1, 10_080).default(30),
   /** Hours for which addresses that were in use rest before they return to stock. */
   quarantine_hours: whole(0, 8760).default(0),
+  /** May webhooks go to http: addresses? Whoever listens on the way reads them then. */
+  webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */
   geofeed: z
     .string()
@@ -144,7 +167,8 @@ export const SECRET_SETTINGS = [
   'shopify_api_secret',
   'shopify_app_key',
   'sendgrid_api_key',
-  'mailgun_api_key'
+  'mailgun_api_key',
+  'mailgun_webhook_key'
 ] as const satisfies (keyof Settings)[]
 
 /** The settings as the form shows them: secrets masked. One version of them all. */
@@ -222,6 +246,7 @@ export const settings = {
   }),
   ...healthRoutes,
   ...taskRoutes,
+  ...chatBotRoutes,
   geofeed: route('GET', '/geofeed.csv', {
     summary: 'Geofeed (RFC 8805)',
     access: 'public',

@@ -13,8 +13,11 @@ export const ORDER_STATES = [
 ] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 
-/** `waiting` for the mail service to take it. `failed`: it refused for good. `skipped`: nobody wants or needs it. */
-export const MAIL_STATES = ['waiting', 'sent', 'failed', 'skipped'] as const
+/**
+ * `waiting` for the mail service to take it. `failed`: it refused for good. `bounced`: it took the mail, which came back.
+ * `skipped`: nobody wants, needs or can get it.
+ */
+export const MAIL_STATES = ['waiting', 'sent', 'bounced', 'failed', 'skipped'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
 /** What a list of servers can be narrowed to. */
@@ -24,6 +27,7 @@ export const SERVER_VIEWS = [
   'unreachable',
   'behind',
   'installing',
+  'older',
   'paused',
   'draining',
   'given_up',

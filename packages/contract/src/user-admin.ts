@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ApiKey } from './api-keys.ts'
 import { LANGUAGES } from './languages.ts'
 import { listQuery, page } from './list.ts'
+import { BLOCK_CAUSES } from './mail.ts'
 import { OwnSession } from './own-account.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Money, Time } from './shapes.ts'
@@ -22,6 +23,8 @@ export type UserFigures = z.infer<typeof UserFigures>
 /** What the page of a user shows beside the user. */
 export const UserMore = z.object({
   language: z.enum(LANGUAGES),
+  /** Why the address is not written to; null where it is. */
+  mail_blocked: z.enum(BLOCK_CAUSES).nullable(),
   invited_by: z.object({ id: z.number(), username: z.string() }).nullable(),
   /** Of the coins, those that cannot be spent yet. */
   pending_points: z.number(),

@@ -2,6 +2,7 @@ import { MINUTE, DAY } from '../../../apps/server/src/infra/clock.ts'
 import type { Config } from '../../../apps/server/src/infra/config.ts'
 import { seed } from '../seed.ts'
 import type { DemoSettings } from '../settings.ts'
+import { seedWebhook } from '../webhook.ts'
 import { createActs } from './acts.ts'
 import { DAYS, tellStory } from './story.ts'
 import { useProxies } from './traffic.ts'
@@ -28,6 +29,8 @@ export async function makeHistory(options: {
     tellStory(world, acts, end)
     await timeline.play(ctx, end)
     await useProxies(world, acts)
+    // Last: nobody listened in the days that are made up.
+    await seedWebhook(ctx, options.settings)
     await world.end()
   } finally {
     await world.close()

@@ -1,3 +1,8 @@
+import { eq } from 'drizzle-orm'
+import type { Incident, OutageEntry, Page, StatusPage } from '@netlet/contract'
+import { proxyChecksOf } from '../../../apps/server/src/domains/delivery/index.ts'
+import { servers } from '../../../apps/server/src/domains/fleet/tables.ts'
+import { sampleStatus } from '../../../apps/server/src/domains/status/index.ts'
 import { DAY, HOUR, MINUTE } from '../../../apps/server/src/infra/clock.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo-accounts.ts'
 import type { Acts, Choice } from './acts.ts'
@@ -12,6 +17,9 @@ export const DAYS = 11
 
 /** Orders of 30 days that are bought, paid and delivered, a day, the last one first. */
 const A_DAY = [2, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+
+/** Between two looks at the servers: a minute in a shop that runs. */
+const EACH_LOOK = 3 * HOUR
 
 /** What the shop does by itself, as often as the history needs it. */
 const REGULARLY = ['expire-orders', 'end-graces', 'remind-expiries', 'fold-order-figures']
@@ -40,6 +48,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
   troubles()
   rewards()
   conversations()
+  for (const time of times(ago(DAYS) + HOUR, end.getTime() - 3 * MINUTE, EACH_LOOK)) watch(time)
   for (const time of times(ago(DAYS - 3), end.getTime(), 12 * HOUR)) shopDoes(time, ...REGULARLY)
   shopDoes(end.getTime() - 2 * MINUTE, ...LATELY, ...REGULARLY)
 
@@ -155,10 +164,53 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
     outage(ago(4.05))
   }
 
+  /** The shop looks at its servers, for the status page too: here a look stands for all of the time since the one before. */
+  function watch(time: number): void {
+    shopDoes(time, 'check-servers')
+    timeline.at(time, async () => {
+      // A busy machine may have been too slow to answer, and the next look is hours away.
+      const silent = await ctx.db.$count(servers, eq(servers.connected, false))
+      if (silent > 0) shopDoes(time, 'check-servers')
+      timeline.at(time, () => sampleStatus(ctx, proxyChecksOf(ctx.config), { mostMinutes: EACH_LOOK / MINUTE }))
+    })
+  }
+
+  /** What the support team tells of the outage, while it lasts and after it. */
+  function incident(start: number): void {
+    const path = '/api/status/incidents/'
+    const support = () => acts.as(SUPPORTER.username)
+    let id = 0
+    const say = (minute: number, state: string, text: string) =>
+      timeline.at(start + minute * MINUTE, () => support().call('POST', `${path}${id}/updates/`, { state, text }))
+    timeline.at(start + 4 * MINUTE, async () => {
+      const { locations } = await support().call<StatusPage>('GET', '/api/status/')
+      const form = { title: 'Addresses do not answer', severity: 'major', text: 'We are looking into it.' }
+      const made = await support().call<Incident>('POST', path, {
+        ...form,
+        locations: locations.map(location => location.id),
+        started_at: new Date(start + MINUTE).toISOString()
+      })
+      id = made.id
+    })
+    say(11, 'identified', 'A switch has failed and is being replaced.')
+    say(17, 'monitoring', 'The switch is replaced, and all addresses answer again.')
+    say(55, 'resolved', 'All has been well for more than half an hour. We are sorry.')
+    timeline.at(start + 4 * HOUR, async () => {
+      const outages = await support().call<Page<OutageEntry>>('GET', '/api/servers/outages/?limit=1')
+      const outage = outages.data[0]?.id
+      await support().call('POST', `/api/servers/outages/${outage}/name_incident/`, { incident_id: id })
+    })
+  }
+
   /** The server is away for a quarter of an hour: the order that is paid meanwhile comes late, and gets a day for it. */
   function outage(start: number): void {
+    watch(start - MINUTE)
     timeline.at(start, () => world.agent.stop())
-    for (let minute = 1; minute < 17; minute++) shopDoes(start + minute * MINUTE, 'check-servers', 'sweep-deliveries')
+    incident(start)
+    for (let minute = 1; minute < 17; minute++) {
+      watch(start + minute * MINUTE)
+      shopDoes(start + minute * MINUTE, 'sweep-deliveries')
+    }
     timeline.at(start + 15.5 * MINUTE, () => world.agent.start())
     timeline.at(start + 5 * MINUTE, () =>
       acts.buy('mbeki', METRO_BLOCK, {

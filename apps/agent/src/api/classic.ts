@@ -65,9 +65,12 @@ export function classicRoutes(app: FastifyInstance, control: Control): void {
         proxy_port: control.proxyPort,
         version: state.version,
         epoch: store.epoch,
+        owner: control.owner.owner,
         routes: control.routes.state,
         health: control.health(),
-        load: control.load()
+        load: control.load(),
+        alarms: control.alarms.list(),
+        ...control.program()
       }
     }))
   )
@@ -133,11 +136,15 @@ export function classicRoutes(app: FastifyInstance, control: Control): void {
 
   app.get('/api/export/user.acl', async (_request, reply) => {
     const users = await store.read(state =>
-      Array.from(state.users, ([user, record]) => ({ user, domains: state.denySets.get(record.denySet) ?? [] }))
+      Array.from(state.users, ([user, record]) => ({ user, domains: state.denySets.get(record.denySet) }))
     )
     const text = function* (): Generator<string> {
       for (const { user, domains } of users)
-        if (domains.length > 0) yield domains.map(domain => `${user} ${domain}\n`).join('')
+        if (domains !== undefined)
+          yield domains
+            .toSorted()
+            .map(domain => `${user} ${domain}\n`)
+            .join('')
     }
     return reply.type('text/plain; charset=utf-8').send(Readable.from(text()))
   })

@@ -1,4 +1,5 @@
 import {
+  agentChangesQuery,
   type AgentDeleteReply,
   agentPrefixesBody,
   type AgentPrefixesReply,
@@ -32,7 +33,8 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
         generation: record.generation
       }))
       const { prefixes, version } = state
-      return { epoch: store.epoch, version, prefixes, routes: [...routes.state], users }
+      const { owner } = control.owner
+      return { epoch: store.epoch, version, owner, prefixes, routes: [...routes.state], limited: true, users }
     })
   )
 
@@ -55,6 +57,8 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
       proxies: proxiesOf(user.data, record, control.proxyPort),
       hash: hashOf(record),
       deny_set: record.denySet,
+      limited: true,
+      egress: record.egress ?? 'fixed',
       version: outcome.version
     } satisfies AgentUserReply
   })
@@ -75,6 +79,12 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     const { prefixes, removed } = outcome.value
     const loaded = await routes.load(prefixes, removed)
     return { prefixes, routes: [...loaded], version: outcome.version } satisfies AgentPrefixesReply
+  })
+
+  app.get('/api/traffic/changes', async (request, reply) => {
+    const query = agentChangesQuery.safeParse(request.query)
+    if (!query.success) return sendRefusal(reply, { reason: 'badBody', detail: String(query.error.issues[0]?.path[0]) })
+    return control.trafficChanges(query.data)
   })
 
   app.get('/api/traffic', async (_request, reply) => {

@@ -1,4 +1,4 @@
-import { type AgentReason, agentTexts } from '@netlet/contract/agent'
+import { type AgentOwner, type AgentReason, agentTexts } from '@netlet/contract/agent'
 import type { FastifyReply } from 'fastify'
 
 const statusOf: Record<AgentReason, number> = {
@@ -9,6 +9,10 @@ const statusOf: Record<AgentReason, number> = {
   badDomain: 400,
   badClientIp: 400,
   badCount: 400,
+  noClientIps: 400,
+  wideClientIp: 400,
+  tooManyClientIps: 400,
+  egressNeedsIpv6: 400,
   outsidePrefixes: 400,
   prefixInUse: 409,
   tooManyAddresses: 400,
@@ -21,13 +25,21 @@ const statusOf: Record<AgentReason, number> = {
   tooLarge: 413,
   notDurable: 503,
   notServing: 503,
+  takingOver: 503,
+  foreignConsole: 409,
+  olderConsole: 409,
   internal: 500
 }
 
 /** Sends a refusal: its status, its stable reason, and its sentence with the offending value behind it. */
-export function sendRefusal(reply: FastifyReply, refusal: { reason: AgentReason; detail?: string }): FastifyReply {
+export function sendRefusal(
+  reply: FastifyReply,
+  refusal: { reason: AgentReason; detail?: string; owner?: AgentOwner }
+): FastifyReply {
   const status = statusOf[refusal.reason]
   const text = agentTexts[refusal.reason]
   const msg = refusal.detail === undefined ? text : `${text} (${refusal.detail})`
-  return reply.code(status).send({ status, reason: refusal.reason, msg })
+  const { reason, owner } = refusal
+  if (reason === 'takingOver') void reply.header('retry-after', '1').header('connection', 'close')
+  return reply.code(status).send({ status, reason, msg, ...(owner === undefined ? {} : { owner }) })
 }

@@ -1,16 +1,31 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import fastify, { type FastifyInstance } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { parseAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { classicRoutes } from './classic.ts'
 import type { Control } from './control.ts'
 import { declarativeRoutes } from './declarative.ts'
+import { ownerRoutes, refuseOthers } from './owner.ts'
+import { exitCheckRoutes } from './exit-check.ts'
+import { liveRoutes } from './live.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { sendRefusal } from './replies.ts'
 
 /** 100,000 domains and 65,536 prefixes fit twice over. */
 const bodyLimit = 16 << 20
+/** Bodies above weigh up to thirty times their length while they are read: one at a time is. */
+const LARGE_BODY = 256 << 10
+
+/** Whoever is on the machine has its root, and the console's way through SSH ends there. */
+const LOOPBACK = new RangeSet(['127.0.0.0/8', '::1/128'].flatMap(text => parsePrefix(text) ?? []))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const isLoopback = (address: string | undefined): boolean =>
+  address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '')
 
 /** Reads certificate and key; null where one cannot be read. */
 export async function readTls(tls: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer } | null> {
@@ -21,12 +36,47 @@ export async function readTls(tls: { cert: string; key: string }): Promise<{ cer
   }
 }
 
+/** Connections of others are closed before a byte of them is read. */
+function refuseStrangers(app: FastifyInstance, allowed: RangeSet): void {
+  app.server.prependListener('connection', (socket: Socket) => {
+    const address = parseAddress(socket.remoteAddress ?? '')
+    if (address === null || !(LOOPBACK.has(address) || allowed.has(address))) socket.destroy()
+  })
+}
+
+const TRY_AGAIN_MS = 100
+
+/** Listens. @param patienceMs how long to wait for a process that still has the port, and is about to end */
+export async function listenApi(
+  app: FastifyInstance,
+  { host, port }: { host: string; port: number },
+  patienceMs: number
+): Promise<void> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    try {
+      await app.listen({ host, port })
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > until) throw error
+      await new Promise(resolve => setTimeout(resolve, TRY_AGAIN_MS))
+    }
+  }
+}
+
+/** Closes it with all its connections, whoever began to listen. */
+export async function closeApi(app: FastifyInstance): Promise<void> {
+  app.server.closeAllConnections()
+  await app.close()
+}
+
 /** The management API, not yet listening. */
 export function managementApi(
   control: Control,
   token: string,
   log: Logger,
-  https: { cert: Buffer; key: Buffer } | null
+  https: { cert: Buffer; key: Buffer } | null,
+  allowClients: readonly Prefix[] = []
 ): FastifyInstance {
   const options = {
     bodyLimit,
@@ -34,27 +84,48 @@ export function managementApi(
     forceCloseConnections: true
   }
   const app: FastifyInstance = https === null ? fastify(options) : fastify({ ...options, https })
+  if (allowClients.length > 0) refuseStrangers(app, new RangeSet(allowClients))
+  const large = new OneAtATime<IncomingMessage>()
   const wanted = digest(`Bearer ${token}`)
 
   app.addHook('onRequest', async (request, reply) => {
-    if (request.url.split('?')[0] === '/healthz') return
+    // Answered, refused or gone.
+    reply.raw.once('close', () => large.leave(request.raw))
+    const path = request.url.split('?')[0]
+    if (control.isHandedOver()) return sendRefusal(reply, { reason: 'takingOver' })
+    if (path === '/healthz') return
+    // Figures without names, which a collector on this machine may read; without workers, too.
+    if (path === '/metrics' && isLoopback(request.socket.remoteAddress)) return
     if (!timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) {
       return sendRefusal(reply.header('www-authenticate', 'Bearer'), { reason: 'badToken' })
     }
+    if (path === '/metrics') return
     await control.ready
+    if (control.isHandingOver()) return sendRefusal(reply, { reason: 'takingOver' })
     if (control.health().workers === 0) return sendRefusal(reply, { reason: 'notServing' })
+    return refuseOthers(control, request, reply)
+  })
+  // Once more when the body is here: it may have taken its time, and another console has the agent since.
+  app.addHook('preHandler', async (request, reply) => refuseOthers(control, request, reply))
+
+  // The body may have taken longer than that.
+  app.addHook('preHandler', async (request, reply) => {
+    const path = request.url.split('?')[0]
+    if (path === '/healthz' || path === '/metrics') return
+    if (control.isHandingOver()) return sendRefusal(reply, { reason: 'takingOver' })
   })
 
   // Operators call with curl, whose default content type is that of a form, whatever the body is.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
-    const text = body.toString().trim()
-    if (text === '') return done(null, {})
-    if (!/^[[{"]/.test(text)) return done(null, Object.fromEntries(new URLSearchParams(text)))
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) => {
+    if (body.length > LARGE_BODY) await large.enter(request.raw)
+    const text = body.trim()
+    if (text === '') return {}
+    if (!/^[[{"]/.test(text)) return Object.fromEntries(new URLSearchParams(text))
     try {
-      done(null, JSON.parse(text))
+      return JSON.parse(text) as unknown
     } catch {
-      done(Object.assign(new Error('not JSON'), { statusCode: 400 }))
+      throw Object.assign(new Error('not JSON'), { statusCode: 400 })
     }
   })
 
@@ -67,7 +138,10 @@ export function managementApi(
     return sendRefusal(reply, { reason: 'internal' })
   })
 
+  ownerRoutes(app, control)
   declarativeRoutes(app, control)
+  liveRoutes(app, control)
+  exitCheckRoutes(app, control)
   classicRoutes(app, control)
   return app
 }

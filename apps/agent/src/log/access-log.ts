@@ -25,6 +25,8 @@ export class AccessLog {
   #lines: string[] = []
   #waiting = 0
   #dropped = 0
+  /** The last write failed. */
+  isFailing = false
   #size = 0
   #queue: Promise<void> = Promise.resolve()
   readonly #timer: NodeJS.Timeout
@@ -59,7 +61,10 @@ export class AccessLog {
   }
 
   #enqueue(work: () => Promise<void>): void {
-    this.#queue = this.#queue.then(work).catch(() => {})
+    this.#queue = this.#queue.then(work).then(
+      () => void (this.isFailing = false),
+      () => void (this.isFailing = true)
+    )
   }
 
   async #write(): Promise<void> {

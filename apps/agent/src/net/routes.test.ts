@@ -77,8 +77,18 @@ test('of IPv6, a range on the link does not work by its route alone, since nothi
   const { run } = fakeIp({ 'ip -6 route show': { code: 0, output: shown } })
   const allowBind = () => Promise.resolve(true)
   expect(await new Routes(run, 'linux', allowBind).load(['fd00:1::8000:0/97', 'fd00:77::/48'], [])).toEqual([
-    { prefix: 'fd00:1::8000:0/97', local: false, command: expect.stringMatching(/link of eth0.*ndppd/) as unknown },
-    { prefix: 'fd00:77::/48', local: true }
+    {
+      prefix: 'fd00:1::8000:0/97',
+      local: false,
+      command: expect.stringMatching(/link of eth0.*ndppd.*proxy_ndp=1.*neigh add proxy/) as unknown,
+      link: 'on_link'
+    },
+    { prefix: 'fd00:77::/48', local: true, link: 'routed' }
+  ])
+  // A system that does not tell leaves it open.
+  const { run: silent } = fakeIp({ 'ip -6 route show': { code: 1, output: 'Permission denied' } })
+  expect(await new Routes(silent, 'linux', allowBind).load(['fd00:77::/48'], [])).toEqual([
+    { prefix: 'fd00:77::/48', local: true, link: 'unknown' }
   ])
 })
 

@@ -65,17 +65,30 @@ export class Routes {
       const own = wanted.filter(inFamily)
       const routed = own.filter(prefix => !isLoopback(prefix))
       for (const prefix of own) states.set(prefix, { prefix: prefix.text, local: true })
-      for (const [prefix, command] of await this.#loadFamily(family, routed))
-        states.set(prefix, { prefix: prefix.text, local: false, command })
+      const { commands, links } = await this.#loadFamily(family, routed)
+      for (const [prefix, command] of commands) states.set(prefix, { prefix: prefix.text, local: false, command })
+      for (const [prefix, link] of links) {
+        const state = states.get(prefix)
+        if (state !== undefined) states.set(prefix, { ...state, link })
+      }
     }
     return (this.#state = wanted.flatMap(prefix => states.get(prefix) ?? []))
   }
 
-  /** A few commands, however many prefixes there are. @returns what to run for those that could not be made local */
-  async #loadFamily(family: 4 | 6, prefixes: readonly Prefix[]): Promise<Map<Prefix, string>> {
+  /**
+   * A few commands, however many prefixes there are. @returns what to run for those that could not be made local, and where
+   * those of IPv6 are
+   */
+  async #loadFamily(family: 4 | 6, prefixes: readonly Prefix[]): Promise<Loaded> {
     const commands = new Map<Prefix, string>()
-    if (prefixes.length === 0) return commands
-    const { gateways, links } = await this.#readLinks(family)
+    const places: Loaded['links'] = new Map()
+    if (prefixes.length === 0) return { commands, links: places }
+    const { gateways, links, isRead } = await this.#readLinks(family)
+    const linkOf = (prefix: Prefix): Link | undefined => links.find(other => overlaps(prefix, other))
+    if (family === 6) {
+      for (const prefix of prefixes)
+        places.set(prefix, isRead ? (linkOf(prefix) === undefined ? 'routed' : 'on_link') : 'unknown')
+    }
     for (const prefix of prefixes) {
       const gateway = gateways.find(address => contains(prefix, address))
       if (gateway !== undefined)
@@ -92,11 +105,11 @@ export class Routes {
       const missing: string[] = []
       if (!now.has(prefix.text)) missing.push(`ip ${routeArgs(prefix, 'replace').join(' ')}`)
       if (!nonlocal) missing.push('sysctl -w net.ipv6.ip_nonlocal_bind=1')
-      const link = missing.length === 0 ? links.find(other => overlaps(prefix, other)) : undefined
-      if (link !== undefined) missing.push(answerNeighbours(prefix, link.device))
+      const link = linkOf(prefix)
+      if (missing.length === 0 && link !== undefined) missing.push(answerNeighbours(prefix, link.device))
       if (missing.length > 0) commands.set(prefix, missing.join(' && '))
     }
-    return commands
+    return { commands, links: places }
   }
 
   async #change(family: 4 | 6, verb: 'replace' | 'del', prefixes: readonly Prefix[]): Promise<void> {
@@ -116,7 +129,7 @@ export class Routes {
    * The default gateways, and for IPv6 the ranges whose routers ask for each address on the link. For IPv4 the kernel
    * answers for whatever is local.
    */
-  async #readLinks(family: 4 | 6): Promise<{ gateways: Gateway[]; links: Link[] }> {
+  async #readLinks(family: 4 | 6): Promise<{ gateways: Gateway[]; links: Link[]; isRead: boolean }> {
     const shown = await this.#run('ip', [...familyArgs(family), 'route', 'show'])
     const gateways: Gateway[] = []
     const links: Link[] = []
@@ -128,10 +141,11 @@ export class Routes {
       const prefix = family === 6 && device !== 'lo' ? parsePrefix(text) : null
       if (prefix !== null) links.push({ ...prefix, device })
     }
-    return { gateways, links }
+    return { gateways, links, isRead: shown.code === 0 }
   }
 }
 
+type Loaded = { commands: Map<Prefix, string>; links: Map<Prefix, NonNullable<AgentRoute['link']>> }
 type Gateway = Prefix & { address: string }
 type Link = Prefix & { device: string }
 
@@ -155,7 +169,8 @@ const withoutAnyIp = (prefix: Prefix): AgentRoute =>
 /** The kernel answers neighbour solicitations for addresses of interfaces, not for those of a local route. */
 const answerNeighbours = (prefix: Prefix, device: string): string =>
   `Have ${prefix.text} routed to this server: it is on the link of ${device}, where nothing answers for its addresses. ` +
-  `Or answer with ndppd: proxy ${device} { rule ${prefix.text} { static } }`
+  `Or answer with ndppd: proxy ${device} { rule ${prefix.text} { static } }. ` +
+  `For single addresses the kernel does: sysctl -w net.ipv6.conf.${device}.proxy_ndp=1, then ip -6 neigh add proxy ADDRESS dev ${device}`
 
 const isLoopback = (prefix: Prefix): boolean =>
   loopback !== null && prefix.family === 4 && loopback.first <= prefix.first && prefix.last <= loopback.last

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { AgentAccess, AgentEgress, AgentUserLimits } from '@netlet/contract/agent'
 import {
   type Address,
   formatAddress,
@@ -9,7 +10,9 @@ import {
   RangeSet
 } from '../net/ip.ts'
 import type { Op, UserRecord } from '../state/ops.ts'
+import { DomainNames } from './domain-names.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
+import { OpenClients } from './open-clients.ts'
 
 /** The most characters that a password may have, see the contract. */
 const SECRET_SIZE = 128
@@ -24,6 +27,11 @@ export type Lease = {
   deny: DenySet
   /** null: any client address. */
   clients: RangeSet | null
+  access: AgentAccess
+  /** The client prefixes that need no password. */
+  openTo: readonly string[]
+  limits: AgentUserLimits | null
+  egress: AgentEgress
 }
 
 const ranges = (texts: readonly string[]): RangeSet =>
@@ -56,6 +64,9 @@ export class AccessTable {
   readonly #leases = new Map<string, Lease>()
   readonly #denySets = new Map<string, DenySet>()
   readonly #building = new Map<string, DenySet>()
+  readonly #openClients = new OpenClients<Lease>()
+  /** Of all deny sets and the blacklist. */
+  readonly names = new DomainNames()
   readonly #given = Buffer.alloc(SECRET_SIZE + 2)
   readonly #nobody = Buffer.alloc(SECRET_SIZE + 2, 1)
   blacklist: DenySet = emptyDenySet
@@ -65,13 +76,13 @@ export class AccessTable {
   /** Takes some entries of a deny set (or of the blacklist) ahead: the op that brings it holds only the rest of them. */
   prepare(list: string, entries: readonly string[]): void {
     const building = this.#building.get(list)
-    if (building === undefined) this.#building.set(list, new DenySet(entries))
+    if (building === undefined) this.#building.set(list, new DenySet(entries, this.names))
     else building.add(entries)
   }
 
-  #complete(list: string, rest: readonly string[]): DenySet {
+  #complete(list: string, rest: Iterable<string>): DenySet {
     const building = this.#building.get(list)
-    if (building === undefined) return new DenySet(rest)
+    if (building === undefined) return new DenySet(rest, this.names).seal()
     this.#building.delete(list)
     building.add(rest)
     return building.seal()
@@ -83,8 +94,7 @@ export class AccessTable {
     for (const op of ops) {
       if (op.op === 'user') {
         changed.add(op.user)
-        if (op.record === null) this.#leases.delete(op.user)
-        else this.#leases.set(op.user, this.#lease(op.user, op.record, op.packed))
+        this.#replace(op.user, op.record === null ? null : this.#lease(op.user, op.record, op.packed))
       } else if (op.op === 'deny-set') {
         if (op.domains === null) this.#denySets.delete(op.hash)
         else this.#denySets.set(op.hash, this.#complete(op.hash, op.domains))
@@ -93,6 +103,16 @@ export class AccessTable {
       } else this.blacklist = this.#complete(BLACKLIST, op.domains)
     }
     return changed
+  }
+
+  #replace(user: string, lease: Lease | null): void {
+    const before = this.#leases.get(user)
+    if (before !== undefined) this.#openClients.remove(before)
+    if (lease === null) this.#leases.delete(user)
+    else {
+      this.#leases.set(user, lease)
+      this.#openClients.add(lease)
+    }
   }
 
   #lease(user: string, record: UserRecord, packed?: { addresses: PackedRanges; clients: PackedRanges }): Lease {
@@ -107,7 +127,11 @@ export class AccessTable {
           ? null
           : packed === undefined
             ? ranges(record.allowedClientIps)
-            : new RangeSet(packed.clients)
+            : new RangeSet(packed.clients),
+      access: record.access ?? 'password',
+      openTo: record.access === 'address' ? record.allowedClientIps : [],
+      limits: record.limits ?? null,
+      egress: record.egress ?? 'fixed'
     }
   }
 
@@ -128,13 +152,26 @@ export class AccessTable {
     const lease = this.#leases.get(user)
     const same = timingSafeEqual(writeSecret(this.#given, password), lease === undefined ? this.#nobody : lease.secret)
     if (lease === undefined || !same) return null
-    return this.permits(lease, local, client) ? lease : null
+    return this.permits(lease, local, client, 'password') ? lease : null
   }
 
-  /** Whether a lease covers the address and the client, whatever the password. */
-  permits(lease: Lease, local: Address, client: string): boolean {
+  /** The lease of a user that was named with a wrong password: what it counts for. Null: the address is not that user's. */
+  named(local: Address, user: string): Lease | null {
+    const lease = this.#leases.get(user)
+    return lease?.addresses.has(local) === true ? lease : null
+  }
+
+  /** The lease that lets the client in at the address without a password. */
+  openTo(local: Address, client: string): Lease | 'ambiguous' | null {
+    return this.#openClients.find(local, client)
+  }
+
+  /** Whether a lease covers the address and the client, for one who came by the (right) password or by its address. */
+  permits(lease: Lease, local: Address, client: string, by: 'password' | 'address'): boolean {
     if (!lease.addresses.has(local)) return false
-    if (lease.clients === null) return true
+    if (by === 'address' && lease.access !== 'address') return false
+    if (by === 'password' && lease.access === 'address') return true
+    if (lease.clients === null) return lease.access === 'password'
     const address = parseAddress(client)
     return address !== null && lease.clients.has(address)
   }

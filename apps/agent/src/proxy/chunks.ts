@@ -88,6 +88,16 @@ export class ChunkScanner {
   }
 }
 
+/** The data bytes of a piece of a chunked body in one run, from however many chunks: tiny ones would cost a write each. */
+export function scanPayload(scanner: ChunkScanner, piece: Buffer, from: number): { scan: Scan; payload: Buffer } {
+  const payload = Buffer.allocUnsafe(piece.length - from)
+  let length = 0
+  const scan = scanner.scan(piece, from, (start, end) => {
+    length += piece.copy(payload, length, start, end)
+  })
+  return { scan, payload: payload.subarray(0, length) }
+}
+
 function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48
   const lower = byte | 32

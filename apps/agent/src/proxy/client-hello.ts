@@ -13,6 +13,8 @@ const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
 /** Hellos with post-quantum keys are at 2 KB; padded ones and tickets stay far below this. */
 const MAX_HELLO = 65_536
+/** Clients that hide from filters cut a hello into some dozens of records; each costs a step of every look at it. */
+const MAX_RECORDS = 128
 
 const malformed: Hello = { kind: 'malformed' }
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/
@@ -33,27 +35,40 @@ const looksLikeSsl2 = (bytes: Buffer): boolean =>
 export function readClientHello(bytes: Buffer): Hello {
   if (bytes.length < 4) return { kind: 'more' }
   if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false }
+  const message = helloMessage(bytes)
+  if (message === 'malformed') return malformed
+  if (message === 'more') return bytes.length > MAX_HELLO ? malformed : { kind: 'more' }
+  return readBody(new Reader(message.subarray(4)))
+}
+
+/** Whether the first hello of a TLS client is all there. What is in it is for others to judge. */
+export function helloState(bytes: Buffer): 'whole' | 'more' | 'malformed' {
+  const message = helloMessage(bytes)
+  return typeof message === 'string' ? message : 'whole'
+}
+
+/** The handshake message of the first hello, put together from its records. */
+function helloMessage(bytes: Buffer): Buffer | 'more' | 'malformed' {
   const parts: Buffer[] = []
   let have = 0
+  let whole = -1
   let at = 0
   for (;;) {
-    if (at < bytes.length && bytes[at] !== HANDSHAKE) return malformed
+    if (at < bytes.length && bytes[at] !== HANDSHAKE) return 'malformed'
     if (bytes.length < at + 5) break
     const length = bytes.readUInt16BE(at + 3)
-    if (length === 0) return malformed
+    if (length === 0 || parts.length === MAX_RECORDS) return 'malformed'
     const part = bytes.subarray(at + 5, at + 5 + length)
     parts.push(part)
     have += part.length
-    const complete = have >= 4 && helloLength(parts) <= have
-    if (complete || part.length < length) break
+    if (whole < 0 && have >= 4) whole = helloLength(parts)
+    if ((whole >= 0 && whole <= have) || part.length < length) break
     at += 5 + length
   }
+  if (have > 0 && parts[0]?.[0] !== CLIENT_HELLO) return 'malformed'
+  if (whole < 0 || have < whole) return 'more'
   const message = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
-  if (message.length > 0 && message[0] !== CLIENT_HELLO) return malformed
-  if (message.length < 4 || message.length < helloLength([message])) {
-    return bytes.length > MAX_HELLO ? malformed : { kind: 'more' }
-  }
-  return readBody(new Reader(message.subarray(4, helloLength([message]))))
+  return message.subarray(0, whole)
 }
 
 /** The length of the handshake message with its head, as its first four bytes say. */

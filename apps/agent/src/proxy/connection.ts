@@ -1,9 +1,16 @@
+import type { SecureContext } from 'node:tls'
+import { AGENT_REFUSALS } from '@netlet/contract/agent'
 import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
-import type { Counter } from './traffic-meter.ts'
-import type { Egress } from './dial.ts'
-import type { Plane, TrackedConnection } from './plane.ts'
+import type { Holder, TooMany } from './connection-limits.ts'
+import { clientKey } from './login-guard.ts'
+import type { UserSpeed } from './speed-limit.ts'
+import { type Counter, countCode, NOBODY } from './traffic-meter.ts'
+import type { Egress } from './exit-addresses.ts'
+import type { LetInBy, LoggedIn, Plane, TrackedConnection } from './plane.ts'
 import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
+import type { Place } from './strangers.ts'
+import { TlsSocket } from './tls-socket.ts'
 
 /**
  * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
@@ -23,22 +30,42 @@ export type Stage = {
   tick(now: number): void
   /** The client is gone: stop waiting, write the log. */
   closed(): void
+  /** What the log is to say of an end that comes next. */
+  endsWith?(note: string): void
 }
 
 /** A client's connection and the connection to a target that belongs to it. */
 export class ClientConnection implements TrackedConnection, RawSocketOwner {
   readonly plane: Plane
-  readonly socket: RawSocket
+  /** The client's side, inside TLS where it speaks that. */
+  socket: RawSocket
+  /** The leased address that the client is connected to: what it counts for, and leaves from where nothing else is said. */
   readonly egress: Egress
   readonly clientText: string
   lease: Lease | null = null
+  letInBy: LetInBy = 'password'
+  /** The session that was named, or empty. */
+  session = ''
+  /** What the last connection to a target left from. */
+  exit: Egress
+  target = '-'
+  readonly id: number
+  readonly openedAt: number = Date.now()
+  stranger: Place | null = null
+  holder: Holder | null = null
+  /** Whose credentials were shown while it was let in as nobody: refusals count for that user. */
+  named: Lease | null = null
   remote: RawSocket | null = null
   stage: Stage
   /** Bytes of the client that could not be delivered any more. */
   undelivered = 0
+  /** Bytes in datagrams that belong to the connection. */
+  udpUp = 0
+  udpDown = 0
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
+  #speed: UserSpeed | null = null
 
   private constructor(
     plane: Plane,
@@ -48,24 +75,48 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     stage: (connection: ClientConnection) => Stage
   ) {
     this.plane = plane
+    this.id = plane.nextId()
     this.socket = socket
     this.egress = egress
+    this.exit = egress
     this.clientText = clientText
     this.stage = stage(this)
     plane.opened(this)
-    socket.start(this)
   }
 
   /** Takes over an accepted connection; one that is gone already is dropped. */
   static accept(plane: Plane, socket: RawSocket, stage: (connection: ClientConnection) => Stage): void {
-    const text = plainText(socket.local.address)
-    const address = parseAddress(text)
-    const client = plainText(socket.peer.address)
-    if (address === null || !plane.admits(client)) {
+    try {
+      const text = plainText(socket.local.address)
+      const address = parseAddress(text)
+      const client = plainText(socket.peer.address)
+      if (address === null || !plane.admits(client)) {
+        socket.destroy()
+        return
+      }
+      const connection = new ClientConnection(plane, socket, { text, address }, client, stage)
+      connection.guarded(() => socket.start(connection))
+    } catch (error) {
       socket.destroy()
-      return
+      plane.fault(error)
     }
-    void new ClientConnection(plane, socket, { text, address }, client, stage)
+  }
+
+  /** Does what somebody else calls for: whatever it throws ends this connection, and nothing else. */
+  readonly guarded = (work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      this.#fault(error)
+    }
+  }
+
+  #fault(error: unknown): void {
+    this.plane.fault(error)
+    if (this.#gone) return
+    const { up } = this
+    this.log({ what: '-', target: '-', status: 500, up, down: this.socket.bytesWritten, ms: 0, note: 'internal-error' })
+    this.destroy()
   }
 
   get local(): Address {
@@ -77,77 +128,149 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return this.socket.bytesRead - this.undelivered
   }
 
+  get down(): number {
+    return this.socket.bytesWritten
+  }
+
+  /** In whose line its work waits for its turns: a user's, or that of all who have not logged in: they may have any number of addresses. */
+  get owner(): string {
+    return this.lease?.user ?? ''
+  }
+
   get gone(): boolean {
     return this.#gone
   }
 
-  /** Lets the connection be a user's; false when the user has too many. */
-  acquireSlot(lease: Lease): boolean {
+  /** Lets the connection be a user's, or says why it may not be. */
+  acquireSlot({ lease, by, session }: LoggedIn): TooMany | null {
     if (this.lease?.user !== lease.user) {
-      if (!this.plane.acquireSlot(this, lease.user)) return false
+      this.named = lease
+      const refused = this.plane.acquireSlot(this, lease, this.#countedAs(lease))
+      if (refused !== null) return refused
       this.account()
-      if (this.lease !== null) this.plane.releaseSlot(this, this.lease.user)
+      this.#counter(lease).connections++
     }
     this.lease = lease
-    return true
+    this.letInBy = by
+    this.session = session
+    return null
+  }
+
+  /** What the next connection to a target leaves from. */
+  nextExit(): Egress {
+    if (this.lease === null) return this.egress
+    return (this.exit = this.plane.exits.next(this.lease, this.egress, this.session))
+  }
+
+  /** Whether a datagram fits the user's speed: what does not is lost, as it is with UDP. */
+  mayPass(direction: 'up' | 'down', bytes: number): boolean {
+    return this.#speed === null || this.#speed[direction].takeNow(bytes)
+  }
+
+  setSpeed(speed: UserSpeed | null): void {
+    if (speed === this.#speed) return
+    this.#speed = speed
+    speed?.up.begin(this.socket)
   }
 
   /** Makes a connected socket the target's; an earlier one must be dropped before. */
   attach(remote: RawSocket): void {
     this.remote = remote
+    this.plane.figures.targets++
+    this.#speed?.down.begin(remote)
     remote.start(this)
   }
 
+  // No closures in these: they run for every chunk.
   socketData(rawSocket: RawSocket, chunk: Buffer): void {
-    if (rawSocket === this.socket) return this.stage.clientData(chunk)
-    if (rawSocket !== this.remote) return
-    this.stage.remoteData(chunk)
-    // The next read may overwrite the piece (`zeroCopy`): what the client did not take at once has to go first.
-    if (this.socket.unsent > 0) rawSocket.pause()
+    try {
+      if (rawSocket === this.socket) {
+        this.stage.clientData(chunk)
+        this.#speed?.up.take(rawSocket, chunk.length)
+        return
+      }
+      if (rawSocket !== this.remote) return
+      this.stage.remoteData(chunk)
+      this.#speed?.down.take(rawSocket, chunk.length)
+      // The next read may overwrite the piece (`zeroCopy`): what the client did not take at once has to go first.
+      if (this.socket.unsent > 0) rawSocket.pause()
+    } catch (error) {
+      this.#fault(error)
+    }
   }
 
   socketEnd(rawSocket: RawSocket): void {
-    if (rawSocket === this.socket) this.stage.clientEnd()
-    else if (rawSocket === this.remote) this.stage.remoteEnd()
+    try {
+      if (rawSocket === this.socket) this.stage.clientEnd()
+      else if (rawSocket === this.remote) this.stage.remoteEnd()
+    } catch (error) {
+      this.#fault(error)
+    }
   }
 
   socketDrained(rawSocket: RawSocket): void {
-    if (rawSocket === this.socket) {
-      this.remote?.resume()
-      this.stage.clientDrain?.()
-    } else if (rawSocket === this.remote) this.stage.remoteDrain()
+    try {
+      if (rawSocket === this.socket) {
+        this.remote?.resume()
+        this.stage.clientDrain?.()
+      } else if (rawSocket === this.remote) this.stage.remoteDrain()
+    } catch (error) {
+      this.#fault(error)
+    }
   }
 
   socketClosed(rawSocket: RawSocket): void {
     if (rawSocket === this.socket) return this.destroy()
     if (rawSocket !== this.remote) return
-    this.remote = null
-    this.stage.remoteGone()
+    this.#takeRemote()
+    this.guarded(() => this.stage.remoteGone())
   }
 
   dropRemote(): void {
-    const remote = this.remote
-    this.remote = null
-    remote?.destroy()
+    this.#takeRemote()?.destroy()
   }
 
-  /** Counts a finished request. */
-  countRequest(failed: boolean): void {
-    if (this.lease === null) return
+  #takeRemote(): RawSocket | null {
+    const { remote } = this
+    if (remote !== null) this.plane.figures.targets--
+    this.remote = null
+    return remote
+  }
+
+  /** Goes on inside TLS, whose first bytes have come. */
+  secure(context: SecureContext, first: Buffer): void {
+    const socket = new TlsSocket(this.socket, { context, first, turns: this.plane.turns, client: this })
+    this.socket = socket
+    socket.start(this)
+  }
+
+  /** Counts a finished request, by the note of its line in the access log. Of one before the login only the note counts. */
+  countRequest(note: string): void {
+    if (this.lease === null) {
+      const { traffic } = this.plane
+      countCode(this.named === null ? traffic.counter(NOBODY, NOBODY) : this.#counter(this.named), note)
+      return
+    }
     const counter = this.#counter(this.lease)
     counter.requests++
-    if (failed) counter.errors++
+    if (note === 'ok') return
+    counter.errors++
+    countCode(counter, note)
   }
 
   #counter(lease: Lease): Counter {
+    return this.plane.traffic.counter(lease.user, this.#countedAs(lease))
+  }
+
+  #countedAs(lease: Lease): string {
     const wide = lease.wide.length === 0 ? undefined : lease.wide.find(range => range.set.has(this.local))
-    return this.plane.traffic.counter(lease.user, wide?.countedAs ?? this.egress.text)
+    return wide?.countedAs ?? this.egress.text
   }
 
   account(): void {
     if (this.lease === null) return
-    const { up } = this
-    const down = this.socket.bytesWritten
+    const up = this.up + this.udpUp
+    const down = this.socket.bytesWritten + this.udpDown
     if (up === this.#accountedUp && down === this.#accountedDown) return
     const counter = this.#counter(this.lease)
     counter.up += up - this.#accountedUp
@@ -157,7 +280,11 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   }
 
   tick(now: number): void {
-    this.stage.tick(now)
+    try {
+      this.stage.tick(now)
+    } catch (error) {
+      this.#fault(error)
+    }
   }
 
   /** Ends both sides with a reset where they have not ended before: nobody is to take what it has for the whole. */
@@ -165,19 +292,34 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     if (this.#gone) return
     this.#gone = true
     this.socket.reset()
-    const { remote } = this
-    this.remote = null
-    remote?.reset()
-    this.stage.closed()
+    this.#takeRemote()?.reset()
+    this.guarded(() => this.stage.closed())
     this.account()
     this.plane.closed(this)
   }
 
+  endWith(note: string): void {
+    this.guarded(() => this.stage.endsWith?.(note))
+    this.destroy()
+  }
+
   /** Writes a line of the access log. Nothing of a path, a header or a password is ever in it. */
   log(line: LogLine): void {
+    const { figures, abuse, strangerLines, refusalLines, now } = this.plane
     const user = this.lease?.user ?? '-'
-    const head = `${new Date().toISOString()} ${this.clientText || '-'} ${user} ${this.egress.text}`
-    this.plane.log(`${head} ${line.what} ${line.target} ${line.status} ${line.up} ${line.down} ${line.ms} ${line.note}`)
+    figures.outcomes[line.note] = (figures.outcomes[line.note] ?? 0) + 1
+    if (this.lease !== null) abuse.ended(user, line.target, line.note, now)
+    if (
+      this.lease === null
+        ? !strangerLines.allows(clientKey(this.clientText), '-')
+        : isUnserved(line) && !refusalLines.allows(user, user)
+    )
+      return
+    const from = this.exit === this.egress ? '' : ` ${this.exit.text}`
+    const head = `${this.plane.logTime.at(Date.now())} ${this.clientText || '-'} ${user} ${this.egress.text}`
+    this.plane.log(
+      `${head} ${line.what} ${line.target} ${line.status} ${line.up} ${line.down} ${line.ms} ${line.note}${from}`
+    )
   }
 }
 
@@ -190,5 +332,20 @@ export type LogLine = {
   ms: number
   note: string
 }
+
+/** What costs a client next to nothing: refusals, and targets that were not reached. */
+const unserved: ReadonlySet<string> = new Set([
+  ...AGENT_REFUSALS,
+  'not-found',
+  'dns-timeout',
+  'refused',
+  'unreachable',
+  'connect-timeout',
+  'no-egress',
+  'no-answer',
+  'client-left',
+  'malformed'
+])
+const isUnserved = ({ note }: LogLine): boolean => note !== 'ok' && unserved.has(note)
 
 const plainText = (text: string): string => (text.startsWith('::ffff:') && text.includes('.') ? text.slice(7) : text)

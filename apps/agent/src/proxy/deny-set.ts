@@ -1,40 +1,47 @@
 import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
+import { DomainNames } from './domain-names.ts'
+import { NumberSet } from './number-set.ts'
 
 /**
  * Denied domains (with all subdomains), exceptions from them, and denied addresses: the longest line that matches a name
- * decides. Users with the same list share one set, and a lookup walks the labels of the asked name, so its cost hangs
- * on the name, not on the list.
+ * decides. Users with the same list share one set, all sets share their names, and a lookup walks the labels of the asked
+ * name, so its cost hangs on the name, not on the list.
  */
 export class DenySet {
-  readonly #domains = new Set<string>()
-  readonly #exceptions = new Set<string>()
+  readonly #names: DomainNames
+  readonly #domains = new NumberSet()
+  readonly #exceptions = new NumberSet()
   readonly #prefixes: Prefix[] = []
   #ranges: RangeSet
 
   /** Takes normalised entries: lower-case domains, exceptions with their mark, addresses, prefixes. */
-  constructor(entries: readonly string[]) {
+  constructor(entries: Iterable<string>, names: DomainNames = new DomainNames()) {
+    this.#names = names
+    names.releaseWith(this, [this.#domains, this.#exceptions])
     this.add(entries)
     this.#ranges = new RangeSet(this.#prefixes)
   }
 
-  /** Takes the addresses of all entries in; until then those that were added are not denied. */
+  /** Takes the addresses of all entries in (until then those that were added are not denied), and no more room than needed. */
   seal(): this {
+    this.#domains.shrink()
+    this.#exceptions.shrink()
     this.#ranges = new RangeSet(this.#prefixes)
     return this
   }
 
   /** Adds some entries of a long list, before anybody looks at it. */
-  add(entries: readonly string[]): void {
+  add(entries: Iterable<string>): void {
     for (const entry of entries) {
       if (entry.startsWith(EXCEPTION_MARK)) {
-        this.#exceptions.add(entry.slice(EXCEPTION_MARK.length))
+        this.#names.hold(entry.slice(EXCEPTION_MARK.length), this.#exceptions)
         continue
       }
       const last = entry.charCodeAt(entry.length - 1)
       // A top-level label never ends in a digit followed by nothing but digits, so most entries need no parsing.
       const prefix = (last >= 48 && last <= 57) || entry.includes(':') ? parsePrefix(entry) : null
-      if (prefix === null) this.#domains.add(entry)
+      if (prefix === null) this.#names.hold(entry, this.#domains)
       else this.#prefixes.push(prefix)
     }
   }
@@ -56,8 +63,11 @@ export class DenySet {
     const excepting = this.#exceptions.size > 0
     let rest = name
     for (;;) {
-      if (this.#domains.has(rest)) return true
-      if (excepting && this.#exceptions.has(rest)) return false
+      const number = this.#names.numberOf(rest)
+      if (number !== undefined) {
+        if (this.#domains.has(number)) return true
+        if (excepting && this.#exceptions.has(number)) return false
+      }
       const dot = rest.indexOf('.')
       if (dot < 0) return false
       rest = rest.slice(dot + 1)

@@ -1,7 +1,9 @@
 import { type Address, formatV4, parseAddress } from '../net/ip.ts'
+import type { Resolved } from '../net/resolver.ts'
 import type { Lease } from './access-table.ts'
+import type { Egress } from './exit-addresses.ts'
 import type { Plane } from './plane.ts'
-import { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './raw-socket.ts'
 
 /** Why a request does not reach its target, as the client is told. `code` is in the access log. */
 export type Refused = {
@@ -21,9 +23,6 @@ const faults: Record<DialFault, { status: 502 | 504; text: string }> = {
 }
 const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
-/** What a connection leaves from: the address that the client came in on. */
-export type Egress = { text: string; address: Address }
-
 /** The most addresses of one name that are tried. */
 const MAX_TRIES = 3
 const MAX_PORT_RETRIES = 16
@@ -40,6 +39,7 @@ export function checkTarget(plane: Plane, lease: Lease, host: string, port: numb
 
 /** Judges an address that is asked for without a name: where it is known as a denied site's, that site is what comes. */
 export function checkBareAddress(plane: Plane, lease: Lease, host: string): Refused | null {
+  if (!lease.deny.hasNames && !plane.accessTable.blacklist.hasNames) return null
   const denied = plane.addressNames.of(host).some(name => nameDenied(plane, lease, name))
   return denied ? deniedAddress : null
 }
@@ -53,7 +53,8 @@ const deniedAddress: Refused = {
   text: "Address not included in this proxy's plan"
 }
 
-function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
+/** Judges an address that a name led to, or that was asked for. */
+export function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
   if (!plane.destinations.allows(address, port)) {
     return { status: 403, code: 'refused-range', text: 'This destination cannot be reached through the proxy' }
   }
@@ -64,15 +65,25 @@ function checkAddress(plane: Plane, lease: Lease, address: Address, port: number
 }
 
 type Done = (result: RawSocket | Refused) => void
+type Guarded = (work: () => void) => void
 
 /**
- * Resolves, judges every address that comes back, and connects from the leased address to exactly one that was judged.
+ * Resolves, judges every address that comes back, and connects from an address of the lease to exactly one that was judged.
  * A name of which any address is refused is refused as a whole: such an answer is an attempt, not a mistake. The
  * caller ticks the result, so that attempts end in time, and may cancel it; `done` is not called after that, and may be
- * called within this call.
+ * called within this call. What it does by itself runs in `guarded`.
  */
-export function dial(plane: Plane, lease: Lease, egress: Egress, host: string, port: number, done: Done): Dialing {
-  const dialing = new Dialing(plane, lease, egress, port, done)
+export function dial(
+  plane: Plane,
+  lease: Lease,
+  egress: Egress,
+  host: string,
+  port: number,
+  done: Done,
+  guarded: Guarded
+): Dialing {
+  plane.abuse.dials(lease.user, `${host}:${port}`, plane.now)
+  const dialing = new Dialing(plane, lease, egress, port, done, guarded)
   dialing.start(host)
   return dialing
 }
@@ -84,31 +95,36 @@ export class Dialing {
   readonly #port: number
   readonly #family: 4 | 6
   #done: Done | null
+  readonly #guarded: Guarded
   #rawSocket: RawSocket | null = null
   #expires = Infinity
   #targets: readonly string[] = []
   #index = 0
   #retries = 0
 
-  constructor(plane: Plane, lease: Lease, egress: Egress, port: number, done: Done) {
+  constructor(plane: Plane, lease: Lease, egress: Egress, port: number, done: Done, guarded: Guarded) {
     this.#plane = plane
     this.#lease = lease
     this.#egress = egress
     this.#port = port
     this.#family = egress.address.v4 >= 0 ? 4 : 6
     this.#done = done
+    this.#guarded = guarded
   }
 
   start(host: string): void {
     if (parseAddress(host) !== null) return this.#checkAddresses([host])
     if (looksNumeric(host)) return this.#finish(fault('not-found'))
     this.#plane.resolve(host, this.#family, resolved => {
-      if (this.#done === null) return
-      if (resolved.ok) {
-        this.#plane.addressNames.note(host, resolved.addresses)
-        this.#checkAddresses(resolved.addresses)
-      } else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
+      if (this.#done !== null) this.#guarded(() => this.#resolved(host, resolved))
     })
+  }
+
+  #resolved(host: string, resolved: Resolved): void {
+    if (resolved.ok) {
+      this.#plane.addressNames.note(host, resolved.addresses)
+      this.#checkAddresses(resolved.addresses)
+    } else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
   }
 
   #checkAddresses(texts: readonly string[]): void {
@@ -131,11 +147,13 @@ export class Dialing {
     if (target === undefined) return this.#finish(fault(last))
     this.#expires = this.#plane.now + this.#plane.limits.connectMs
     const connected = (code: string | null): void => {
-      if (code !== null) this.#failed(code)
-      else if (this.#rawSocket !== null) this.#finish(this.#rawSocket)
+      this.#guarded(() => {
+        if (code !== null) this.#failed(code)
+        else if (this.#rawSocket !== null) this.#finish(this.#rawSocket)
+      })
     }
-    const { sourcePorts } = this.#plane
-    this.#rawSocket = RawSocket.connect(target, this.#port, this.#family, this.#egress.text, connected, sourcePorts)
+    const { sockets, sourcePorts } = this.#plane
+    this.#rawSocket = sockets.connect(target, this.#port, this.#family, this.#egress.text, connected, sourcePorts)
   }
 
   #failed(code: string): void {
@@ -153,7 +171,13 @@ export class Dialing {
     const done = this.#done
     this.#done = null
     this.#expires = Infinity
-    done?.(result)
+    try {
+      done?.(result)
+    } catch (error) {
+      // Nobody else may know of it yet.
+      if (!('status' in result)) result.destroy()
+      throw error
+    }
   }
 
   tick(now: number): void {
@@ -169,7 +193,7 @@ export class Dialing {
 }
 
 /** `127.1`, `0x7f000001`, `2130706433`: other spellings of addresses, which no public name can be (RFC 3696). */
-const looksNumeric = (host: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)
+export const looksNumeric = (host: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)
 
 function faultOf(code: string): DialFault {
   if (code === 'ECONNREFUSED') return 'refused'

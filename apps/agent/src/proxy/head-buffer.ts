@@ -1,5 +1,5 @@
 const headEnd = Buffer.from('\r\n\r\n')
-const BARE_LINE_END = /(?<!\r)\n/
+const [LF, CR] = [10, 13]
 
 export type NextHead =
   | { kind: 'none' }
@@ -10,6 +10,10 @@ export type NextHead =
 /** Bytes of a client that belong to no request yet, and the request heads in them. */
 export class HeadBuffer {
   #bytes: Buffer | null = null
+  /** What the bytes stand in, where it is our own: with room behind them for the next piece. */
+  #room: Buffer | null = null
+  /** So many of the bytes hold no end of a head, and no line end that is none. */
+  #searched = 0
   /** When the next head began, by the caller's clock: one that trickles in has to end some time. */
   since = 0
 
@@ -20,35 +24,61 @@ export class HeadBuffer {
   push(chunk: Buffer, now: number): void {
     if (this.#bytes === null) {
       this.#bytes = chunk
+      this.#searched = 0
       this.since = now
-    } else this.#bytes = Buffer.concat([this.#bytes, chunk])
+    } else this.#bytes = this.#append(this.#bytes, chunk)
+  }
+
+  /** However small the pieces are: each byte is copied a few times at most. */
+  #append(bytes: Buffer, chunk: Buffer): Buffer {
+    const length = bytes.length + chunk.length
+    if (this.#room === null || this.#room.length < length) {
+      this.#room = Buffer.allocUnsafe(2 * length)
+      bytes.copy(this.#room)
+    }
+    chunk.copy(this.#room, bytes.length)
+    return this.#room.subarray(0, length)
   }
 
   /** Everything that is here, which then is here no more. */
   take(): Buffer | null {
     const bytes = this.#bytes
     this.#bytes = null
+    this.#room = null
     return bytes
   }
 
   /** Takes the next head (without its empty line). Empty lines before it are skipped: some clients send one after a body. */
   next(limit: number, now: number): NextHead {
-    while (this.#bytes !== null && this.#bytes[0] === 13 && this.#bytes[1] === 10) this.#drop(2)
+    let empty = 0
+    while (this.#bytes?.[empty] === CR && this.#bytes[empty + 1] === LF) empty += 2
+    if (empty > 0) this.#drop(empty)
     const bytes = this.#bytes
     if (bytes === null) return { kind: 'none' }
-    const end = bytes.indexOf(headEnd)
+    const end = bytes.indexOf(headEnd, Math.max(0, this.#searched - headEnd.length + 1))
     if (end < 0) {
       if (bytes.length > limit) return { kind: 'too-large' }
-      return { kind: BARE_LINE_END.test(bytes.toString('latin1')) ? 'malformed' : 'none' }
+      if (hasBareLineEnd(bytes, this.#searched)) return { kind: 'malformed' }
+      this.#searched = bytes.length
+      return { kind: 'none' }
     }
     if (end > limit) return { kind: 'too-large' }
-    this.#drop(end + 4)
+    this.#drop(end + headEnd.length)
     this.since = now
-    return { kind: 'head', text: bytes.toString('latin1', 0, end), bytes: end + 4 }
+    return { kind: 'head', text: bytes.toString('latin1', 0, end), bytes: end + headEnd.length }
   }
 
   #drop(count: number): void {
     const bytes = this.#bytes
     this.#bytes = bytes !== null && bytes.length > count ? bytes.subarray(count) : null
+    this.#room = null
+    this.#searched = 0
   }
+}
+
+function hasBareLineEnd(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at - 1] !== CR) return true
+  }
+  return false
 }

@@ -1,19 +1,34 @@
 import type { ClientConnection, Stage } from './connection.ts'
+import type { TooMany } from './connection-limits.ts'
 import { checkBareAddress, checkTarget, dial, type Dialing } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { openTunnel } from './judged-tunnel.ts'
 import { Login } from './login.ts'
 import { established, reply } from './replies.ts'
-import { isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
+import { type Authority, isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { Silence } from './silence.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 import type { RawSocket } from './raw-socket.ts'
 
+const tooMany: Record<TooMany, string> = {
+  'too-many': 'Too many connections for this user',
+  'too-many-address': 'Too many connections through this address',
+  'too-many-client': 'Too many connections from this client',
+  'too-fast': 'Too many new connections a second for this user',
+  'too-fast-address': 'Too many new connections a second through this address',
+  'too-fast-client': 'Too many new connections a second from this client'
+}
+const noSession = {
+  'no-session': 'This user has no sessions: leave out what begins with -session-',
+  'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
+}
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const MAX_PENDING = 65_536
+/** A client that was refused so often, and never logged in, asks for nothing that it could get. */
+const MAX_REFUSALS = 10
 /** How much of our own answers a client may leave unread, before its next request is not looked at. */
 const MAX_UNREAD = 65_536
 
@@ -31,11 +46,16 @@ export class HttpStage implements Stage {
   #served = 0
   #clientEnded = false
   #reading = false
+  #yielded = false
+  /** Requests in a row that were refused before any login. */
+  #refusals = 0
 
   #head: RequestHead | null = null
   #body: RequestBody | null = null
   #response: ResponseReader | null = null
   #dialing: Dialing | null = null
+  /** Where the last request went. */
+  #known: Authority | null = null
   #remoteKey = ''
   #remoteReused = false
   #startedAt = 0
@@ -91,7 +111,8 @@ export class HttpStage implements Stage {
 
   #readPending(): void {
     const { socket, plane } = this.#connection
-    while (this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone) {
+    for (let n = 0; this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone; n++) {
+      if (n > 0 && plane.turns.isOver(this.#connection.owner)) return this.#yield()
       if (socket.unsent > MAX_UNREAD) return socket.pause()
       const next = this.#pending.next(plane.limits.headBytes, plane.now)
       if (next.kind === 'none') {
@@ -104,10 +125,25 @@ export class HttpStage implements Stage {
       if (next.kind === 'malformed') return this.#rejectAndClose(400, 'Malformed line ends', 'malformed')
       this.#up = next.bytes
       this.#down = 0
-      const parsed = parseRequestHead(next.text)
+      const parsed = parseRequestHead(next.text, this.#known)
       if (!parsed.ok) return this.#rejectAndClose(400, parsed.reason, 'malformed')
+      if (!parsed.head.connect) this.#known = parsed.head.to
       this.#begin(parsed.head)
     }
+  }
+
+  /** Requests that came together go on in a later turn of the loop: others have theirs first. */
+  #yield(): void {
+    const { socket, plane, owner, guarded } = this.#connection
+    socket.pause()
+    if (this.#yielded) return
+    this.#yielded = true
+    plane.turns.later(owner, () => {
+      this.#yielded = false
+      // Also where the next request is dialled for: that the client leaves is heard meanwhile. A tunnel by now reads on by itself.
+      if (this.#connection.stage === this) socket.resume()
+      guarded(() => this.#readOn())
+    })
   }
 
   #begin(head: RequestHead): void {
@@ -116,17 +152,22 @@ export class HttpStage implements Stage {
     this.#head = head
     this.#since = plane.now
     this.#served++
+    if (connection.remote === null) connection.exit = connection.egress
     const login = this.#login.check(connection, head.credentials)
     if (login === 'no-auth') return this.#refuse(407, 'A user and password that hold this address are needed', login)
+    if (login === 'ambiguous-client') return this.#refuse(407, 'Several users of this address list this client', login)
+    if (login === 'no-session' || login === 'bad-session') return this.#refuse(403, noSession[login], login)
     if (login === 'too-many-failures') return this.#refuse(429, 'Too many wrong passwords from this client', login)
-    if (login === 'too-many') return this.#refuse(429, 'Too many connections for this user', login)
+    if (login !== 'ok') return this.#refuse(429, tooMany[login], login)
     const lease = connection.lease
     if (lease === null) return
+    if (plane.isSpent(lease)) return this.#refuse(403, 'The traffic of this plan is used up', 'quota')
     const refused =
-      checkTarget(plane, lease, head.host, head.port) ??
-      (head.connect ? null : checkBareAddress(plane, lease, head.host))
+      checkTarget(plane, lease, head.to.host, head.to.port) ??
+      (head.connect ? null : checkBareAddress(plane, lease, head.to.host))
     if (refused !== null) return this.#refuse(refused.status, refused.text, refused.code)
-    const key = `${head.host}:${head.port}`
+    const { key } = head.to
+    connection.target = key
     if (!head.connect && connection.remote !== null && key === this.#remoteKey) {
       this.#remoteReused = true
       return this.#send(head, connection.remote)
@@ -142,18 +183,26 @@ export class HttpStage implements Stage {
     const lease = connection.lease
     if (lease === null) return
     this.#phase = 'dialing'
-    const dialing = dial(connection.plane, lease, connection.egress, head.host, head.port, result => {
-      this.#dialing = null
-      this.#phase = 'head'
-      if ('status' in result) {
-        this.#refuse(result.status, result.text, result.code)
-        this.#readOn()
-      } else {
-        connection.attach(result)
-        if (head.connect) this.#tunnel(result, established)
-        else this.#send(head, result)
-      }
-    })
+    const dialing = dial(
+      connection.plane,
+      lease,
+      connection.nextExit(),
+      head.to.host,
+      head.to.port,
+      result => {
+        this.#dialing = null
+        this.#phase = 'head'
+        if ('status' in result) {
+          this.#refuse(result.status, result.text, result.code)
+          this.#readOn()
+        } else {
+          connection.attach(result)
+          if (head.connect) this.#tunnel(result, established)
+          else this.#send(head, result)
+        }
+      },
+      connection.guarded
+    )
     // Where the answer was known at once it has been given already.
     if (this.#phase === 'dialing') this.#dialing = dialing
   }
@@ -174,7 +223,7 @@ export class HttpStage implements Stage {
   }
 
   #feedBody(chunk: Buffer): void {
-    const { remote, socket } = this.#connection
+    const { remote, socket, plane, owner } = this.#connection
     if (remote === null || this.#body === null) return
     const fed = this.#body.feed(chunk, remote)
     if (!fed.ok) {
@@ -187,18 +236,31 @@ export class HttpStage implements Stage {
       this.#pending.push(fed.rest, this.#connection.plane.now)
     }
     if (remote.unsent > 0) socket.pause()
+    // Small chunks cost much more than they carry.
+    else if (this.#body.isChunked && plane.turns.isOver(owner)) this.#rest(socket, remote)
+  }
+
+  /** Reads on in a later turn of the loop, unless the other side has to drain first: then that goes on. */
+  #rest(reads: RawSocket, writes: RawSocket): void {
+    const connection = this.#connection
+    const remote = connection.remote
+    reads.pause()
+    connection.plane.turns.later(connection.owner, () => {
+      if (connection.remote === remote && writes.unsent === 0) reads.resume()
+    })
   }
 
   remoteData(chunk: Buffer): void {
     const connection = this.#connection
-    const { socket, plane } = connection
+    const { socket, remote, plane } = connection
     const response = this.#response
-    if (this.#phase !== 'exchange' || response === null) {
+    if (this.#phase !== 'exchange' || response === null || remote === null) {
       // A target that speaks without being asked is not trusted with another request.
       connection.dropRemote()
       return
     }
     this.#since = plane.now
+    response.isLast = this.#isLast
     const step = response.read(chunk)
     for (const part of step.write) {
       this.#down += part.length
@@ -207,6 +269,7 @@ export class HttpStage implements Stage {
     if (step.state === 'bad') return this.#brokenResponse('bad-response')
     if (step.state === 'switch') return this.#switch(step.rest)
     if (step.state === 'done') this.#finish(response.keepAlive && step.rest === null)
+    else if (response.isChunked && plane.turns.isOver(connection.owner)) this.#rest(remote, socket)
   }
 
   remoteEnd(): void {
@@ -263,14 +326,14 @@ export class HttpStage implements Stage {
       const ms = Math.round(performance.now() - startedAt)
       const { up } = connection
       const down = connection.socket.bytesWritten
-      connection.countRequest(note !== 'ok')
+      connection.countRequest(note)
       connection.log({ what, target, status: hello === null ? 101 : 200, up, down, ms, note })
     }
     // What switches protocols has shown its name already.
     const stage =
       hello === null
         ? new TunnelStage(connection, remote, finished)
-        : openTunnel(connection, remote, this.#head?.host ?? '', finished)
+        : openTunnel(connection, remote, this.#head?.to.host ?? '', finished)
     connection.stage = stage
     if (hello !== null) connection.socket.write(hello)
     connection.socket.resume()
@@ -295,12 +358,23 @@ export class HttpStage implements Stage {
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
   #refuse(status: number, text: string, note: string): void {
     const head = this.#head
-    const keep = head !== null && head.keepAlive && head.framing.kind === 'none' && !this.#mayHaveMore(head, status)
+    const keep =
+      head !== null &&
+      head.keepAlive &&
+      head.framing.kind === 'none' &&
+      !this.#mayHaveMore(head, status) &&
+      !this.#isLast &&
+      (this.#connection.lease !== null || ++this.#refusals < MAX_REFUSALS)
     if (!keep) return this.#rejectAndClose(status, text, note)
     this.#note(status, note)
     const message = reply(status, text, true, head.method === 'HEAD')
     this.#down += message.length
     this.#connection.socket.write(message)
+  }
+
+  /** Whether the client is to ask its next question on another connection, since a newer process answers there. */
+  get #isLast(): boolean {
+    return this.#connection.plane.isDraining && this.#pending.length === 0
   }
 
   /** Whether bytes of a tunnel that was refused may come: they are no requests. One that asks for a password waits for that. */
@@ -319,9 +393,9 @@ export class HttpStage implements Stage {
   #note(status: number, note: string): void {
     const connection = this.#connection
     const head = this.#head
-    connection.countRequest(note !== 'ok')
+    connection.countRequest(note)
     const ms = this.#startedAt === 0 ? 0 : Math.round(performance.now() - this.#startedAt)
-    const target = head === null ? '-' : `${head.host}:${head.port}`
+    const target = head === null ? '-' : head.to.key
     connection.log({ what: head?.method ?? '-', target, status, up: this.#up, down: this.#down, ms, note })
     this.#head = null
     this.#startedAt = 0

@@ -6,6 +6,9 @@ import { RequestNames } from './request-names.ts'
 import type { RawSocket } from './raw-socket.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 
+/** What is looked through in one go: at most a millisecond of work, where all of it is lines with names. */
+const SLICE = 8192
+
 /**
  * Joins a client and its target. Where names are denied to the user, what the client shows inside decides as well: see
  * docs/adr/agent-names-inside-tunnels.md. `finished` runs once, when the tunnel is over.
@@ -32,6 +35,9 @@ class JudgedTunnel implements Stage {
   #pending: Buffer | null = null
   #since = 0
   #requests: RequestNames | null = null
+  /** What goes on in a later turn; meanwhile nothing is read. */
+  #rest: Buffer | null = null
+  #ended = false
 
   constructor(connection: ClientConnection, tunnel: TunnelStage, lease: Lease, asked: string) {
     this.#connection = connection
@@ -41,7 +47,12 @@ class JudgedTunnel implements Stage {
   }
 
   clientData(chunk: Buffer): void {
-    if (this.#requests !== null) return this.#followRequests(this.#requests, chunk)
+    if (this.#rest !== null) this.#rest = Buffer.concat([this.#rest, chunk])
+    else if (this.#requests !== null) this.#followRequests(this.#requests, chunk)
+    else this.#begin(chunk)
+  }
+
+  #begin(chunk: Buffer): void {
     if (this.#pending === null) this.#since = this.#connection.plane.now
     const bytes = this.#pending === null ? chunk : Buffer.concat([this.#pending, chunk])
     this.#pending = null
@@ -51,7 +62,7 @@ class JudgedTunnel implements Stage {
 
   #judgeHello(bytes: Buffer): void {
     const hello = readClientHello(bytes)
-    if (hello.kind === 'more') return this.#wait(bytes)
+    if (hello.kind === 'more') return this.#keep(bytes)
     if (hello.kind === 'malformed' || hello.name === null) return this.#refuse('hidden-name')
     if (this.#denies(hello.name)) return this.#refuse('denied-name')
     if (hello.encrypted && this.#hides(hello.name)) return this.#refuse('hidden-name')
@@ -65,12 +76,42 @@ class JudgedTunnel implements Stage {
   }
 
   #followRequests(requests: RequestNames, chunk: Buffer): void {
-    const denied = requests.read(chunk).some(name => this.#denies(name))
-    if (requests.protocol === 'http2') return this.#refuse('hidden-name')
-    if (requests.protocol === 'other') return this.#unnamed() ? this.#refuse('denied-address') : this.#pass(chunk)
-    if (denied) return this.#refuse('denied-name')
-    if (requests.headEnded && !requests.named && this.#unnamed()) return this.#refuse('denied-address')
-    this.#tunnel.clientData(chunk)
+    const { owner, plane } = this.#connection
+    for (let from = 0; from < chunk.length; from += SLICE) {
+      if (plane.turns.isOver(owner)) return this.#wait(chunk.subarray(from))
+      const slice = chunk.subarray(from, from + SLICE)
+      const why = this.#refusalOf(requests, slice)
+      if (why !== null) return this.#refuse(why)
+      if (requests.protocol === 'other') return this.#pass(chunk.subarray(from))
+      this.#tunnel.clientData(slice)
+    }
+  }
+
+  #refusalOf(requests: RequestNames, slice: Buffer): string | null {
+    const denied = requests.read(slice).some(name => this.#denies(name))
+    if (requests.hidden) return 'hidden-name'
+    if (denied) return 'denied-name'
+    if (requests.protocol === 'other') return this.#unnamed() ? 'denied-address' : null
+    return requests.headEnded && !requests.named && this.#unnamed() ? 'denied-address' : null
+  }
+
+  /** The rest goes on in a later turn of the loop. A copy: the next read may overwrite the piece (`zeroCopy`). */
+  #wait(rest: Buffer): void {
+    const { socket, plane, owner, guarded } = this.#connection
+    this.#rest = Buffer.from(rest)
+    socket.pause()
+    plane.turns.later(owner, () => guarded(() => this.#goOn()))
+  }
+
+  #goOn(): void {
+    const { socket, remote, gone } = this.#connection
+    const rest = this.#rest
+    if (gone || rest === null || this.#requests === null) return
+    this.#rest = null
+    this.#followRequests(this.#requests, rest)
+    if (this.#rest !== null || this.#connection.gone) return
+    if (this.#ended) this.#tunnel.clientEnd()
+    else if (remote?.unsent === 0) socket.resume()
   }
 
   #denies(name: string): boolean {
@@ -82,8 +123,8 @@ class JudgedTunnel implements Stage {
     return this.#connection.plane.addressNames.of(this.#asked).some(name => this.#denies(name))
   }
 
-  /** A copy: the next read may overwrite the piece (`zeroCopy`). */
-  #wait(bytes: Buffer): void {
+  /** A copy, as above. */
+  #keep(bytes: Buffer): void {
     this.#pending = Buffer.from(bytes)
   }
 
@@ -98,6 +139,10 @@ class JudgedTunnel implements Stage {
   }
 
   clientEnd(): void {
+    if (this.#rest !== null) {
+      this.#ended = true
+      return
+    }
     // Too short to be a hello or a request, and now it stays so.
     if (this.#pending !== null) this.#tunnel.clientData(this.#pending)
     this.#pending = null
@@ -118,7 +163,7 @@ class JudgedTunnel implements Stage {
   }
 
   remoteDrain(): void {
-    this.#tunnel.remoteDrain()
+    if (this.#rest === null) this.#tunnel.remoteDrain()
   }
 
   remoteGone(): void {
@@ -127,5 +172,9 @@ class JudgedTunnel implements Stage {
 
   closed(): void {
     this.#tunnel.closed()
+  }
+
+  endsWith(note: string): void {
+    this.#tunnel.endsWith(note)
   }
 }

@@ -1,16 +1,29 @@
-import { createServer, type Server } from 'node:net'
+import type { Server } from 'node:net'
+import { BACKLOG, type ListenHandle, type Listener } from '../net/listen-handle.ts'
+import type { SecureContext } from 'node:tls'
+import { helloState } from './client-hello.ts'
 import { ClientConnection, type Stage } from './connection.ts'
+import { DrainStage } from './drain-stage.ts'
 import { HttpStage } from './http-stage.ts'
 import type { Plane } from './plane.ts'
 import { SocksStage } from './socks-stage.ts'
-import { RawSocket } from './raw-socket.ts'
 
+const SOCKS4 = 4
+const SOCKS4_REFUSED = Buffer.from([0, 0x5b, 0, 0, 0, 0, 0, 0])
 const SOCKS5 = 5
+/** The first byte of a TLS handshake. */
+const TLS = 22
+/** Hellos of today are at 2 KB. */
+const MAX_HELLO = 16_384
 
-/** A new connection: the first byte tells SOCKS5 from HTTP. */
+/** A new connection: the first byte tells TLS, SOCKS5 and HTTP from each other; inside TLS the same once more. */
 class FirstByteStage implements Stage {
   readonly #connection: ClientConnection
   readonly #since: number
+  #secured = false
+  /** The beginning of a TLS client's first message: nothing is made for it before it is whole. */
+  #hello: Buffer | null = null
+  #note = 'tls-failed'
 
   constructor(connection: ClientConnection) {
     this.#connection = connection
@@ -19,8 +32,47 @@ class FirstByteStage implements Stage {
 
   clientData(chunk: Buffer): void {
     const connection = this.#connection
+    const { secureContext } = connection.plane
+    if (secureContext !== null && !this.#secured && (this.#hello !== null || chunk[0] === TLS)) {
+      return this.#readHello(secureContext, chunk)
+    }
+    if (chunk[0] === SOCKS4) return this.#refuseSocks4()
     connection.stage = chunk[0] === SOCKS5 ? new SocksStage(connection) : new HttpStage(connection)
     connection.stage.clientData(chunk)
+  }
+
+  /** The time for the first byte goes on: the handshake is part of it. */
+  #readHello(context: SecureContext, chunk: Buffer): void {
+    const connection = this.#connection
+    const { handshakes } = connection.plane
+    if (this.#hello === null) handshakes.begin(connection)
+    const bytes = this.#hello === null ? chunk : Buffer.concat([this.#hello, chunk])
+    const state = helloState(bytes)
+    // A copy: the next read may overwrite the piece (`zeroCopy`).
+    this.#hello = state === 'more' ? Buffer.from(bytes) : Buffer.alloc(0)
+    if (state === 'malformed' || this.#hello.length > MAX_HELLO) return connection.destroy()
+    if (state === 'more') return
+    if (!handshakes.allows(connection.clientText)) {
+      this.#note = 'tls-too-fast'
+      return connection.destroy()
+    }
+    this.#secured = true
+    connection.secure(context, bytes)
+  }
+
+  /** SOCKS4 has no passwords: its own refusal, so that a program can say so. */
+  #refuseSocks4(): void {
+    const connection = this.#connection
+    connection.log({
+      what: 'SOCKS4',
+      target: '-',
+      status: 400,
+      up: 0,
+      down: SOCKS4_REFUSED.length,
+      ms: 0,
+      note: 'socks4'
+    })
+    DrainStage.close(connection, SOCKS4_REFUSED)
   }
 
   clientEnd(): void {
@@ -31,51 +83,67 @@ class FirstByteStage implements Stage {
     if (now - this.#since > this.#connection.plane.limits.headMs) this.#connection.destroy()
   }
 
-  closed(): void {}
+  closed(): void {
+    if (this.#hello === null) return
+    const status = this.#note === 'tls-failed' ? 400 : 429
+    this.#connection.log({ what: 'TLS', target: '-', status, up: 0, down: 0, ms: 0, note: this.#note })
+  }
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}
   remoteGone(): void {}
 }
 
-const firstStage = (connection: ClientConnection): Stage => new FirstByteStage(connection)
+export const firstStage = (connection: ClientConnection): Stage => new FirstByteStage(connection)
 
-export type ListenResult = { ok: true; servers: Server[]; port: number } | { ok: false; host: string; code: string }
+/** A server, and the host that it was asked for. */
+export type Listening = { host: string; server: Server }
+export type ListenResult = { ok: true; servers: Listening[]; port: number } | { ok: false; host: string; code: string }
 
-const bind = (plane: Plane, host: string, port: number, shared: boolean): Promise<Server | string> =>
+type Place = { host: string; port: number; shared: boolean } | ListenHandle
+
+const bind = (plane: Plane, place: Place): Promise<Server | string> =>
   new Promise(resolve => {
-    const server = createServer()
+    const server = plane.sockets.createServer(rawSocket => ClientConnection.accept(plane, rawSocket, firstStage))
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ host, port, backlog: 4096, reusePort: shared, ipv6Only: false }, () => {
-      RawSocket.accept(server, rawSocket => ClientConnection.accept(plane, rawSocket, firstStage))
-      resolve(server)
-    })
+    const listening = (): void => resolve(server)
+    if (!('host' in place)) server.listen(place, BACKLOG, listening)
+    else {
+      const { host, port, shared } = place
+      server.listen({ host, port, backlog: BACKLOG, reusePort: shared, ipv6Only: false }, listening)
+    }
   })
 
 /**
  * Listens on each host. `::` takes IPv4 too, and becomes `0.0.0.0` on machines without IPv6. `shared`: other processes
- * listen on the same port. Port 0 lets the system choose one (the same for all hosts).
+ * listen on the same port. Port 0 lets the system choose one (the same for all hosts). Sockets that a process of before has opened for
+ * a host are taken in place of new ones.
  */
 export async function listenProxy(
   plane: Plane,
   hosts: readonly string[],
   port: number,
-  shared: boolean
+  shared: boolean,
+  opened: readonly Listener[] = []
 ): Promise<ListenResult> {
-  const servers: Server[] = []
+  const servers: Listening[] = []
   let chosen = port
   for (const host of hosts) {
-    let bound = await bind(plane, host, chosen, shared)
-    if (host === '::' && (bound === 'EAFNOSUPPORT' || bound === 'EADDRNOTAVAIL')) {
-      bound = await bind(plane, '0.0.0.0', chosen, shared)
+    const own = opened.filter(listener => listener.host === host)
+    const places: Place[] = own.length > 0 ? own.map(({ handle }) => handle) : [{ host, port: chosen, shared }]
+    for (const place of places) {
+      let bound = await bind(plane, place)
+      if ('host' in place && host === '::' && (bound === 'EAFNOSUPPORT' || bound === 'EADDRNOTAVAIL')) {
+        bound = await bind(plane, { ...place, host: '0.0.0.0' })
+      }
+      if (typeof bound === 'string') {
+        for (const { server } of servers) server.close()
+        return { ok: false, host, code: bound }
+      }
+      servers.push({ host, server: bound })
+      const address = bound.address()
+      if (address !== null && typeof address !== 'string') chosen = address.port
     }
-    if (typeof bound === 'string') {
-      for (const server of servers) server.close()
-      return { ok: false, host, code: bound }
-    }
-    servers.push(bound)
-    const address = bound.address()
-    if (address !== null && typeof address !== 'string') chosen = address.port
   }
   return { ok: true, servers, port: chosen }
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { parseAddress } from '../net/ip.ts'
+import { RecentSet } from './recent-set.ts'
 
 /** What a client did wrong: guesses left, and the wrong credentials that it has sent already. */
 type Failures = { left: number; at: number; wrong: Set<number> }
@@ -21,7 +22,7 @@ export function clientKey(text: string): string {
  */
 export class LoginGuard {
   readonly #clients = new LRUCache<string, Failures>({ max: MAX_CLIENTS })
-  readonly #good = new LRUCache<string, true>({ max: MAX_GOOD })
+  readonly #good = new RecentSet(MAX_GOOD)
   readonly #burst: number
   readonly #everyMs: number
 
@@ -33,14 +34,14 @@ export class LoginGuard {
 
   /** Whether these credentials may be looked at. */
   allows(client: string, user: string, now: number): boolean {
-    const failures = this.#clients.get(clientKey(client))
+    const failures = this.#clients.size === 0 ? undefined : this.#clients.get(clientKey(client))
     if (failures === undefined) return true
     this.#refill(failures, now)
     return failures.left >= 1 || this.#good.has(`${clientKey(client)} ${user}`)
   }
 
   succeeded(client: string, user: string): void {
-    this.#good.set(`${clientKey(client)} ${user}`, true)
+    this.#good.add(`${clientKey(client)} ${user}`)
   }
 
   failed(client: string, user: string, password: string, now: number): void {

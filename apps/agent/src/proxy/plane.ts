@@ -1,13 +1,35 @@
+import type { SecureContext } from 'node:tls'
 import type { Address } from '../net/ip.ts'
 import type { DestinationPolicy } from '../net/destinations.ts'
 import type { Resolve } from '../net/resolver.ts'
 import { SendQueues } from '../net/send-queues.ts'
 import type { SourcePorts } from '../net/source-ports.ts'
 import type { Op } from '../state/ops.ts'
+import { type AbuseLimits, AbuseWatch } from './abuse-watch.ts'
 import type { AccessTable, Lease } from './access-table.ts'
+import { ExitAddresses, isSessionName, splitSession } from './exit-addresses.ts'
+import { LineLimit, REFUSALS, STRANGERS } from './line-limit.ts'
+import { LogTime } from './log-time.ts'
 import { clientKey, LoginGuard } from './login-guard.ts'
-import { nextTurn } from '../turns.ts'
+import { noFigures } from './plane-figures.ts'
+import type { Sockets } from './raw-socket.ts'
+import { streamSockets } from './stream-sockets.ts'
+import { nextTurn, TurnBudget } from '../turns.ts'
 import { AddressNames } from './address-names.ts'
+import { Associations } from './associations.ts'
+import {
+  type ConnectionCaps,
+  ConnectionLimits,
+  defaultCaps,
+  type Elsewhere,
+  type Holder,
+  type Shares,
+  type Surplus,
+  type TooMany
+} from './connection-limits.ts'
+import { defaultHandshakeCaps, type HandshakeCaps, Handshakes } from './handshakes.ts'
+import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
+import { type Place, Strangers } from './strangers.ts'
 import type { TrafficMeter, TrafficRow } from './traffic-meter.ts'
 
 /** Limits of the data plane; times in milliseconds, sizes in bytes. */
@@ -23,7 +45,6 @@ export type Limits = {
   /** Silence in a tunnel of which one side has ended: mostly a client that is gone. */
   halfClosedMs: number
   connectMs: number
-  connectionsPerUser: number
   connections: number
   /** Open connections of one client address that have not logged in. */
   strangersPerClient: number
@@ -32,7 +53,8 @@ export type Limits = {
   failedLoginMs: number
   /** How often deadlines are looked at. */
   sweepMs: number
-}
+} & ConnectionCaps &
+  HandshakeCaps
 
 export const defaultLimits: Limits = {
   headBytes: 32_768,
@@ -42,7 +64,8 @@ export const defaultLimits: Limits = {
   idleMs: 300_000,
   halfClosedMs: 15_000,
   connectMs: 10_000,
-  connectionsPerUser: 4096,
+  ...defaultCaps,
+  ...defaultHandshakeCaps,
   connections: 60_000,
   strangersPerClient: 1024,
   failedLogins: 100,
@@ -50,19 +73,53 @@ export const defaultLimits: Limits = {
   sweepMs: 1000
 }
 
+export type LetInBy = 'password' | 'address'
+/** `session`: the name that came behind that of the user, or empty. */
+export type LoggedIn = { lease: Lease; by: LetInBy; session: string }
+/**
+ * Why a client is not let in. `ambiguous-client`: several users of the leased address list it. `no-session`, `bad-session`: the
+ * password is right, but the user has no sessions, or none can have such a name.
+ */
+export type LoginFault = 'no-auth' | 'too-many-failures' | 'ambiguous-client' | 'no-session' | 'bad-session'
+
 /** What the plane asks of an open client connection. */
 export type TrackedConnection = {
   readonly local: Address
   readonly clientText: string
   readonly lease: Lease | null
+  /** What it was let in by. */
+  readonly letInBy: LetInBy
+  /** Its number in this process, and when it was opened (Unix time). */
+  readonly id: number
+  readonly openedAt: number
+  readonly egress: { text: string }
+  /** What it asked for last. */
+  readonly target: string
+  readonly up: number
+  readonly down: number
+  /** Where it is among those that have not logged in. */
+  stranger: Place | null
+  /** Whom it counts for since it logged in. */
+  holder: Holder | null
+  /** Whose name was shown at the last login that failed, where the address is that user's. */
+  named: Lease | null
   /** Adds the bytes since the last call to the counter. */
   account(): void
   tick(now: number): void
+  /** The speed of its user changed. */
+  setSpeed(speed: UserSpeed | null): void
   destroy(): void
+  /** Destroys it, and says in the access log why. */
+  endWith(note: string): void
 }
 
+/** Connections that are looked at in one turn of the loop. */
+const LOOK_A_TURN = 1000
 /** Connections that are cut in one turn of the loop. */
 const CUT_A_TURN = 50
+const FAULT_EVERY_MS = 1000
+/** Of a speed, how much has to be used here for others to hear of it. */
+const TOLD_SPEED = 0.02
 
 export type PlaneParts = {
   accessTable: AccessTable
@@ -71,10 +128,16 @@ export type PlaneParts = {
   limits: Limits
   traffic: TrafficMeter
   sourcePorts: SourcePorts
+  /** What the addresses of sessions are made with. */
+  sessionKey: string
   /** Names that ECH hellos show in place of the one that they hide. */
   echNames: readonly string[]
+  abuse: AbuseLimits
+  udp: boolean
   /** Takes one finished line of the access log. */
   log: (line: string) => void
+  /** Hears of errors of our own that ended a connection, at most one a second. */
+  tellFault?: (message: string) => void
 }
 
 /** What all connections of one process share: who may do what, limits, counters, and the connections themselves. */
@@ -85,19 +148,45 @@ export class Plane {
   readonly limits: Limits
   readonly traffic: TrafficMeter
   readonly sourcePorts: SourcePorts
+  readonly exits: ExitAddresses
   readonly echNames: ReadonlySet<string>
+  /** What connections stand on; chosen before the first one is taken. */
+  sockets: Sockets = streamSockets
+  /** With it clients may speak TLS to the proxy; one that comes in place of it holds for new connections. */
+  secureContext: SecureContext | null = null
+  /** Whether datagrams pass (SOCKS5 UDP ASSOCIATE). */
+  readonly udp: boolean
   readonly sendQueues: SendQueues = new SendQueues()
+  readonly turns: TurnBudget = new TurnBudget()
+  readonly associations: Associations = new Associations()
   readonly addressNames: AddressNames = new AddressNames()
   readonly log: (line: string) => void
+  readonly logTime: LogTime = new LogTime()
+  readonly strangerLines: LineLimit = new LineLimit(STRANGERS)
+  readonly refusalLines: LineLimit = new LineLimit(REFUSALS)
+  readonly abuse: AbuseWatch
+  readonly figures = noFigures()
+  /** Connections that an error of our own ended. */
+  faults = 0
+  readonly #tellFault: (message: string) => void
+  #nextFaultTold = 0
   /** A clock that steps with each sweep: cheap enough to be read for every chunk. */
   now: number = performance.now()
+  /** Another process takes the new connections. */
+  isDraining = false
+  #lastId = 0
   readonly #open = new Set<TrackedConnection>()
-  /** Those that have not logged in, oldest first: of all clients, and of each. */
-  readonly #strangers = new Set<TrackedConnection>()
-  readonly #strangersOf = new Map<string, Set<TrackedConnection>>()
+  readonly #strangers = new Strangers()
   readonly #guard: LoginGuard
+  readonly handshakes: Handshakes<TrackedConnection>
   readonly #byUser = new Map<string, Set<TrackedConnection>>()
+  readonly #counts: ConnectionLimits
+  readonly #speeds = new SpeedLimits()
+  /** Users without quota, with its id. */
+  #spent = new Map<string, string>()
+  #toldAt = performance.now()
   readonly #sweeper: NodeJS.Timeout
+  #sweeping = false
 
   constructor(parts: PlaneParts) {
     this.accessTable = parts.accessTable
@@ -106,11 +195,31 @@ export class Plane {
     this.limits = parts.limits
     this.traffic = parts.traffic
     this.sourcePorts = parts.sourcePorts
+    this.exits = new ExitAddresses(parts.sessionKey)
     this.echNames = new Set(parts.echNames)
     this.log = parts.log
+    this.abuse = new AbuseWatch(parts.abuse)
+    this.udp = parts.udp
+    this.#tellFault = parts.tellFault ?? ((): void => {})
+    this.#counts = new ConnectionLimits(parts.limits)
+    this.handshakes = new Handshakes(parts.limits)
     this.#guard = new LoginGuard(parts.limits.failedLogins, parts.limits.failedLoginMs)
     this.#sweeper = setInterval(() => this.#sweep(), parts.limits.sweepMs)
     this.#sweeper.unref()
+  }
+
+  /** A number for a new connection. */
+  nextId(): number {
+    return ++this.#lastId
+  }
+
+  /** Users with open connections. */
+  users(): IterableIterator<[string, ReadonlySet<TrackedConnection>]> {
+    return this.#byUser.entries()
+  }
+
+  connectionsOf(user: string): ReadonlySet<TrackedConnection> {
+    return this.#byUser.get(user) ?? new Set()
   }
 
   get connections(): number {
@@ -123,61 +232,182 @@ export class Plane {
    */
   admits(client: string): boolean {
     const { strangersPerClient, connections } = this.limits
-    const ofClient = this.#strangersOf.get(clientKey(client))
-    if (ofClient !== undefined && ofClient.size >= strangersPerClient) first(ofClient)?.destroy()
-    if (this.#open.size >= connections) first(this.#strangers)?.destroy()
+    if (this.#strangers.countOf(client) >= strangersPerClient) this.#strangers.oldest(client)?.destroy()
+    if (this.#open.size >= connections) this.#strangers.oldest()?.destroy()
     return this.#open.size < connections
   }
 
   opened(connection: TrackedConnection): void {
     this.#open.add(connection)
+    this.figures.accepted++
     this.#strangers.add(connection)
-    const client = clientKey(connection.clientText)
-    const ofClient = this.#strangersOf.get(client)
-    if (ofClient === undefined) this.#strangersOf.set(client, new Set([connection]))
-    else ofClient.add(connection)
   }
 
-  #noStranger(connection: TrackedConnection): void {
-    if (!this.#strangers.delete(connection)) return
-    const client = clientKey(connection.clientText)
-    const ofClient = this.#strangersOf.get(client)
-    ofClient?.delete(connection)
-    if (ofClient?.size === 0) this.#strangersOf.delete(client)
+  #noStranger(connection: TrackedConnection, how: 'logged-in' | 'gone'): void {
+    if (this.#strangers.delete(connection)) this.handshakes.ended(connection, how)
   }
 
-  /** The lease that credentials give, or why there is none. */
-  logIn(connection: TrackedConnection, user: string, password: string): Lease | 'no-auth' | 'too-many-failures' {
+  /** The lease that credentials give, or, without any, the client's address; or why there is none. */
+  logIn(connection: TrackedConnection, user: string, password: string): LoggedIn | LoginFault {
     const { clientText, local } = connection
-    // Asking without credentials is how clients begin.
-    if (user === '' && password === '') return 'no-auth'
+    connection.named = null
+    if (user === '' && password === '') {
+      const open = this.accessTable.openTo(local, clientText)
+      if (open === 'ambiguous') return 'ambiguous-client'
+      // Asking without credentials is how other clients begin.
+      return open === null ? 'no-auth' : { lease: open, by: 'address', session: '' }
+    }
+    // A user of that very name is nobody else's session.
+    const named = this.accessTable.lease(user) === undefined ? splitSession(user) : null
+    if (named === null) return this.#authorise(connection, user, password)
+    const loggedIn = this.#authorise(connection, named.user, password)
+    if (typeof loggedIn === 'string') return loggedIn
+    const { lease } = loggedIn
+    const fault = lease.egress !== 'session' ? 'no-session' : isSessionName(named.session) ? null : 'bad-session'
+    if (fault === null) return { ...loggedIn, session: named.session }
+    connection.named = lease
+    return fault
+  }
+
+  #authorise(connection: TrackedConnection, user: string, password: string): LoggedIn | LoginFault {
+    const { clientText, local } = connection
     if (!this.#guard.allows(clientText, user, this.now)) return 'too-many-failures'
     const lease = this.accessTable.authorise(local, clientText, user, password)
-    if (lease === null) this.#guard.failed(clientText, user, password, this.now)
-    else this.#guard.succeeded(clientText, user)
-    return lease ?? 'no-auth'
+    if (lease === null) {
+      connection.named = this.accessTable.named(local, user)
+      this.#guard.failed(clientText, user, password, this.now)
+      if (this.accessTable.lease(user) !== undefined) this.abuse.wrongPassword(user, clientText, this.now)
+      return 'no-auth'
+    }
+    this.#guard.succeeded(clientText, user)
+    return { lease, by: 'password', session: '' }
+  }
+
+  /** Counts an error of our own that ended a connection. */
+  fault(error: unknown): void {
+    this.faults++
+    if (this.now < this.#nextFaultTold) return
+    this.#nextFaultTold = this.now + FAULT_EVERY_MS
+    const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#tellFault(`An error in the agent ended a connection (${this.faults} since this process began): ${what}`)
   }
 
   closed(connection: TrackedConnection): void {
     this.#open.delete(connection)
-    this.#noStranger(connection)
-    if (connection.lease !== null) this.releaseSlot(connection, connection.lease.user)
+    this.#noStranger(connection, 'gone')
+    this.releaseSlot(connection)
   }
 
-  /** Counts a connection for a user; false when the user has as many as it may. */
-  acquireSlot(connection: TrackedConnection, user: string): boolean {
-    let set = this.#byUser.get(user)
-    if (set === undefined) this.#byUser.set(user, (set = new Set()))
-    if (set.size >= this.limits.connectionsPerUser) return false
+  /**
+   * Counts a connection for a user, the leased address `address` (as it is counted) and its client, or says why it may not
+   * be. One that was another user's is not any more, where it is taken.
+   */
+  acquireSlot(connection: TrackedConnection, lease: Lease, address: string): TooMany | null {
+    const client = clientKey(connection.clientText)
+    const holder: Holder = { user: lease.user, address, client, since: performance.now() }
+    if (this.#speedOf(lease)?.isOverdrawn === true) return 'too-fast'
+    const refused = this.#counts.open(holder, lease)
+    if (refused !== null) return refused
+    this.releaseSlot(connection)
+    let set = this.#byUser.get(lease.user)
+    if (set === undefined) this.#byUser.set(lease.user, (set = new Set()))
     set.add(connection)
-    this.#noStranger(connection)
-    return true
+    connection.holder = holder
+    connection.setSpeed(this.#speedOf(lease))
+    this.#noStranger(connection, 'logged-in')
+    return null
   }
 
-  releaseSlot(connection: TrackedConnection, user: string): void {
-    const set = this.#byUser.get(user)
+  releaseSlot(connection: TrackedConnection): void {
+    const { holder } = connection
+    if (holder === null) return
+    connection.holder = null
+    this.#counts.closed(holder)
+    const set = this.#byUser.get(holder.user)
     set?.delete(connection)
-    if (set?.size === 0) this.#byUser.delete(user)
+    if (set?.size !== 0) return
+    this.#byUser.delete(holder.user)
+  }
+
+  #speedOf({ user, limits }: Lease): UserSpeed | null {
+    return limits?.mbps === undefined ? null : this.#speeds.of(user, limits.mbps)
+  }
+
+  /** Whether the user's traffic is used up. */
+  isSpent({ user, limits }: Lease): boolean {
+    const quota = limits?.quota
+    return quota !== undefined && (quota.bytes === 0 || this.#spent.get(user) === quota.id)
+  }
+
+  /** Whose traffic is used up, as `user id`: their connections end. All of them have when it resolves. */
+  async setSpent(spent: readonly string[]): Promise<void> {
+    this.#spent = new Map(spent.map(text => text.split(' ', 2) as [string, string]))
+    await this.#cut(
+      [...this.#spent.keys()],
+      connection => connection.lease !== null && this.isSpent(this.present(connection.lease))
+    )
+  }
+
+  /** The lease of the same user as it is now. */
+  present(lease: Lease): Lease {
+    return this.accessTable.lease(lease.user) ?? lease
+  }
+
+  /** What the other processes have to know, all of it. */
+  toTell(): Shares {
+    return this.#counts.isShared ? { open: this.openToTell(), speeds: this.speedsToTell() } : { open: [], speeds: [] }
+  }
+
+  /** What of each speed was used here since the last call; asked for each second. Hardly any is not told of. */
+  speedsToTell(): Shares['speeds'] {
+    const now = performance.now()
+    const ms = Math.max(1, now - this.#toldAt)
+    this.#toldAt = now
+    const speeds: Shares['speeds'] = []
+    if (!this.#counts.isShared) return speeds
+    for (const [user, speed] of this.#speeds.users) {
+      const used = Math.min(1, speed.takeUse(ms))
+      if (used > TOLD_SPEED) speeds.push([user, used, 1])
+    }
+    return speeds
+  }
+
+  /** Open connections that the other processes have to know of soon. @param all with those that are few */
+  openToTell(all?: boolean): Shares['open'] {
+    return this.#counts.toTell(user => this.accessTable.lease(user), all)
+  }
+
+  /** Those whose number changed since the last time. */
+  changesToTell(): Shares['open'] {
+    return this.#counts.takeChanges(user => this.accessTable.lease(user))
+  }
+
+  /** Whether processes before or after this one have connections, too, that count with those here. */
+  set isTogether(together: boolean) {
+    this.#counts.isTogether = together
+  }
+
+  /** Takes no new connections: each that is open ends after its present answer. */
+  drain(): void {
+    this.isDraining = true
+    this.#counts.drain()
+  }
+
+  /** @param tell is called for each connection of whoever has many here */
+  onMany(tell: () => void): void {
+    this.#counts.onMany = tell
+  }
+
+  /** What the other processes have: all of it, or what changed. */
+  setElsewhere(open: readonly Elsewhere[], isWhole: boolean): void {
+    const surplus = this.#counts.setElsewhere(open, user => this.accessTable.lease(user), isWhole)
+    if (surplus.length > 0) void this.#endSurplus(surplus)
+  }
+
+  /** What the other processes use of speeds that are used here; nothing of those that are not named. */
+  setSpeeds(speeds: Shares['speeds']): void {
+    const parts = new Map(speeds.map(([user, used, processes]) => [user, partOf(used, processes)]))
+    for (const [user] of this.#speeds.users) this.#speeds.share(user, parts.get(user) ?? 1)
   }
 
   /**
@@ -187,20 +417,53 @@ export class Plane {
   async apply(ops: readonly Op[]): Promise<void> {
     const changed = this.accessTable.apply(ops)
     if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwn(this.accessTable.own)
-    const cut: TrackedConnection[] = []
     for (const user of changed) {
-      const lease = this.accessTable.lease(user)
-      for (const connection of this.#byUser.get(user) ?? []) {
-        const kept =
-          lease !== undefined &&
-          connection.lease?.secret.equals(lease.secret) === true &&
-          this.accessTable.permits(lease, connection.local, connection.clientText)
-        if (!kept) cut.push(connection)
+      this.#changeSpeed(user)
+      this.#counts.changed(user)
+    }
+    await this.#cut(changed, connection => {
+      const lease = this.accessTable.lease(connection.lease?.user ?? '')
+      const { letInBy, local, clientText } = connection
+      const kept =
+        lease !== undefined &&
+        (letInBy === 'address' || connection.lease?.secret.equals(lease.secret) === true) &&
+        this.accessTable.permits(lease, local, clientText, letInBy)
+      return !kept || this.isSpent(lease)
+    })
+  }
+
+  /** Ends the youngest of those that are too many, some a turn of the loop, and tells the other processes. */
+  async #endSurplus(surplus: readonly Surplus[]): Promise<void> {
+    for (const { kind, key, keep, since, note } of surplus) {
+      const among = kind === 'user' ? this.connectionsOf(key) : this.#open
+      // In the order in which they were opened.
+      const own = [...among].filter(connection => connection.holder?.[kind] === key)
+      const young = own.slice(keep).filter(connection => (connection.holder?.since ?? 0) > since)
+      for (const [n, connection] of young.entries()) {
+        if (n > 0 && n % CUT_A_TURN === 0) await nextTurn()
+        connection.endWith(note)
       }
     }
+    this.#counts.onMany()
+  }
+
+  #changeSpeed(user: string): void {
+    const lease = this.accessTable.lease(user)
+    this.#speeds.change(user, lease?.limits?.mbps)
+    const speed = lease === undefined ? null : this.#speedOf(lease)
+    for (const connection of this.#byUser.get(user) ?? []) connection.setSpeed(speed)
+  }
+
+  /** Ends those of the users' connections that have to, some a turn of the loop. */
+  async #cut(users: Iterable<string>, which: (connection: TrackedConnection) => boolean): Promise<void> {
+    const cut: TrackedConnection[] = []
+    for (const user of users)
+      for (const connection of this.#byUser.get(user) ?? []) if (which(connection)) cut.push(connection)
     for (const [n, connection] of cut.entries()) {
       if (n > 0 && n % CUT_A_TURN === 0) await nextTurn()
-      connection.destroy()
+      const lease = connection.lease && this.present(connection.lease)
+      if (lease !== null && this.isSpent(lease)) connection.endWith('quota')
+      else connection.destroy()
     }
   }
 
@@ -210,15 +473,43 @@ export class Plane {
     return this.traffic.collect()
   }
 
-  close(): void {
+  /** The same, some connections a turn of the loop: of tens of thousands it takes milliseconds. */
+  async collectInTurns(): Promise<Iterable<TrafficRow>> {
+    let looked = 0
+    for (const connection of this.#open) {
+      connection.account()
+      if (++looked % LOOK_A_TURN === 0) await nextTurn()
+    }
+    return this.traffic.collect()
+  }
+
+  /** @param note what the access log is to say of tunnels that are cut; null: nothing in particular */
+  close(note: string | null = null): void {
     clearInterval(this.#sweeper)
-    for (const connection of this.#open) connection.destroy()
+    this.#speeds.close()
+    for (const connection of this.#open) {
+      if (note === null) connection.destroy()
+      else connection.endWith(note)
+    }
   }
 
   #sweep(): void {
     this.now = performance.now()
-    for (const connection of this.#open) connection.tick(this.now)
+    this.#strangers.tidy()
+    for (const lines of [this.strangerLines, this.refusalLines]) {
+      for (const [user, leftOut] of lines.takeLeftOut())
+        this.log(`${this.logTime.at(Date.now())} - ${user} - - - 0 0 0 0 left-out:${leftOut}`)
+    }
+    if (!this.#sweeping) void this.#tickAll()
+  }
+
+  async #tickAll(): Promise<void> {
+    this.#sweeping = true
+    let looked = 0
+    for (const connection of this.#open) {
+      connection.tick(this.now)
+      if (++looked % LOOK_A_TURN === 0) await nextTurn()
+    }
+    this.#sweeping = false
   }
 }
-
-const first = <T>(set: Set<T>): T | undefined => set.values().next().value

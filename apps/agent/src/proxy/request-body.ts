@@ -1,4 +1,4 @@
-import { ChunkScanner } from './chunks.ts'
+import { ChunkScanner, scanPayload } from './chunks.ts'
 import type { Framing } from './request-head.ts'
 import type { RawSocket } from './raw-socket.ts'
 
@@ -17,6 +17,10 @@ export class RequestBody {
     this.done = framing.kind === 'none'
   }
 
+  get isChunked(): boolean {
+    return this.#scanner !== null
+  }
+
   /** Writes what belongs to the body; `rest` is what stands behind its end. */
   feed(chunk: Buffer, remote: RawSocket): { ok: true; rest: Buffer | null } | { ok: false } {
     if (this.#scanner === null) {
@@ -30,10 +34,8 @@ export class RequestBody {
       if (used > 0) remote.write(chunk.subarray(0, used))
       return { ok: true, rest: chunk.subarray(used) }
     }
-    const parts: Buffer[] = []
-    const scan = this.#scanner.scan(chunk, 0, (start, end) => {
-      parts.push(Buffer.from(`${(end - start).toString(16)}\r\n`), chunk.subarray(start, end), lineEnd)
-    })
+    const { scan, payload } = scanPayload(this.#scanner, chunk, 0)
+    const parts = payload.length > 0 ? [Buffer.from(`${payload.length.toString(16)}\r\n`), payload, lineEnd] : []
     if (scan.ok && scan.done) parts.push(lastChunk)
     remote.write(Buffer.concat(parts))
     if (!scan.ok) return scan

@@ -1,13 +1,24 @@
+import { fieldName, fieldValue, tokensOf } from './field-names.ts'
+
 /** How a message body is delimited. */
 export type Framing = { kind: 'none' } | { kind: 'length'; length: number } | { kind: 'chunked' } | { kind: 'close' }
+
+/** Where a request goes. */
+export type Authority = {
+  /** As it was written. */
+  text: string
+  /** Lower-case host without trailing dot, IPv6 without brackets. */
+  host: string
+  port: number
+  /** `host:port`. */
+  key: string
+}
 
 /** A request to the proxy, read once; `forward` is the head that the target gets. */
 export type RequestHead = {
   method: string
   connect: boolean
-  /** Lower-case host without trailing dot, IPv6 without brackets. */
-  host: string
-  port: number
+  to: Authority
   /** The raw value of Proxy-Authorization, '' where there is none. */
   credentials: string
   /** 0 or 1: the minor version of HTTP/1. */
@@ -24,11 +35,10 @@ const bad = (reason: string): HeadResult => ({ ok: false, reason })
 const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-// What may be in a head besides line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
+const usualMethods = new Set(['CONNECT', 'GET', 'POST', 'HEAD', 'PUT', 'OPTIONS', 'DELETE', 'PATCH'])
+// What may be in a head besides whole line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
 // oxlint-disable-next-line no-control-regex
-const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]/
-const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
+const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]|\r(?!\n)|\n(?<!\r\n)/
 // Some WebSocket clients ask a proxy for ws:// instead of a tunnel: the target gets the same request.
 const PLAIN_SCHEME = /^(?:http|ws):\/\//i
 const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
@@ -66,20 +76,6 @@ export function parseAuthority(text: string, defaultPort: number): { host: strin
   return port > 0 && port < 65_536 ? { host: host.toLowerCase(), port } : null
 }
 
-/** Headers that speak to the proxy or tell of it, beside whatever starts with `proxy-`. */
-const dropped = new Set([
-  'keep-alive',
-  'te',
-  'trailer',
-  'via',
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-forwarded-server',
-  'x-real-ip'
-])
 /** Named in `Connection`, these would change what the request means: they stay. */
 const neverDropped = new Set([
   'host',
@@ -93,47 +89,54 @@ const neverDropped = new Set([
   'upgrade'
 ])
 
-const isBlank = (code: number): boolean => code === 32 || code === 9
-
-/** What stands behind the colon, without blanks around it. What else is a space to Unicode is a byte of the value here. */
-export function fieldValue(line: string, colon: number): string {
-  let first = colon + 1
-  let end = line.length
-  while (first < end && isBlank(line.charCodeAt(first))) first++
-  while (end > first && isBlank(line.charCodeAt(end - 1))) end--
-  return line.slice(first, end)
+/** Where the path of an absolute address begins: at its end where it has none. */
+function pathStart(address: string, from: number): number {
+  for (let at = from; at < address.length; at++) {
+    const code = address.charCodeAt(at)
+    // `/`, `?`, `#`
+    if (code === 47 || code === 63 || code === 35) return at
+  }
+  return address.length
 }
 
-/** The parts of a comma-separated list. */
-export const tokensOf = (list: string): string[] =>
-  list === '' ? [] : list.split(',').map(part => fieldValue(part, -1))
+function readAuthority(text: string, defaultPort: number): Authority | null {
+  const to = parseAuthority(text, defaultPort)
+  return to === null ? null : { text, host: to.host, port: to.port, key: `${to.host}:${to.port}` }
+}
 
 /**
  * Reads a request head (without its final empty line, as latin1). Anything that two parsers could read differently is
- * refused: two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon.
+ * refused: two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon. `known`:
+ * where the request before it went, since most of a connection go to the same place.
  */
-export function parseRequestHead(text: string): HeadResult {
-  if (forbidden.test(text) || BARE_LINE_END.test(text)) return bad('Malformed line ends or control characters')
-  const lines = text.split('\r\n')
-  const first = (lines[0] ?? '').split(' ')
-  const [verb = '', target = '', version = ''] = first
-  if (first.length !== 3 || !method.test(verb)) return bad('Malformed request line')
-  if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0') return bad('Only HTTP/1.0 and HTTP/1.1 are spoken here')
+export function parseRequestHead(text: string, known: Authority | null = null): HeadResult {
+  if (forbidden.test(text)) return bad('Malformed line ends or control characters')
+  const firstEnd = lineEnd(text, 0)
+  const verbEnd = text.indexOf(' ')
+  const targetEnd = text.indexOf(' ', verbEnd + 1)
+  if (verbEnd < 0 || targetEnd < 0 || targetEnd > firstEnd) return bad('Malformed request line')
+  const verb = text.slice(0, verbEnd)
+  const target = text.slice(verbEnd + 1, targetEnd)
+  const version = text.slice(targetEnd + 1, firstEnd)
+  if (!usualMethods.has(verb) && !method.test(verb)) return bad('Malformed request line')
+  if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0')
+    return bad(version.includes(' ') ? 'Malformed request line' : 'Only HTTP/1.0 and HTTP/1.1 are spoken here')
   const minor = version === 'HTTP/1.1' ? 1 : 0
   const connect = verb === 'CONNECT'
   let authority = target
   let path = ''
   if (!connect) {
-    const scheme = PLAIN_SCHEME.exec(target)?.[0].length
+    const scheme = target.startsWith('http://') ? 7 : PLAIN_SCHEME.exec(target)?.[0].length
     if (scheme === undefined) return bad('This is a proxy: send an absolute http:// address, or CONNECT')
-    const end = target.slice(scheme).search(/[/?#]/)
-    authority = end < 0 ? target.slice(scheme) : target.slice(scheme, scheme + end)
+    const start = pathStart(target, scheme)
+    authority = target.slice(scheme, start)
     // An OPTIONS request for an address without a path is for the server as a whole (RFC 9112 3.2.4).
-    path = end >= 0 ? target.slice(scheme + end) : verb === 'OPTIONS' ? '*' : '/'
+    path = start < target.length ? target.slice(start) : verb === 'OPTIONS' ? '*' : '/'
     if (path.includes('#')) return bad('Malformed request address')
     if (path.startsWith('?')) path = `/${path}`
   }
-  const to = parseAuthority(authority, connect ? 0 : 80)
+  const isKnown = !connect && known !== null && known.text === authority
+  const to = isKnown ? known : readAuthority(authority, connect ? 0 : 80)
   if (to === null) return bad('Malformed request address')
 
   let credentials = ''
@@ -145,97 +148,135 @@ export function parseRequestHead(text: string): HeadResult {
   let connectionSeen = false
   let proxyConnection = ''
   let hostSeen = false
-  const kept: string[] = []
-  for (let i = 1; i < lines.length; i++) {
-    const line = lines[i] ?? ''
+  // Lines that stay as they are go on as the runs in which they stand: those before the place of `Connection`, and those behind it.
+  let before = ''
+  let fields = ''
+  let run = firstEnd + 2
+  for (let end = firstEnd; end < text.length;) {
+    const at = end + 2
+    end = lineEnd(text, at)
+    const line = text.slice(at, end)
     const colon = line.indexOf(':')
-    const name = line.slice(0, colon < 0 ? 0 : colon)
-    if (!token.test(name)) return bad('Malformed header line')
-    const lower = name.toLowerCase()
-    switch (lower) {
+    const name = line.slice(0, Math.max(0, colon))
+    const field = fieldName(name)
+    if (field === null) return bad('Malformed header line')
+    switch (field.lower) {
       case 'host':
         if (hostSeen) return bad('Two Host headers')
         hostSeen = true
-        kept.push(`${name}: ${authority}`)
+        if (line.length === colon + 2 + authority.length && line[colon + 1] === ' ' && line.endsWith(authority))
+          continue
+        fields += `${text.slice(run, at)}${name}: ${authority}\r\n`
+        run = end + 2
         continue
       case 'content-length': {
         const value = fieldValue(line, colon)
         if (length >= 0 || !/^\d{1,15}$/.test(value)) return bad('Malformed or repeated Content-Length')
         length = Number(value)
-        break
+        continue
       }
       case 'transfer-encoding':
         if (chunked || fieldValue(line, colon).toLowerCase() !== 'chunked') return bad('Unknown Transfer-Encoding')
         chunked = true
-        break
+        continue
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
         connectionText = connectionSeen ? '' : fieldValue(line, colon)
-        // Its place is kept, so that the target sees the order that a direct client has.
-        if (!connectionSeen) kept.push('connection')
-        connectionSeen = true
-        continue
+        break
       case 'proxy-connection':
         proxyConnection = fieldValue(line, colon)
-        if (!connectionSeen) kept.push('connection')
-        connectionSeen = true
-        continue
+        break
       case 'proxy-authorization':
         if (credentials !== '') return bad('Two Proxy-Authorization headers')
         credentials = fieldValue(line, colon)
+        fields += text.slice(run, at)
+        run = end + 2
         continue
       case 'upgrade':
         upgrade = line
-        kept.push('upgrade')
         continue
       default:
-        if (dropped.has(lower) || lower.startsWith('proxy-')) continue
+        if (!field.isDropped) continue
+        fields += text.slice(run, at)
+        run = end + 2
+        continue
     }
-    kept.push(line)
+    fields += text.slice(run, at)
+    run = end + 2
+    // Its place is kept, so that the target sees the order that a direct client has.
+    if (!connectionSeen) {
+      before = fields
+      fields = ''
+    }
+    connectionSeen = true
   }
   if (chunked && (length >= 0 || minor === 0)) return bad('Transfer-Encoding where it cannot stand')
   if (connect && (chunked || length > 0)) return bad('A CONNECT request has no body')
   const tokens = tokensOf(connection)
-  const named = tokens.filter(part => part !== '' && !neverDropped.has(part))
   const close = minor === 0 || tokens.includes('close') || proxyConnection.toLowerCase() === 'close'
   const keepAlive = !close
   const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade')
   let forward = ''
   if (!connect) {
-    forward = `${verb} ${path} ${version}\r\n`
+    const named = tokens.filter(part => part !== '' && !neverDropped.has(part))
     // What the client said, word by word where nothing was taken out of it: the target sees what a direct client sends.
     const plain = named.length === 0 && minor === 1 && (upgradeAsked || !tokens.includes('upgrade'))
     const rewritten = close ? 'close' : upgradeAsked ? 'Upgrade' : 'keep-alive'
     const said = plain ? connectionText || proxyConnection || rewritten : rewritten
-    const seen = new Set<string>()
-    for (const line of kept) {
-      let out = line
-      if (line === 'connection') out = seen.has(line) ? '' : `Connection: ${said}`
-      else if (line === 'upgrade') out = upgradeAsked && !seen.has(line) ? upgrade : ''
-      else if (named.length > 0 && named.includes(line.slice(0, line.indexOf(':')).toLowerCase())) out = ''
-      seen.add(line)
-      if (out !== '') forward += `${out}\r\n`
+    const connectionLine = connectionSeen ? `Connection: ${said}\r\n` : ''
+    forward = `${verb} ${path} ${version}\r\n`
+    if (named.length > 0 || upgrade !== '') {
+      const lines = text.slice(firstEnd + 2).split('\r\n')
+      forward += sorted(lines, authority, named, connectionLine, upgradeAsked ? `${upgrade}\r\n` : '')
+    } else {
+      if (run < text.length) fields += `${text.slice(run)}\r\n`
+      forward += before + connectionLine + fields
     }
     if (!hostSeen) forward += `Host: ${authority}\r\n`
     if (!connectionSeen && !keepAlive && minor === 1) forward += 'Connection: close\r\n'
     forward += '\r\n'
   }
   const framing: Framing = chunked ? { kind: 'chunked' } : length > 0 ? { kind: 'length', length } : NO_BODY
-  return {
-    ok: true,
-    head: {
-      method: verb,
-      connect,
-      host: to.host,
-      port: to.port,
-      credentials,
-      minor,
-      keepAlive,
-      upgrade: upgradeAsked,
-      framing,
-      forward
-    }
+  const head = {
+    method: verb,
+    connect,
+    to,
+    credentials,
+    minor,
+    keepAlive,
+    upgrade: upgradeAsked,
+    framing,
+    forward
+  } as const
+  return { ok: true, head }
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\r\n', from)
+  return end < 0 ? text.length : end
+}
+
+/** The lines for the target where some are left out that the client named: each on its own. */
+function sorted(
+  lines: readonly string[],
+  authority: string,
+  named: readonly string[],
+  connectionLine: string,
+  upgradeLine: string
+): string {
+  const seen = new Set<string>()
+  let fields = ''
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf(':'))
+    const { lower, isDropped } = fieldName(name) ?? { lower: '', isDropped: true }
+    const kind = lower === 'proxy-connection' ? 'connection' : lower
+    if (kind === 'connection' || kind === 'upgrade') {
+      if (!seen.has(kind)) fields += kind === 'upgrade' ? upgradeLine : connectionLine
+      seen.add(kind)
+    } else if (kind === 'host') fields += `${name}: ${authority}\r\n`
+    else if (!isDropped && !named.includes(lower)) fields += `${line}\r\n`
   }
+  return fields
 }
 
 /** User and password of a `Basic` value, or null. Both are taken as bytes (latin1), as they are compared. */

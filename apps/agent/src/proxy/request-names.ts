@@ -1,14 +1,31 @@
 import { parseAuthority } from './request-head.ts'
 
-/** What is kept of a piece, so that a name in two pieces is seen: longer than any line that holds one. */
+/** What is kept of a piece, so that a name in two pieces is seen: longer than what stands from a line's beginning to its name's end. */
 const TAIL = 1024
-/** A `Host` line, however it is spaced, or a request line with a whole address; the name has to be there to its end. */
-const NAMED = /(?<![^\r\n])(?:host[ \t]*:\s*|[!-~]+ http:\/\/)(\S+)(?=\s)/gi
+/** A request line up to the scheme of a whole address: sites read any scheme, and whatever blanks are before it. */
+const METHOD = String.raw`[!-~]+[^!-~\r\n]+`
+const HOST = String.raw`host[ \t]*:(?:[^!-~\r\n]|\r?\n(?=[ \t]))*`
+const SCHEME = String.raw`[a-z][a-z\d+.-]*:\/\/`
+const AT_LINE = String.raw`(?<![^\r\n])`
+/** A `Host` line, however it is spaced and folded, or a request line with a whole address; the name has to be there to its end. */
+const NAMED = new RegExp(String.raw`${AT_LINE}(?:${HOST}(\S+)(?=\s)|${METHOD}${SCHEME}([^\s/?#]+)(?=[\s/?#]))`, 'gi')
+/** A name, with what is before its `@`, that does not end within what is kept. */
+const ENDLESS = new RegExp(String.raw`${AT_LINE}(?:${HOST}|${METHOD}${SCHEME})[^\s/?#]{${TAIL / 2},}$`, 'i')
 const HEAD_END = /\n\r?\n/
-const FIRST_LINE = /^[\r\n]*[^\r\n]* HTTP\/\d/
+/** In the first line, of which this is the end of what came so far: a version may be in two pieces. */
+const VERSION = /\sHTTP\/\d/i
+const VERSION_LENGTH = 7
 /** HTTP/2 without TLS: its names are compressed. */
-const HTTP2_PREFACE = /^[\r\n]*PRI \* HTTP\/2/
+const HTTP2_PREFACE = /^PRI \* HTTP\/2/
+/** A method and a blank: no other protocol's line is so long, and begins so. */
+const REQUEST_BEGINS = /^[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]/
 const MAX_FIRST_LINE = 16_384
+
+const LONGEST_NAME = 256
+/** Letters that may be those of a scheme, more than any name has. */
+const LONG_RUN = /[a-z\d+.-]{257,}/gi
+/** Blanks, and line ends within a folded line. */
+const BLANKS = /(?:[^!-~\r\n]|\r?\n(?=[ \t])){2,}/g
 
 /**
  * Finds the host names in what a client sends through a tunnel without TLS: those of the first request and of all that
@@ -16,9 +33,14 @@ const MAX_FIRST_LINE = 16_384
  */
 export class RequestNames {
   #tail = ''
+  /** The first line as far as it has come, its last characters, and how many bytes came with it. */
   #first = ''
+  #lastOfFirst = ''
+  #firstBytes = 0
   /** What the first line is of; unknown while it is not whole. */
-  protocol: 'unknown' | 'http1' | 'http2' | 'other' = 'unknown'
+  protocol: 'unknown' | 'http1' | 'other' = 'unknown'
+  /** Whether requests are such that their names cannot be read. */
+  hidden = false
   /** Whether any request named a host, by a name and not by an address. */
   named = false
   /** Whether the head of the first request is whole. */
@@ -30,23 +52,42 @@ export class RequestNames {
     if (this.protocol === 'unknown') this.#readFirstLine(piece)
     const text = this.#tail + piece
     const names: string[] = []
-    for (const [, authority = ''] of text.matchAll(NAMED)) {
-      const host = parseAuthority(authority.replace(/[/?#].*$/, '').replace(/^.*@/, ''), 80)?.host
-      if (host !== undefined) names.push(host)
+    for (const [, host = '', authority = host] of text.matchAll(NAMED)) {
+      // Sites do not care which port is said.
+      const named = authority
+        .replace(/[/?#].*$/, '')
+        .replace(/^.*@/, '')
+        .replace(/^(\[[^\]]*\]|[^:]*):.*$/, '$1')
+      const name = parseAuthority(named, 80)?.host
+      this.named ||= name !== undefined && !/^[\d.]+$|:/.test(name)
+      // A site that answers for all names below its own takes some that are none, too.
+      names.push(name ?? named.slice(-LONGEST_NAME).toLowerCase())
     }
-    this.named ||= names.some(name => !/^[\d.]+$|:/.test(name))
+    this.hidden ||= ENDLESS.test(text)
     this.headEnded ||= HEAD_END.test(text)
-    // Spaces are shortened, so that no run of them pushes the beginning of a line out.
-    this.#tail = text.replaceAll(/[ \t]{2,}/g, ' ').slice(-TAIL)
+    // Runs are shortened, so that none pushes the beginning of a line out.
+    const short = text.replaceAll(BLANKS, ' ').replaceAll(LONG_RUN, run => run.slice(0, 128) + run.slice(-128))
+    this.#tail = short.slice(-TAIL)
     return names
   }
 
+  /** Looks at what is new only: a line may come in thousands of pieces. */
   #readFirstLine(piece: string): void {
-    this.#first += piece
-    const text = this.#first
-    if (FIRST_LINE.test(text)) this.protocol = HTTP2_PREFACE.test(text) ? 'http2' : 'http1'
-    else if (/[^\r\n][\r\n]/.test(text) || /^[\r\n]*[^!-~\r\n]/.test(text) || text.length > MAX_FIRST_LINE) {
-      this.protocol = 'other'
+    // Empty lines may come before it.
+    const line = this.#first === '' ? piece.replace(/^[\r\n]+/, '') : piece
+    this.#firstBytes += line.length
+    const end = line.search(/[\r\n]/)
+    const more = end < 0 ? line : line.slice(0, end)
+    const isVersion = VERSION.test(this.#lastOfFirst + more)
+    this.#lastOfFirst = (this.#lastOfFirst + more).slice(-VERSION_LENGTH)
+    this.#first += more
+    if (isVersion) {
+      this.protocol = 'http1'
+      this.hidden = HTTP2_PREFACE.test(this.#first)
+    } else if (end >= 0 || (/^[^\t -~]/.test(more) && this.#first === more)) this.protocol = 'other'
+    else if (this.#firstBytes > MAX_FIRST_LINE) {
+      if (REQUEST_BEGINS.test(this.#first)) this.hidden = true
+      else this.protocol = 'other'
     }
     if (this.protocol !== 'unknown') this.#first = ''
   }

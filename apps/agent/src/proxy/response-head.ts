@@ -1,4 +1,5 @@
-import { fieldValue, type Framing, tokensOf } from './request-head.ts'
+import { fieldName, fieldValue, tokensOf } from './field-names.ts'
+import type { Framing } from './request-head.ts'
 
 /** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
 export type ResponseHead = {
@@ -8,95 +9,126 @@ export type ResponseHead = {
   keepAlive: boolean
   /** Status line and end-to-end headers, each with its line end; no Connection header, no empty line. */
   forward: string
+  /** Whether `forward` is what the target sent, word by word. */
+  isAsSent: boolean
 }
 
+// Control characters, and carriage returns that end no line.
 // oxlint-disable-next-line no-control-regex
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
-const BARE_LF = /(?<!\r)\n/
-const BARE_CR = /\r(?!\n)/
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
+const BARE_LF = /\n(?<!\r\n)/
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** Named in `Connection`, these stay: they say where the message ends, or are no fields. */
+const neverOmitted = new Set(['close', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding'])
+const DIGITS = /^\d{1,15}$/
 
 /**
  * Reads a response head (without its final empty line, as latin1); null where it is not one, or says two things about
- * its length. `method` decides whether a body follows. What every browser reads is written properly for the client, as
- * RFC 9112 asks of a proxy: bare line feeds (2.2), folded lines (5.2), blanks before a colon (5.1), a length that is
- * repeated (6.3).
+ * its length. `method` decides whether a body follows; `minor` is the client's version of HTTP/1, since 1.0 knows no
+ * chunks. What every browser reads is written properly for the client, as RFC 9112 asks of a proxy: bare line feeds (2.2),
+ * folded lines (5.2), blanks before a colon (5.1), a length that is repeated (6.3).
  */
-export function parseResponseHead(received: string, method: string): ResponseHead | null {
-  if (forbidden.test(received) || BARE_CR.test(received)) return null
+export function parseResponseHead(received: string, method: string, minor: 0 | 1): ResponseHead | null {
+  if (forbidden.test(received)) return null
   const text = unfold(BARE_LF.test(received) ? received.replace(/\r?\n/g, '\r\n') : received)
-  const firstEnd = text.indexOf('\r\n')
-  const line0 = firstEnd < 0 ? text : text.slice(0, firstEnd)
+  const firstEnd = lineEnd(text, 0)
+  const line0 = text.slice(0, firstEnd)
   const start = STATUS_LINE.exec(line0)
-  if (start === null) return null
+  if (start === null || text.endsWith('\r\n')) return null
   const status = Number(start[2])
-  const minor = start[1] === '1' ? 1 : 0
   let length = -1
   let chunked = false
   let connection = ''
-  let lengthLine = ''
-  const kept: string[] = []
-  let at = firstEnd < 0 ? text.length : firstEnd + 2
-  while (at < text.length) {
-    const end = text.indexOf('\r\n', at)
-    let line = end < 0 ? text.slice(at) : text.slice(at, end)
-    at = end < 0 ? text.length : end + 2
-    let colon = line.indexOf(':')
-    let name = line.slice(0, colon < 0 ? 0 : colon)
-    if (name.endsWith(' ') || name.endsWith('\t')) {
-      name = name.trimEnd()
-      line = name + line.slice(colon)
-      colon = name.length
-    }
-    if (!token.test(name)) return null
-    switch (name.toLowerCase()) {
+  // Lines that stay as they are go on as the runs in which they stand.
+  let fields = ''
+  let run = firstEnd + 2
+  for (let end = firstEnd; end + 2 < text.length;) {
+    const at = end + 2
+    end = lineEnd(text, at)
+    const line = text.slice(at, end)
+    const colon = line.indexOf(':')
+    const spelled = line.slice(0, Math.max(0, colon))
+    const name = spelled.endsWith(' ') || spelled.endsWith('\t') ? spelled.trimEnd() : spelled
+    const field = fieldName(name)
+    if (field === null) return null
+    let mended = name === spelled ? line : name + line.slice(colon)
+    switch (field.lower) {
       case 'content-length': {
-        for (const value of tokensOf(fieldValue(line, colon))) {
-          if (!/^\d{1,15}$/.test(value) || (length >= 0 && length !== Number(value))) return null
+        const known = length
+        const values = tokensOf(fieldValue(line, colon))
+        for (const value of values) {
+          if (!DIGITS.test(value) || (length >= 0 && length !== Number(value))) return null
           length = Number(value)
-          lengthLine = `${name}: ${value}\r\n`
         }
         if (length < 0) return null
-        continue
+        if (known >= 0) mended = ''
+        else if (values.length > 1) mended = `${name}: ${length}`
+        break
       }
       case 'transfer-encoding':
         if (chunked || fieldValue(line, colon).toLowerCase() !== 'chunked') return null
         chunked = true
-        continue
+        if (minor === 0) mended = ''
+        break
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
-        continue
+        mended = ''
+        break
       case 'keep-alive':
       case 'proxy-connection':
       case 'proxy-authenticate':
       case 'proxy-authentication-info':
       case 'trailer':
       case 'upgrade':
-        if (status === 101) break
-        continue
+        if (status !== 101) mended = ''
+        break
+      default:
     }
-    kept.push(line)
+    if (mended === line) continue
+    fields += text.slice(run, at)
+    if (mended !== '') fields += `${mended}\r\n`
+    run = end + 2
   }
+  const isWhole = fields === '' && run === firstEnd + 2
+  if (run < text.length) fields += `${text.slice(run)}\r\n`
   const tokens = tokensOf(connection)
-  const named = tokens.filter(part => part !== '' && part !== 'close' && part !== 'keep-alive' && part !== 'upgrade')
-  let forward = `HTTP/1.1${line0.slice(8)}\r\n`
-  for (const line of kept) {
-    if (named.length > 0 && named.includes(line.slice(0, line.indexOf(':')).toLowerCase())) continue
-    forward += `${line}\r\n`
-  }
+  const omitted = tokens.filter(part => part !== '' && !neverOmitted.has(part))
+  // A length beside an encoding is the encoding's (RFC 9112 6.3), and such a target is not trusted with another request.
+  const both = chunked && length >= 0
+  if (both) omitted.push('content-length')
   const bodiless = method === 'HEAD' || status === 204 || status === 304 || status < 200
   let framing: Framing
   if (bodiless) framing = { kind: 'none' }
   else if (chunked) framing = { kind: 'chunked' }
   else if (length >= 0) framing = length === 0 ? { kind: 'none' } : { kind: 'length', length }
   else framing = { kind: 'close' }
-  // A length beside an encoding is the encoding's (RFC 9112 6.3), and such a target is not trusted with another request.
-  if (!chunked) forward += lengthLine
-  const both = chunked && length >= 0
-  const close = tokens.includes('close') || (minor === 0 && !tokens.includes('keep-alive'))
-  return { status, framing, keepAlive: !close && !both && framing.kind !== 'close', forward }
+  if (chunked && bodiless) omitted.push('transfer-encoding')
+  if (omitted.length > 0) fields = without(fields, omitted)
+  const isNew = start[1] === '1'
+  const close = tokens.includes('close') || (!isNew && !tokens.includes('keep-alive'))
+  const keepAlive = !close && !both && framing.kind !== 'close'
+  const forward = isNew ? `${line0}\r\n${fields}` : `HTTP/1.1${line0.slice(8)}\r\n${fields}`
+  return {
+    status,
+    framing,
+    keepAlive,
+    forward,
+    isAsSent: isWhole && omitted.length === 0 && isNew && text === received
+  }
 }
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\r\n', from)
+  return end < 0 ? text.length : end
+}
+
+/** The lines whose names are not among these. */
+const without = (fields: string, omitted: readonly string[]): string =>
+  fields
+    .split('\r\n')
+    .filter(line => line !== '' && !omitted.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .map(line => `${line}\r\n`)
+    .join('')
 
 /** Lines that begin with a blank belong to the one before. */
 const unfold = (text: string): string =>

@@ -1,12 +1,14 @@
-import { ChunkScanner } from './chunks.ts'
+import { ChunkScanner, scanPayload } from './chunks.ts'
 import type { RequestHead } from './request-head.ts'
-import { parseResponseHead } from './response-head.ts'
+import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 const emptyLine = Buffer.from('\n\r\n')
 const bareEmptyLine = Buffer.from('\n\n')
 /** Up to this size head and first body bytes are copied into one buffer, so that they leave in one write. */
 const COPY_LIMIT = 16_384
 const MAX_INTERIM = 16
+/** Two line ends, as they should be. */
+const EMPTY_LINE = 4
 
 /** What a piece of the answer gives: what the client gets, and how it goes on. `rest` stands behind the end. */
 export type Step = { write: Buffer[]; state: 'more' | 'done' | 'bad' | 'switch'; rest: Buffer | null }
@@ -30,10 +32,16 @@ export class ResponseReader {
   /** Whether target and client keep their connections after this answer. */
   keepAlive = false
   clientKeepAlive = false
+  /** The client's connection is to end after this answer, whatever it asked for. */
+  isLast = false
 
   constructor(request: RequestHead, maxHead: number) {
     this.#request = request
     this.#maxHead = maxHead
+  }
+
+  get isChunked(): boolean {
+    return this.#scanner !== null
   }
 
   read(chunk: Buffer): Step {
@@ -50,43 +58,43 @@ export class ResponseReader {
         this.#buffered = data === chunk ? Buffer.from(data) : data
         return { write, state: 'more', rest: null }
       }
-      const head = parseResponseHead(data.toString('latin1', 0, end), this.#request.method)
-      const rest = data.subarray(next)
+      const { method, minor, upgrade } = this.#request
+      const head = parseResponseHead(data.toString('latin1', 0, end), method, minor)
       if (head === null) return bad(write)
       if (head.status === 101) {
-        if (!this.#request.upgrade) return bad(write)
+        if (!upgrade) return bad(write)
         this.begun = true
         write.push(Buffer.from(`${head.forward}Connection: Upgrade\r\n\r\n`, 'latin1'))
-        return { write, state: 'switch', rest: rest.length > 0 ? rest : null }
+        return { write, state: 'switch', rest: next < data.length ? data.subarray(next) : null }
       }
       if (head.status < 200) {
         if (++this.#interim > MAX_INTERIM) return bad(write)
-        if (this.#request.minor === 1) write.push(Buffer.from(`${head.forward}\r\n`, 'latin1'))
-        data = rest
+        if (minor === 1) write.push(Buffer.from(`${head.forward}\r\n`, 'latin1'))
+        data = data.subarray(next)
         continue
       }
-      return this.#final(head, rest, write)
+      return this.#final(head, data, { end, next }, write)
     }
   }
 
-  #final(head: NonNullable<ReturnType<typeof parseResponseHead>>, rest: Buffer, write: Buffer[]): Step {
+  #final(head: ResponseHead, data: Buffer, { end, next }: HeadEnd, write: Buffer[]): Step {
     this.status = head.status
     this.begun = true
     this.untilClose = head.framing.kind === 'close'
     this.keepAlive = head.keepAlive
-    this.clientKeepAlive = this.#request.keepAlive && !this.untilClose
-    let text = head.forward
+    this.clientKeepAlive = this.#request.keepAlive && !this.untilClose && !this.isLast
     if (head.framing.kind === 'chunked') {
       this.#scanner = new ChunkScanner()
       this.#unchunk = this.#request.minor === 0
-      if (!this.#unchunk) text += 'Transfer-Encoding: chunked\r\n'
     } else if (head.framing.kind === 'length') this.#left = head.framing.length
     else if (head.framing.kind === 'none') this.#left = 0
-    text += this.clientKeepAlive ? '\r\n' : 'Connection: close\r\n\r\n'
-    const body = this.#body(rest, [])
+    // Nothing to mend, and nothing to add: it goes on as it came.
+    const isWhole = next - end === EMPTY_LINE
+    if (head.isAsSent && isWhole && this.clientKeepAlive) return this.#body(data, write, next, 0)
+    const text = `${head.forward}${this.clientKeepAlive ? '' : 'Connection: close\r\n'}\r\n`
+    const body = this.#body(data, [], next)
     const first = body.write[0]
-    if (first === undefined) write.push(Buffer.from(text, 'latin1'))
-    else if (first.length <= COPY_LIMIT) {
+    if (first !== undefined && first.length <= COPY_LIMIT) {
       const joined = Buffer.allocUnsafe(text.length + first.length)
       joined.write(text, 0, 'latin1')
       first.copy(joined, text.length)
@@ -95,33 +103,39 @@ export class ResponseReader {
     return { write: [...write, ...body.write], state: body.state, rest: body.rest }
   }
 
-  #body(chunk: Buffer, write: Buffer[]): Step {
-    if (this.#scanner !== null) return this.#chunked(chunk, write)
-    if (this.untilClose) {
-      if (chunk.length > 0) write.push(chunk)
-      return { write, state: 'more', rest: null }
-    }
-    const used = Math.min(this.#left, chunk.length)
-    if (used > 0) write.push(used === chunk.length ? chunk : chunk.subarray(0, used))
-    this.#left -= used
-    const rest = used < chunk.length ? chunk.subarray(used) : null
-    return this.#left === 0 ? { write, state: 'done', rest } : { write, state: 'more', rest: null }
+  /** Reads the body's bytes from `from` on; those from `start` on go to the client with them. */
+  #body(chunk: Buffer, write: Buffer[], from = 0, start = from): Step {
+    if (this.#scanner !== null) return this.#chunked(this.#scanner, chunk, write, from, start)
+    const end = this.untilClose ? chunk.length : Math.min(chunk.length, from + this.#left)
+    if (end > start) write.push(part(chunk, start, end))
+    if (this.untilClose) return { write, state: 'more', rest: null }
+    this.#left -= end - from
+    return this.#left > 0 ? { write, state: 'more', rest: null } : { write, state: 'done', rest: behind(chunk, end) }
   }
 
-  #chunked(chunk: Buffer, write: Buffer[]): Step {
-    const unchunk = this.#unchunk
-    const scan = this.#scanner?.scan(chunk, 0, (start, end) => {
-      if (unchunk) write.push(chunk.subarray(start, end))
-    })
-    if (scan === undefined || !scan.ok) return bad(write)
-    if (!unchunk && scan.used > 0) write.push(chunk.subarray(0, scan.used))
-    const rest = scan.used < chunk.length ? chunk.subarray(scan.used) : null
-    return { write, state: scan.done ? 'done' : 'more', rest }
+  #chunked(scanner: ChunkScanner, chunk: Buffer, write: Buffer[], from: number, start: number): Step {
+    const { scan, payload } = this.#unchunk
+      ? scanPayload(scanner, chunk, from)
+      : { scan: scanner.scan(chunk, from, passed), payload: null }
+    if (payload !== null && payload.length > 0) write.push(payload)
+    if (!scan.ok) return bad(write)
+    const end = from + scan.used
+    if (payload === null && end > start) write.push(part(chunk, start, end))
+    return { write, state: scan.done ? 'done' : 'more', rest: behind(chunk, end) }
   }
 }
 
+const passed = (): void => {}
+
+const part = (chunk: Buffer, start: number, end: number): Buffer =>
+  start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end)
+
+const behind = (chunk: Buffer, end: number): Buffer | null => (end < chunk.length ? chunk.subarray(end) : null)
+
+type HeadEnd = { end: number; next: number }
+
 /** Where a head ends, and where what follows begins; -1 where it is not whole. Some targets end lines with a line feed alone. */
-function endOfHead(data: Buffer): { end: number; next: number } {
+function endOfHead(data: Buffer): HeadEnd {
   const last = data.indexOf(emptyLine)
   const bare = (last < 0 ? data : data.subarray(0, last + 1)).indexOf(bareEmptyLine)
   if (bare >= 0) return { end: data[bare - 1] === 13 ? bare - 1 : bare, next: bare + 2 }

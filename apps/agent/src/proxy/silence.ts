@@ -30,7 +30,8 @@ export class Silence {
   over(now: number, patience: number): boolean {
     const { socket, remote } = this.#connection
     const seen = socket.bytesRead + socket.bytesWritten - socket.unsent + (remote?.bytesRead ?? 0)
-    if (seen !== this.#seen) {
+    // What waits for its user's turn is not silent: nobody lets it move.
+    if (seen !== this.#seen || socket.held || remote?.held === true) {
       this.#seen = seen
       this.restart(now)
       return false

@@ -1,8 +1,8 @@
-import { formatV4 } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
-import { parseAuthority } from './request-head.ts'
+import { readAddress, writeAddress } from './socks-address.ts'
+import { UdpStage } from './udp-stage.ts'
 import { openTunnel } from './judged-tunnel.ts'
 import type { RawSocket } from './raw-socket.ts'
 
@@ -17,6 +17,8 @@ const codes = {
   badCommand: 7,
   badAddress: 8
 }
+const CONNECT = 1
+const UDP_ASSOCIATE = 3
 const MAX_PENDING = 65_536
 
 function codeOf(refused: Refused): number {
@@ -25,7 +27,7 @@ function codeOf(refused: Refused): number {
   return refused.code === 'connect-timeout' ? codes.timeout : codes.hostUnreachable
 }
 
-/** Speaks SOCKS5 (RFC 1928) with user and password (RFC 1929) up to the tunnel. Only CONNECT is offered. */
+/** Speaks SOCKS5 (RFC 1928) with user and password (RFC 1929) up to the tunnel, or to an association for datagrams. */
 export class SocksStage implements Stage {
   readonly #connection: ClientConnection
   readonly #startedAt = performance.now()
@@ -36,6 +38,8 @@ export class SocksStage implements Stage {
   #ended = false
   #logged = false
   #dialing: Dialing | null = null
+  /** An association that is not there yet: it goes with this stage. */
+  #opening: UdpStage | null = null
 
   constructor(connection: ClientConnection) {
     this.#connection = connection
@@ -57,12 +61,23 @@ export class SocksStage implements Stage {
     const data = this.#pending
     const count = data[1]
     if (count === undefined || data.length < 2 + count) return
-    if (data[0] !== 5 || !data.subarray(2, 2 + count).includes(2)) {
-      return this.#rejectAndClose(Buffer.from([5, 0xff]), 407, 'no-auth')
-    }
+    const methods = data.subarray(2, 2 + count)
     this.#pending = data.subarray(2 + count)
+    // Who may have credentials is asked for them: they decide. One without any says so there, too.
+    if (data[0] !== 5 || !methods.includes(2)) return this.#withoutPassword(data[0] === 5 && methods.includes(0))
     this.#step = 'auth'
     this.#connection.socket.write(Buffer.from([5, 2]))
+  }
+
+  /** 'No authentication' is for listed clients alone. */
+  #withoutPassword(offered: boolean): void {
+    const connection = this.#connection
+    const loggedIn = offered ? connection.plane.logIn(connection, '', '') : 'no-auth'
+    if (typeof loggedIn === 'string') return this.#rejectAndClose(Buffer.from([5, 0xff]), 407, loggedIn)
+    const refused = connection.acquireSlot(loggedIn)
+    if (refused !== null) return this.#rejectAndClose(Buffer.from([5, 0xff]), 429, refused)
+    this.#step = 'request'
+    connection.socket.write(Buffer.from([5, 0]))
   }
 
   #auth(): void {
@@ -71,14 +86,19 @@ export class SocksStage implements Stage {
     const passwordEnd = userEnd + 1 + (data[userEnd] ?? 256)
     if (data.length < passwordEnd) return
     const connection = this.#connection
-    const lease = connection.plane.logIn(
+    const loggedIn = connection.plane.logIn(
       connection,
       data.toString('latin1', 2, userEnd),
       data.toString('latin1', userEnd + 1, passwordEnd)
     )
-    if (lease === 'too-many-failures') return this.#rejectAndClose(Buffer.from([1, 3]), 429, lease)
-    if (data[0] !== 1 || lease === 'no-auth') return this.#rejectAndClose(Buffer.from([1, 1]), 407, 'no-auth')
-    if (!connection.acquireSlot(lease)) return this.#rejectAndClose(Buffer.from([1, 2]), 429, 'too-many')
+    if (loggedIn === 'too-many-failures') return this.#rejectAndClose(Buffer.from([1, 3]), 429, loggedIn)
+    if (data[0] !== 1) return this.#rejectAndClose(Buffer.from([1, 1]), 407, 'no-auth')
+    if (loggedIn === 'no-session' || loggedIn === 'bad-session') {
+      return this.#rejectAndClose(Buffer.from([1, 1]), 403, loggedIn)
+    }
+    if (typeof loggedIn === 'string') return this.#rejectAndClose(Buffer.from([1, 1]), 407, loggedIn)
+    const refused = connection.acquireSlot(loggedIn)
+    if (refused !== null) return this.#rejectAndClose(Buffer.from([1, 2]), 429, refused)
     this.#pending = data.subarray(passwordEnd)
     this.#step = 'request'
     connection.socket.write(Buffer.from([1, 0]))
@@ -86,20 +106,44 @@ export class SocksStage implements Stage {
 
   #request(): void {
     const data = this.#pending
-    if (data.length < 5) return
-    const type = data[3]
-    const length = type === 1 ? 4 : type === 4 ? 16 : type === 3 ? 1 + (data[4] ?? 0) : -1
-    if (data[0] !== 5 || data[1] !== 1) return this.#refuse(codes.badCommand, 400, 'malformed')
-    if (length < 0) return this.#refuse(codes.badAddress, 400, 'malformed')
-    const end = 4 + length + 2
-    if (data.length < end) return
-    const port = data.readUInt16BE(4 + length)
-    const text =
-      type === 1 ? formatV4(data.readUInt32BE(4)) : type === 4 ? v6Text(data) : data.toString('latin1', 5, 4 + length)
-    const to = parseAuthority(type === 4 ? `[${text}]:${port}` : `${text}:${port}`, 0)
-    if (to === null || text.includes(':') !== (type === 4)) return this.#refuse(codes.failure, 400, 'malformed')
-    this.#pending = data.subarray(end)
+    const command = data[1]
+    if (command === undefined) return
+    if (data[0] !== 5 || (command !== CONNECT && command !== UDP_ASSOCIATE)) {
+      return this.#refuse(codes.badCommand, 400, 'malformed')
+    }
+    const to = readAddress(data, 3)
+    if (to === 'more') return
+    if (command === UDP_ASSOCIATE && to !== 'type') {
+      // Whoever does not know where it will send from, or is seen under another address, is known by its first datagram.
+      const known = to !== 'malformed' && to.host === this.#connection.clientText
+      return this.#associate(known ? to.port : 0)
+    }
+    if (to === 'type') return this.#refuse(codes.badAddress, 400, 'malformed')
+    if (to === 'malformed') return this.#refuse(codes.failure, 400, 'malformed')
+    this.#pending = data.subarray(to.end)
     this.#connect(to.host, to.port)
+  }
+
+  #associate(clientPort: number): void {
+    const connection = this.#connection
+    const { lease, plane } = connection
+    this.#target = connection.target = 'udp'
+    if (lease !== null && plane.isSpent(lease)) return this.#refuse(codes.notAllowed, 403, 'quota')
+    if (!plane.udp) return this.#refuse(codes.badCommand, 403, 'udp-off')
+    if (!plane.associations.hasRoom(lease?.user ?? '')) return this.#refuse(codes.failure, 429, 'too-many')
+    this.#step = 'dialing'
+    this.#pending = Buffer.alloc(0)
+    const finished = (note: string): void => this.#log(200, note)
+    const opened = (stage: UdpStage, port: number | null): void => {
+      if (port === null) return this.#refuse(codes.failure, 502, 'no-egress')
+      connection.stage = stage
+      connection.socket.write(
+        Buffer.concat([Buffer.from([5, codes.ok, 0]), writeAddress(connection.egress.text, port)])
+      )
+      connection.socket.resume()
+      if (this.#ended) stage.clientEnd()
+    }
+    this.#opening = UdpStage.open(connection, clientPort, opened, finished)
   }
 
   #connect(host: string, port: number): void {
@@ -107,14 +151,24 @@ export class SocksStage implements Stage {
     const { lease, plane } = connection
     if (lease === null) return
     this.#target = `${host}:${port}`
+    connection.target = this.#target
+    if (plane.isSpent(lease)) return this.#refuse(codes.notAllowed, 403, 'quota')
     const judged = checkTarget(plane, lease, host, port)
     if (judged !== null) return this.#refuse(codeOf(judged), judged.status, judged.code)
     this.#step = 'dialing'
-    const dialing = dial(plane, lease, connection.egress, host, port, result => {
-      this.#dialing = null
-      if ('status' in result) this.#refuse(codeOf(result), result.status, result.code)
-      else this.#join(result, host)
-    })
+    const dialing = dial(
+      plane,
+      lease,
+      connection.nextExit(),
+      host,
+      port,
+      result => {
+        this.#dialing = null
+        if ('status' in result) this.#refuse(codeOf(result), result.status, result.code)
+        else this.#join(result, host)
+      },
+      connection.guarded
+    )
     if (connection.stage === this) this.#dialing = dialing
   }
 
@@ -146,7 +200,7 @@ export class SocksStage implements Stage {
     const { up } = this.#connection
     const down = this.#connection.socket.bytesWritten
     const ms = Math.round(performance.now() - this.#startedAt)
-    this.#connection.countRequest(note !== 'ok')
+    this.#connection.countRequest(note)
     this.#connection.log({ what: 'SOCKS5', target: this.#target, status, up, down, ms, note })
   }
 
@@ -165,6 +219,7 @@ export class SocksStage implements Stage {
 
   closed(): void {
     this.#dialing?.cancel()
+    this.#opening?.abandon()
     if (this.#step === 'dialing') this.#log(499, 'client-left')
   }
 
@@ -180,10 +235,4 @@ function answer(code: number, remote: RawSocket | null): Buffer {
   const v4 = address.split('.').map(Number)
   // An IPv6 egress is told as zeros: clients use the connection that they have, never this address.
   return Buffer.from([5, code, 0, 1, ...(v4.length === 4 ? v4 : [0, 0, 0, 0]), port >> 8, port & 255])
-}
-
-function v6Text(data: Buffer): string {
-  const parts: string[] = []
-  for (let at = 4; at < 20; at += 2) parts.push(data.readUInt16BE(at).toString(16))
-  return parts.join(':')
 }

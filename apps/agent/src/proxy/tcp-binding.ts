@@ -1,7 +1,8 @@
+import type { SocketName } from './raw-socket.ts'
+
 /**
  * The runtime's own TCP handles, without the stream objects that `node:net` puts around them (why: see
- * docs/adr/agent-bare-handles.md). This file is all that knows their shapes; Node's version is pinned, and the agent's
- * tests run over them.
+ * docs/adr/agent-bare-handles.md). This file is all that knows their shapes.
  */
 export type TcpHandle = {
   /** Called for each read, with the handle as `this`; a returned buffer is the next one to be read into. */
@@ -17,13 +18,12 @@ export type TcpHandle = {
   bind6(address: string, port: number, flags: number): number
   connect(request: ConnectRequest, address: string, port: number): number
   connect6(request: ConnectRequest, address: string, port: number): number
-  getsockname(out: SocketName): number
-  getpeername(out: SocketName): number
+  getsockname(out: SocketName & { family: string }): number
+  getpeername(out: SocketName & { family: string }): number
   setNoDelay(on: boolean): number
-  close(closed?: () => void): void
-  reset(closed?: () => void): number
+  close(): void
+  reset(): number
 }
-export type SocketName = { address: string; port: number }
 export type WriteRequest = { oncomplete: (status: number) => void }
 export type ShutdownRequest = { oncomplete: (status: number) => void }
 export type ConnectRequest = { oncomplete: (status: number) => void }
@@ -42,9 +42,16 @@ type StreamBinding = {
   kLastWriteWasAsync: number
 }
 
-const { binding } = process as unknown as { binding: (name: string) => unknown }
-const tcp = binding('tcp_wrap') as TcpBinding
-const stream = binding('stream_wrap') as StreamBinding
+/** What a runtime without these handles gives fails where it is used: `usableSockets` tries them before anything stands on them. */
+function bindingOf(name: string): unknown {
+  try {
+    return (process as unknown as { binding: (name: string) => unknown }).binding(name)
+  } catch {
+    return {}
+  }
+}
+const tcp = bindingOf('tcp_wrap') as TcpBinding
+const stream = bindingOf('stream_wrap') as StreamBinding
 
 export const { TCPConnectWrap } = tcp
 export const { WriteWrap, ShutdownWrap } = stream

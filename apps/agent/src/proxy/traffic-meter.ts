@@ -1,6 +1,27 @@
-/** Bytes as the proxy client sees them (up: from the client), finished and refused requests. */
-export type Counter = { up: number; down: number; requests: number; errors: number }
+/**
+ * Bytes as the proxy client sees them (up: from the client), finished and refused requests, client connections that logged
+ * in, and how often each code of the access log but `ok` was written (null: never).
+ */
+export type Counter = {
+  up: number
+  down: number
+  requests: number
+  errors: number
+  connections: number
+  codes: Record<string, number> | null
+}
 export type TrafficRow = Counter & { user: string; ip: string }
+
+export const noTraffic = (): Counter => ({ up: 0, down: 0, requests: 0, errors: 0, connections: 0, codes: null })
+
+/** Adds one to a code. There are some dozens of codes, all of the agent's own. */
+export function countCode(counter: Counter, code: string): void {
+  counter.codes ??= {}
+  counter.codes[code] = (counter.codes[code] ?? 0) + 1
+}
+
+/** Who has what clients did that no user can be told of. No user is named so. */
+export const NOBODY = '-'
 
 /** Counts per user and address in one process, until the managing process takes the figures over. */
 export class TrafficMeter {
@@ -10,7 +31,7 @@ export class TrafficMeter {
     let addresses = this.#counters.get(user)
     if (addresses === undefined) this.#counters.set(user, (addresses = new Map()))
     let counter = addresses.get(ip)
-    if (counter === undefined) addresses.set(ip, (counter = { up: 0, down: 0, requests: 0, errors: 0 }))
+    if (counter === undefined) addresses.set(ip, (counter = noTraffic()))
     return counter
   }
 

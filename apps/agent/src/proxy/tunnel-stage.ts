@@ -72,8 +72,12 @@ export class TunnelStage implements Stage {
 
   /** Ends the tunnel with a reset, and the note in the log. */
   break(note: string): void {
-    this.#note = note
+    this.endsWith(note)
     this.#connection.destroy()
+  }
+
+  endsWith(note: string): void {
+    this.#note = note
   }
 
   /** Both sides have ended. The client's connection goes last, since the target's does not outlive it. */

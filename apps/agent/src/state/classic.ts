@@ -6,7 +6,8 @@ import {
   normaliseDenyList
 } from '@netlet/contract/agent'
 import { mergeRanges, parsePrefix, type Prefix, rangeToPrefixes } from '../net/ip.ts'
-import { clientPrefix, MAX_LISTED, noDenySet, type UserChange, userOps } from './commands.ts'
+import { changedClients } from './client-list.ts'
+import { clientPrefix, MAX_LISTED, noDenySet, unfitClients, type UserChange, userOps } from './commands.ts'
 import type { Definitions } from './definitions.ts'
 import type { Op } from './ops.ts'
 import type { Plan } from './store.ts'
@@ -106,18 +107,24 @@ export function deleteAllUsers(): Planner<{ deleted: number }> {
   }
 }
 
-/** Adds or takes an address of a user's client list; an empty list lets every client in. */
+/**
+ * Adds or takes an address of a user's client list; an empty list lets every client in, and is refused where the clients'
+ * addresses are asked for.
+ */
 export function changeWhitelist(user: string, ip: string, add: boolean): Planner<{ allowed: string[] }> {
   const prefix = clientPrefix(ip.trim())
   if (prefix === null) return () => refuse('badClientIp')
   return state => {
     const before = state.users.get(user)
     if (before === undefined) return refuse('unknownUser')
-    const { generation: _, ...rest } = before
+    const { generation: _, allowedClientIps: __, sentClientIps: ___, ...rest } = before
     const others = before.allowedClientIps.filter(text => text !== prefix)
     const allowed = add ? [...others, prefix].toSorted() : others
     if (allowed.length === before.allowedClientIps.length) return { ok: true, ops: [], value: { allowed } }
-    return { ok: true, ops: userOps(state, user, { ...rest, allowedClientIps: allowed }), value: { allowed } }
+    const unfit = unfitClients(before.access ?? 'password', prefixesOf(allowed))
+    if (unfit !== null) return unfit
+    const record = { ...rest, ...changedClients(before, allowed) }
+    return { ok: true, ops: userOps(state, user, record), value: { allowed } }
   }
 }
 

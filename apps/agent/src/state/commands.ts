@@ -1,13 +1,18 @@
 import {
   type AgentProxy,
+  type AgentAccess,
   type AgentReason,
   type agentUserBody,
   denySetHash,
+  limitsText,
+  MOST_OPEN_CLIENTS,
   normaliseDenyList,
-  userHash
+  userHash,
+  WIDEST_OPEN_CLIENT
 } from '@netlet/contract/agent'
 import type { z } from 'zod'
 import { formatAddress, mergeRanges, parseAddress, parsePrefix, parsePrefixes, type Prefix } from '../net/ip.ts'
+import { resentClients, sentClients } from './client-list.ts'
 import type { Definitions, StoredUser } from './definitions.ts'
 import type { Op, UserRecord } from './ops.ts'
 import type { Plan } from './store.ts'
@@ -23,6 +28,9 @@ const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: Agen
 /** The most addresses that one user's reply lists; a single IPv6 prefix may be larger and is listed by one address. */
 export const MAX_LISTED = 65_536n
 
+/** Addresses of what is leased as one in IPv6. */
+const WHOLE_64 = 1n << 64n
+
 /** The hash of the empty list, so that users without denied domains need no set. */
 export const noDenySet: string = denySetHash([])
 
@@ -32,7 +40,7 @@ const sizeOf = (prefix: Prefix): bigint => prefix.last - prefix.first + 1n
 const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
 
 /** Whether every prefix lies inside the server's own ones; if not, the first that does not. */
-function firstOutside(prefixes: readonly Prefix[], own: readonly string[]): Prefix | undefined {
+export function firstOutside(prefixes: readonly Prefix[], own: readonly string[]): Prefix | undefined {
   const ranges = mergeRanges(prefixesOf(own))
   return prefixes.find(
     prefix =>
@@ -63,8 +71,12 @@ export function putUser(user: string, body: z.output<typeof agentUserBody>): Pla
   if (total > MAX_LISTED || parsed.prefixes.some(prefix => prefix.family === 4 && sizeOf(prefix) > MAX_LISTED)) {
     return () => refuse('tooManyAddresses')
   }
+  const narrow = parsed.prefixes.find(prefix => prefix.family === 4 || sizeOf(prefix) < WHOLE_64)
+  if (narrow !== undefined && (body.egress ?? 'fixed') !== 'fixed') return () => refuse('egressNeedsIpv6', narrow.text)
   const clients = parsePrefixes(body.allowed_client_ips)
   if (!clients.ok) return () => refuse('badClientIp', clients.bad)
+  const unfit = unfitClients(body.access ?? 'password', clients.prefixes)
+  if (unfit !== null) return () => unfit
   const denied = normaliseDenyList(body.denied_domains ?? [], body.allowed_domains ?? [])
   if (!denied.ok) return () => refuse('badDomain', denied.bad.slice(0, 100))
   if (denied.domains.some(entry => /^[\d.]+\/|:/.test(entry) && parsePrefix(entry) === null)) {
@@ -73,22 +85,43 @@ export function putUser(user: string, body: z.output<typeof agentUserBody>): Pla
   const listed = body.denied_domains !== undefined || body.allowed_domains !== undefined
   const byName = !listed && body.deny_set !== undefined && body.deny_set !== noDenySet
   const denySet = byName ? (body.deny_set ?? noDenySet) : denySetHash(denied.domains)
-  const record: UserRecord = {
-    password: body.password,
-    prefixes: parsed.prefixes.map(prefix => prefix.text),
-    denySet,
-    allowedClientIps: clients.prefixes.map(prefix => prefix.text)
+  const sent = clients.prefixes.map(prefix => prefix.text)
+  const said = { password: body.password, prefixes: parsed.prefixes.map(prefix => prefix.text), denySet }
+  const more = {
+    ...(body.access === undefined || body.access === 'password' ? {} : { access: body.access }),
+    ...(limitsText(body.limits ?? {}) === '' ? {} : { limits: body.limits }),
+    ...(body.egress === undefined || body.egress === 'fixed' ? {} : { egress: body.egress })
   }
   return state => {
     if (byName && !state.denySets.has(denySet)) return refuse('unknownDenySet')
     const outside = firstOutside(parsed.prefixes, state.prefixes)
     if (outside !== undefined) return refuse('outsidePrefixes', outside.text)
-    const value = { user, record }
     const before = state.users.get(user)
+    const kept = resentClients(before, sent)
+    // Where what operators did to the former list does not fit the way in that is asked for now, the console's list holds.
+    const fits = unfitClients(body.access ?? 'password', prefixesOf(kept.allowedClientIps)) === null
+    const record: UserRecord = { ...said, ...(fits ? kept : { allowedClientIps: sent }), ...more }
+    const value = { user, record }
     // Saying the same again costs no disk and drops no connection.
     if (before !== undefined && sameRecord(before, record)) return { ok: true, ops: [], value }
     return { ok: true, ops: userOps(state, user, record, denied.domains), value }
   }
+}
+
+/**
+ * Why a client list does not fit the way in. An empty one would let nobody in here, and everybody with the password at an
+ * agent that does not know of other ways.
+ */
+export function unfitClients(access: AgentAccess, clients: readonly Prefix[]): ReturnType<typeof refuse> | null {
+  if (access === 'password') return null
+  if (clients.length === 0) return refuse('noClientIps')
+  if (access === 'password_and_address') return null
+  if (clients.length > MOST_OPEN_CLIENTS) return refuse('tooManyClientIps')
+  const wide = clients.find(({ family, first, last }) => {
+    const bits = family === 4 ? 32 : 128
+    return last - first >= 1n << BigInt(bits - WIDEST_OPEN_CLIENT[family])
+  })
+  return wide === undefined ? null : refuse('wideClientIp', wide.text)
 }
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>
@@ -97,8 +130,12 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
 const sameRecord = (a: UserRecord, b: UserRecord): boolean =>
   a.password === b.password &&
   a.denySet === b.denySet &&
+  a.access === b.access &&
+  a.egress === b.egress &&
+  limitsText(a.limits ?? {}) === limitsText(b.limits ?? {}) &&
   sameList(a.prefixes, b.prefixes) &&
-  sameList(a.allowedClientIps, b.allowedClientIps)
+  sameList(a.allowedClientIps, b.allowedClientIps) &&
+  sameList(sentClients(a), sentClients(b))
 
 /** `DELETE /api/users/{user}`: a user that is not there is no failure. */
 export function deleteUser(user: string): Planner<{ deleted: boolean }> {
@@ -141,7 +178,9 @@ export function proxyLine(proxy: AgentProxy): string {
   return `${ip}:${proxy.port}:${proxy.username}:${proxy.password}`
 }
 
-export const hashOf = (record: UserRecord | StoredUser): string => userHash(record)
+/** What operators did to the client list is no difference from what the console wants. */
+export const hashOf = (record: UserRecord | StoredUser): string =>
+  userHash({ ...record, allowedClientIps: sentClients(record) })
 
 /** An address or prefix of a client in canonical notation, or null. */
 export function clientPrefix(text: string): string | null {

@@ -1,3 +1,5 @@
+import { DomainNames } from '../proxy/domain-names.ts'
+import { DomainList } from './domain-list.ts'
 import type { Op, UserRecord } from './ops.ts'
 
 export type StoredUser = UserRecord & { generation: number }
@@ -5,7 +7,9 @@ export type StoredUser = UserRecord & { generation: number }
 /** What the console and the operators want, as it stands now: the fold of all changes that the managing process keeps. */
 export class Definitions {
   readonly users = new Map<string, StoredUser>()
-  readonly denySets = new Map<string, string[]>()
+  readonly denySets = new Map<string, DomainList>()
+  /** Of all deny sets. */
+  readonly #names = new DomainNames()
   readonly #references = new Map<string, number>()
   prefixes: string[] = []
   blacklist: string[] = []
@@ -28,7 +32,7 @@ export class Definitions {
       } else if (op.op === 'deny-set') {
         const before = this.denySets.get(op.hash) ?? null
         undo.unshift(() => this.#setDenySet(op.hash, before))
-        this.#setDenySet(op.hash, op.domains)
+        this.#setDenySet(op.hash, op.domains === null ? null : new DomainList(op.domains, this.#names))
       } else if (op.op === 'prefixes') {
         const before = this.prefixes
         undo.unshift(() => (this.prefixes = before))
@@ -56,7 +60,7 @@ export class Definitions {
     }
   }
 
-  #setDenySet(hash: string, domains: string[] | null): void {
+  #setDenySet(hash: string, domains: DomainList | null): void {
     if (domains === null) this.denySets.delete(hash)
     else this.denySets.set(hash, domains)
   }

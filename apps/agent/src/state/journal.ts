@@ -7,8 +7,8 @@ import type { Op } from './ops.ts'
 export type Entry = { version: number; ops: Op[] }
 type Header = { format: 1; epoch: string; version: number }
 
-/** `bytes` is the length of what is whole, `base` that of the part which the last rewriting made. */
-export type Loaded = { header: Header; bytes: number; base: number }
+/** `bytes` is the length of what is whole, `base` that of the part which the last rewriting made, `inode` which file it was. */
+export type Loaded = { header: Header; bytes: number; base: number; inode: number }
 export type ReadResult = { ok: true; loaded: Loaded | null } | { ok: false; reason: string }
 
 const seal = (value: unknown): string => {
@@ -26,10 +26,10 @@ function unseal(line: string): unknown {
 const PIECE = 1 << 20
 
 /** The whole lines of a file, one after the other, with where they end; never more of the file in memory than a line. */
-async function* linesOf(file: FileHandle): AsyncGenerator<{ text: string; end: number }> {
+async function* linesOf(file: FileHandle, start: number): AsyncGenerator<{ text: string; end: number }> {
   const piece = Buffer.allocUnsafe(PIECE)
   let parts: Buffer[] = []
-  let at = 0
+  let at = start
   for (;;) {
     const { bytesRead } = await file.read(piece, 0, PIECE, at)
     if (bytesRead === 0) return
@@ -51,8 +51,14 @@ async function* linesOf(file: FileHandle): AsyncGenerator<{ text: string; end: n
  * Reads a journal and hands its entries over, whatever its size. Only its last line may be torn (a change that was never
  * acknowledged, cut by a crash): it is left out. Damage before the last line means that acknowledged changes are
  * gone, which nobody may guess over; what was handed over then does not count.
+ * @param from where an earlier reading of the same file ended: only what came since is read
+ * @param upTo where what is durable ends, while another process writes: what comes after may be taken back
  */
-export async function readJournal(path: string, take: (entry: Entry) => void): Promise<ReadResult> {
+export async function readJournal(
+  path: string,
+  take: (entry: Entry) => void,
+  { from = null, upTo = Infinity }: { from?: Loaded | null; upTo?: number } = {}
+): Promise<ReadResult> {
   let file: FileHandle
   try {
     file = await open(path, 'r')
@@ -61,7 +67,7 @@ export async function readJournal(path: string, take: (entry: Entry) => void): P
     return { ok: false, reason: `cannot be read (${(error as NodeJS.ErrnoException).code})` }
   }
   try {
-    return await readLines(file, take)
+    return await readLines(file, take, from, upTo)
   } catch (error) {
     return { ok: false, reason: `cannot be read (${(error as NodeJS.ErrnoException).code})` }
   } finally {
@@ -69,14 +75,24 @@ export async function readJournal(path: string, take: (entry: Entry) => void): P
   }
 }
 
-async function readLines(file: FileHandle, take: (entry: Entry) => void): Promise<ReadResult> {
-  let header: Header | null = null
+async function readLines(
+  file: FileHandle,
+  take: (entry: Entry) => void,
+  from: Loaded | null,
+  upTo: number
+): Promise<ReadResult> {
+  const { ino: inode, size } = await file.stat()
+  if (from !== null && from.inode !== inode) return { ok: false, reason: 'was rewritten meanwhile' }
+  // What was read of it before has been taken back, or is lost: nobody knows what is true.
+  if (from !== null && size < from.bytes) return { ok: false, reason: 'is shorter than it was' }
+  let header = from?.header ?? null
   let number = 0
-  let bytes = 0
-  let base = 0
-  let rewritten = true
+  let bytes = from?.bytes ?? 0
+  let base = from?.base ?? 0
+  let rewritten = from === null
   let bad = 0
-  for await (const { text, end } of linesOf(file)) {
+  for await (const { text, end } of linesOf(file, bytes)) {
+    if (end > upTo) break
     number++
     if (bad > 0) return { ok: false, reason: `is damaged at line ${bad}` }
     const value = unseal(text)
@@ -98,7 +114,8 @@ async function readLines(file: FileHandle, take: (entry: Entry) => void): Promis
     if (rewritten) base = end
   }
   if (header === null) return { ok: false, reason: 'is damaged at line 1' }
-  return { ok: true, loaded: { header, bytes, base } }
+  if (upTo < Infinity && bytes !== upTo) return { ok: false, reason: `is damaged at line ${bad || number + 1}` }
+  return { ok: true, loaded: { header, bytes, base, inode } }
 }
 
 /** The least growth that is worth a rewriting. */
@@ -126,7 +143,8 @@ export class Journal {
   static async openExisting(path: string, { bytes, base }: Loaded): Promise<Journal> {
     await rm(`${path}.new`, { force: true })
     const file = await open(path, 'r+')
-    await file.truncate(bytes)
+    // Never longer: zeros in place of what is gone would make the next start refuse all of it.
+    if ((await file.stat()).size > bytes) await file.truncate(bytes)
     await file.sync()
     return new Journal(path, file, bytes, base)
   }
@@ -176,6 +194,16 @@ export class Journal {
     await flush()
     await file.sync()
     return bytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Where its contents end, for whoever reads on from there. */
+  async place(epoch: string, version: number): Promise<Loaded> {
+    const inode = (await this.#file.stat()).ino
+    return { header: { format: 1, epoch, version }, bytes: this.#bytes, base: this.#base, inode }
   }
 
   /** Whether the changes since the file was last rewritten outweigh what it held then, so that rewriting pays. */
@@ -233,7 +261,7 @@ async function writeAll(file: FileHandle, buffer: Buffer, position: number): Pro
 }
 
 /** A rename is durable only once its folder is. Windows cannot open folders and orders renames itself. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
   try {

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Definitions } from './definitions.ts'
-import { type Entry, Journal, readJournal } from './journal.ts'
+import { type Entry, Journal, type Loaded, readJournal } from './journal.ts'
 import type { Op } from './ops.ts'
+import type { Quota } from './quotas.ts'
 
 /** What a change decides to do after looking at the present state: a refusal changes nothing. */
 export type Plan<T, R extends string> = { ok: true; ops: Op[]; value: T } | { ok: false; reason: R; detail?: string }
 export type Refusal<R extends string> = { ok: false; reason: R; detail?: string }
-export type Outcome<T, R extends string> = { ok: true; value: T; version: number } | Refusal<R | 'notDurable'>
+export type Outcome<T, R extends string> =
+  | { ok: true; value: T; version: number }
+  | Refusal<R | 'notDurable' | 'takingOver'>
 
 type Waiting = {
   /** Runs by itself: between two batches, when everything in memory is durable and published. */
@@ -20,6 +23,12 @@ type Waiting = {
 }
 
 export type OpenResult = { ok: true; store: Store } | { ok: false; message: string }
+export type TakenResult = { ok: true; ops: Op[] } | { ok: false; message: string }
+
+const unreadable = (path: string, reason: string): { ok: false; message: string } => {
+  const hint = 'Restore it from a backup, or move it away to start empty (the console fills it again).'
+  return { ok: false, message: `The state file ${path} ${reason}. ${hint}` }
+}
 
 /**
  * The agent's state: definitions in memory, changes on disk. Changes run one after the other; those that arrive while
@@ -28,8 +37,14 @@ export type OpenResult = { ok: true; store: Store } | { ok: false; message: stri
  */
 export class Store {
   readonly epoch: string
+  readonly #path: string
   readonly #state: Definitions
-  readonly #journal: Journal
+  /** Null while another process has the file. */
+  #journal: Journal | null
+  /** Up to where the file was read, while another process has it. */
+  #place: Loaded | null
+  /** Another process reads along: the file stays the same one, however long it grows. */
+  #isFollowed = false
   readonly #waiting: Waiting[] = []
   readonly #publish: (ops: Op[]) => Promise<void>
   #running: Promise<void> | null = null
@@ -37,10 +52,18 @@ export class Store {
   /** The last write failed. A change that finds everything as it should be is no proof that the next one will be kept. */
   #failing = false
 
-  private constructor(epoch: string, state: Definitions, journal: Journal, hooks: StoreHooks) {
+  private constructor(
+    path: string,
+    epoch: string,
+    state: Definitions,
+    { journal, place }: { journal: Journal | null; place: Loaded | null },
+    hooks: StoreHooks
+  ) {
+    this.#path = path
     this.epoch = epoch
     this.#state = state
     this.#journal = journal
+    this.#place = place
     this.#publish = hooks.publish
     this.#writeFailed = hooks.writeFailed
   }
@@ -50,18 +73,78 @@ export class Store {
     const path = join(folder, 'state.journal')
     const state = new Definitions()
     const read = await readJournal(path, entry => void state.apply(entry.ops, entry.version))
-    if (!read.ok) {
-      const hint = 'Restore it from a backup, or move it away to start empty (the console fills it again).'
-      return { ok: false, message: `The state file ${path} ${read.reason}. ${hint}` }
-    }
+    if (!read.ok) return unreadable(path, read.reason)
     if (read.loaded === null) {
       const epoch = randomBytes(8).toString('hex')
       const journal = await Journal.create(path, epoch, 0, [])
-      return { ok: true, store: new Store(epoch, state, journal, hooks) }
+      return { ok: true, store: new Store(path, epoch, state, { journal, place: null }, hooks) }
     }
-    state.version = Math.max(state.version, read.loaded.header.version)
+    const { header } = read.loaded
+    state.version = Math.max(state.version, header.version)
     const journal = await Journal.openExisting(path, read.loaded)
-    return { ok: true, store: new Store(read.loaded.header.epoch, state, journal, hooks) }
+    return { ok: true, store: new Store(path, header.epoch, state, { journal, place: null }, hooks) }
+  }
+
+  /**
+   * Reads the state that another process has, and changes nothing until `takeOver`.
+   * @param bytes how much of the file is durable, as that process says (`show`)
+   */
+  static async follow(folder: string, bytes: number, hooks: StoreHooks): Promise<OpenResult> {
+    const path = join(folder, 'state.journal')
+    const state = new Definitions()
+    const read = await readJournal(path, entry => void state.apply(entry.ops, entry.version), { upTo: bytes })
+    if (!read.ok) return unreadable(path, read.reason)
+    if (read.loaded === null) return unreadable(path, 'is missing')
+    const { header } = read.loaded
+    state.version = Math.max(state.version, header.version)
+    return { ok: true, store: new Store(path, header.epoch, state, { journal: null, place: read.loaded }, hooks) }
+  }
+
+  /** Reads what came since, and may change the state from now on. Gives what came; it is not published. */
+  async takeOver(): Promise<TakenResult> {
+    if (this.#place === null) return { ok: true, ops: [] }
+    const ops: Op[] = []
+    const read = await readJournal(
+      this.#path,
+      entry => {
+        this.#state.apply(entry.ops, entry.version)
+        ops.push(...entry.ops)
+      },
+      { from: this.#place }
+    )
+    if (!read.ok) return unreadable(this.#path, read.reason)
+    if (read.loaded === null) return unreadable(this.#path, 'is missing')
+    this.#journal = await Journal.openExisting(this.#path, read.loaded)
+    this.#place = null
+    return { ok: true, ops }
+  }
+
+  /** Lets another process read along: the file stays the same one, however long it grows. Gives how many bytes of it are durable. */
+  async show(): Promise<number> {
+    this.#isFollowed = true
+    let bytes = 0
+    const look = (): Plan<undefined, never> => {
+      bytes = this.figures.bytes
+      return { ok: true, ops: [], value: undefined }
+    }
+    // Between two batches: no write and no rewriting is under way, and none begins before it is answered.
+    await this.#enqueue(look, { alone: true, looks: true })
+    return bytes
+  }
+
+  /** Nobody reads along any more. */
+  hide(): void {
+    this.#isFollowed = false
+  }
+
+  /** Lets another process have the file: changes are refused until `takeOver`. */
+  async release(): Promise<void> {
+    while (this.#running !== null) await this.#running
+    const journal = this.#journal
+    if (journal === null) return
+    this.#journal = null
+    this.#place = await journal.place(this.epoch, this.#state.version)
+    await journal.close()
   }
 
   /** Plans, writes and publishes a change. `plan` sees the state after all changes before it. */
@@ -100,14 +183,22 @@ export class Store {
     return outcome.value
   }
 
-  /** The prefixes of a user as they are this moment, undefined where there is none; no promise that they are durable. */
-  prefixesOf(user: string): readonly string[] | undefined {
-    return this.#state.users.get(user)?.prefixes
+  /** What a user has this moment, undefined where there is none; no promise that it is durable. */
+  leaseOf(user: string): { prefixes: readonly string[]; quota: Quota | undefined } | undefined {
+    const record = this.#state.users.get(user)
+    return record && { prefixes: record.prefixes, quota: record.limits?.quota }
+  }
+
+  /** How much there is, and whether the last write failed; cheap, and as it is this moment. */
+  get figures(): { users: number; prefixes: number; bytes: number; isFailing: boolean } {
+    const { users, prefixes } = this.#state
+    const bytes = this.#journal?.bytes ?? this.#place?.bytes ?? 0
+    return { users: users.size, prefixes: prefixes.length, bytes, isFailing: this.#failing }
   }
 
   async close(): Promise<void> {
     await this.#running
-    await this.#journal.close()
+    await this.#journal?.close()
   }
 
   async #run(): Promise<void> {
@@ -121,6 +212,8 @@ export class Store {
   }
 
   async #commit(batch: Waiting[]): Promise<void> {
+    const journal = this.#journal
+    if (journal === null) return this.#answerLooks(batch)
     const ops: Op[] = []
     const undo: Array<() => void> = []
     const before = this.#state.version
@@ -147,7 +240,7 @@ export class Store {
     }
     if (ops.length > 0 || tests) {
       try {
-        await this.#journal.append({ version: this.#state.version, ops })
+        await journal.append({ version: this.#state.version, ops })
         this.#failing = false
       } catch (error) {
         this.#writeFailed(error)
@@ -159,7 +252,18 @@ export class Store {
       if (ops.length > 0) await this.#publish(ops)
     }
     for (const settle of done) settle()
-    if (this.#journal.overgrown) await this.#compact()
+    if (journal.overgrown && !this.#isFollowed) await this.#compact(journal)
+  }
+
+  /** While another process has the file, there is nothing but looking. */
+  #answerLooks(batch: readonly Waiting[]): void {
+    for (const { looks, plan, settle, fail } of batch) {
+      try {
+        settle(looks ? this.#look(plan) : { ok: false, reason: 'takingOver' })
+      } catch (error) {
+        fail(error)
+      }
+    }
   }
 
   /** Answers what only looked, once the changes that it saw are taken back. */
@@ -170,13 +274,13 @@ export class Store {
     return { ok: true, value: planned.value, version: this.#state.version }
   }
 
-  async #compact(): Promise<void> {
+  async #compact(journal: Journal): Promise<void> {
     const state = this.#state
     const entries = function* (): Generator<Entry> {
       for (const { ops, generation } of state.snapshot()) yield { version: generation, ops }
     }
     try {
-      await this.#journal.rewrite(this.epoch, state.version, entries())
+      await journal.rewrite(this.epoch, state.version, entries())
     } catch (error) {
       // The long file still says everything; the next change tries again.
       this.#writeFailed(error)

@@ -1,15 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { parseAddress, parsePrefixes, RangeSet } from '../net/ip.ts'
-import type { TrafficRow } from '../proxy/traffic-meter.ts'
+import { type Counter, noTraffic, type TrafficRow } from '../proxy/traffic-meter.ts'
 import { nextTurn } from '../turns.ts'
+import { ChangeLog } from './change-log.ts'
+import { type Quota, Quotas, type SavedQuota } from './quotas.ts'
 
-type Total = { since: string; changed: number; up: number; down: number; requests: number; errors: number }
-type Saved = { format: 1; epoch: string; rows: Array<Total & { user: string; ip: string }> }
+/** Figures as they are in the file: `seq` rises with each save that changed the row. */
+type Saved = Omit<Counter, 'codes'> & {
+  user: string
+  ip: string
+  since: string
+  changed: number
+  codes?: Record<string, number>
+  seq?: number
+}
+type Total = Counter & {
+  since: string
+  changed: number
+  /** As it is in the file, or will be with the save that is under way. Null: it was never saved. */
+  saved: Saved | null
+  dirty: boolean
+  /** The place of `saved` in the order of changes. */
+  seq: number
+}
+type File = { format: 1; epoch: string; rows: Saved[]; quotas?: SavedQuota[] }
 
-/** The prefixes that a user has at present, undefined for no such user. */
-export type LeasedTo = (user: string) => readonly string[] | undefined
+/** What a user has at present, undefined for no such user. */
+export type LeaseOf = (user: string) => { prefixes: readonly string[]; quota?: Quota | undefined } | undefined
 
 /** How long the figures of a lease that is gone are still told. */
 const KEEP_REMOVED_MS = 24 * 3600 * 1000
@@ -17,6 +37,7 @@ const KEEP_REMOVED_MS = 24 * 3600 * 1000
 const ROWS_A_TURN = 500
 /** Saving takes at most this share of the time. */
 const SAVING_SHARE = 0.02
+const SUMS = ['up', 'down', 'requests', 'errors', 'connections'] as const
 
 /** Bytes and requests per user and address since ever, over restarts. */
 export class TrafficTotals {
@@ -24,18 +45,28 @@ export class TrafficTotals {
   readonly #now: () => number
   readonly #totals = new Map<string, Map<string, Total>>()
   readonly #all = { up: 0, down: 0, requests: 0, errors: 0 }
+  readonly #log = new ChangeLog<Total>()
+  readonly #quotas: Quotas
   #epoch: string
   #dirty = true
+  #seq = 0
+  /** Up to here the file has everything: no more is told. */
+  #durable = 0
+  /** The furthest place that was ever told, or may have been before this process: what changes after that takes another one. */
+  #told = 0
+  /** Newer figures of rows that keep their places, until the file has them. */
+  #kept: { total: Total; saved: Saved }[] = []
   #saving: Promise<void> = Promise.resolve()
   /** Not before this time (of `performance.now()`) is it worth saving again. */
   #rests = 0
-  /** Whose rows stay; all of them until it is set. */
-  leasedTo: LeasedTo | null = null
+  /** Whose rows stay, and what quota they have; all rows stay until it is set. */
+  leaseOf: LeaseOf | null = null
 
   private constructor(path: string, now: () => number, epoch: string) {
     this.#path = path
     this.#now = now
     this.#epoch = epoch
+    this.#quotas = new Quotas(user => this.leaseOf?.(user)?.quota)
   }
 
   /** Reads the saved figures; where they are missing or unreadable, counting starts again under another epoch. */
@@ -43,14 +74,31 @@ export class TrafficTotals {
     const path = join(folder, 'traffic.json')
     const totals = new TrafficTotals(path, now, randomBytes(8).toString('hex'))
     try {
-      const saved = JSON.parse(await readFile(path, 'utf8')) as Saved
-      if (saved.format !== 1) return totals
-      totals.#epoch = saved.epoch
-      for (const { user, ip, ...total } of saved.rows) totals.#of(user).set(ip, total)
+      const file = JSON.parse(await readFile(path, 'utf8')) as File
+      if (file.format !== 1) return totals
+      totals.#load(file)
     } catch {
       // Traffic figures are worth no refusal to start: the new epoch tells the console.
     }
     return totals
+  }
+
+  #load({ epoch, rows, quotas }: File): void {
+    // Those that an older agent wrote come first, in the order of the file: the same at each start until they change.
+    const inOrder = rows.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+    for (const row of inOrder) {
+      const seq = (this.#seq = Math.max(this.#seq + 1, row.seq ?? 0))
+      const { user, ip, since, changed, codes } = row
+      const total: Total = { ...noTraffic(), since, changed, saved: row, dirty: false, seq, codes: null }
+      if (codes !== undefined) total.codes = { ...codes }
+      for (const name of SUMS) total[name] = row[name] ?? 0
+      this.#of(user).set(ip, total)
+      this.#log.push(seq, total)
+    }
+    this.#quotas.load(quotas ?? [])
+    this.#durable = this.#seq
+    this.#told = this.#seq
+    this.#epoch = epoch
   }
 
   #of(user: string): Map<string, Total> {
@@ -65,17 +113,19 @@ export class TrafficTotals {
     for (const row of rows) {
       for (const name of ['up', 'down', 'requests', 'errors'] as const) this.#all[name] += row[name]
       const addresses = this.#of(row.user)
-      const total = addresses.get(row.ip)
+      let total = addresses.get(row.ip)
       if (total === undefined) {
-        const { up, down, requests, errors } = row
-        addresses.set(row.ip, { since, changed: now, up, down, requests, errors })
-      } else {
-        total.up += row.up
-        total.down += row.down
-        total.requests += row.requests
-        total.errors += row.errors
-        total.changed = now
+        total = { ...noTraffic(), since, changed: now, saved: null, dirty: true, seq: -1 }
+        addresses.set(row.ip, total)
       }
+      for (const name of SUMS) total[name] += row[name]
+      for (const code in row.codes) {
+        total.codes ??= {}
+        total.codes[code] = (total.codes[code] ?? 0) + (row.codes[code] ?? 0)
+      }
+      total.changed = now
+      total.dirty = true
+      this.#quotas.add(row.user, row.up + row.down)
       this.#dirty = true
     }
   }
@@ -85,6 +135,11 @@ export class TrafficTotals {
     return { ...this.#all }
   }
 
+  /** Whose quota is used up, as `user id`; null where that has not changed since it was asked for last. */
+  takeSpent(): string[] | null {
+    return this.#quotas.takeSpent()
+  }
+
   /**
    * The figures as they are in the file, open for reading: durable before they are told, so that what was once reported
    * never shrinks, whatever happens to the process.
@@ -92,6 +147,41 @@ export class TrafficTotals {
   async report(): Promise<FileHandle> {
     await this.save()
     return open(this.#path, 'r')
+  }
+
+  /** Whether everything that is durable was told with this cursor. */
+  isTold({ epoch, after }: { epoch: string; after: number }): boolean {
+    return epoch === this.#epoch && after === this.#durable
+  }
+
+  /**
+   * Rows that changed since `after`, as they are in the file, in the order of their changes. A cursor of another epoch, or
+   * one that this file has not come to (an older copy of it was put back), begins anew.
+   */
+  changes({ epoch, after, limit }: { epoch: string; after: number; limit: number }): AgentTrafficChanges {
+    const from = epoch === this.#epoch && after <= this.#durable ? after : 0
+    const { found, last, more } = this.#log.after(from, { limit, upTo: this.#durable })
+    const rows = found.flatMap(({ saved }) => {
+      if (saved === null) return []
+      const { user, ip, since, changed, up, down, requests, errors } = saved
+      return [
+        {
+          user,
+          ip,
+          since,
+          changed: new Date(changed).toISOString(),
+          up,
+          down,
+          requests,
+          errors,
+          connections: saved.connections ?? 0,
+          codes: saved.codes ?? {}
+        }
+      ]
+    })
+    const cursor = more ? last : this.#durable
+    this.#told = Math.max(this.#told, cursor)
+    return { epoch: this.#epoch, cursor, more, rows }
   }
 
   /** Saves from time to time: the more rows there are, the rarer. */
@@ -110,12 +200,22 @@ export class TrafficTotals {
           await this.#write()
         } catch (error) {
           this.#dirty = true
+          for (const { total } of this.#kept.splice(0)) total.dirty = true
           await rm(`${this.#path}.new`, { force: true }).catch(() => {})
           throw error
         }
       })()
     }
     await this.#saving
+  }
+
+  /**
+   * Saves until the file has everything that is told: for another process that goes on by it. What is told while the file is written
+   * has newer figures than were told, and comes again only if it is written once more, behind what was told.
+   */
+  async settle(): Promise<void> {
+    do await this.save()
+    while (this.#dirty)
   }
 
   async #write(): Promise<void> {
@@ -138,33 +238,61 @@ export class TrafficTotals {
         separator = ',\n'
         await nextTurn()
       }
-      await file.write(']}\n')
+      await file.write(`],"quotas":${JSON.stringify(this.#quotas.saved())}}\n`)
       await file.sync()
     } finally {
       await file.close()
     }
     await rename(`${this.#path}.new`, this.#path)
+    for (const { total, saved } of this.#kept.splice(0)) {
+      total.saved = saved
+      // Told while the file was written, with the figures of before: it comes again.
+      if (total.seq <= this.#told) this.#dirty = total.dirty = true
+    }
+    this.#durable = this.#seq
     this.#rests = performance.now() + busy / SAVING_SHARE
   }
 
-  /** All rows; those that nobody has any more go on the way. */
-  *#rows(): Generator<Saved['rows'][number]> {
+  /** All rows as they are to be saved; those that nobody has any more go on the way. */
+  *#rows(): Generator<Saved> {
     const before = this.#now() - KEEP_REMOVED_MS
     for (const [user, addresses] of this.#totals) {
       let leased: RangeSet | null = null
       for (const [ip, total] of addresses) {
-        if (total.changed < before && this.leasedTo !== null) {
-          leased ??= rangesOf(this.leasedTo(user))
+        if (total.changed < before && this.leaseOf !== null) {
+          leased ??= rangesOf(this.leaseOf(user)?.prefixes)
           const address = parseAddress(ip)
           if (address === null || !leased.has(address)) {
             addresses.delete(ip)
+            total.seq = -1
             continue
           }
         }
-        yield { user, ip, ...total }
+        yield this.#toSave(user, ip, total)
       }
       if (addresses.size === 0) this.#totals.delete(user)
     }
+  }
+
+  /**
+   * What is told stays as it was saved, however often the row changes until it is told. A row that waits to be told keeps its
+   * place: where more rows change than one reading takes, those that were told would come before it again and again.
+   */
+  #toSave(user: string, ip: string, total: Total): Saved {
+    if (!total.dirty && total.saved !== null) return total.saved
+    const { since, changed, up, down, requests, errors, connections, codes } = total
+    const waits = total.saved !== null && total.seq > this.#told
+    total.dirty = false
+    const seq = waits ? total.seq : ++this.#seq
+    const saved: Saved = { user, ip, since, changed, up, down, requests, errors, connections, seq }
+    if (codes !== null) saved.codes = { ...codes }
+    if (waits) this.#kept.push({ total, saved })
+    else {
+      total.seq = seq
+      total.saved = saved
+      this.#log.push(seq, total)
+    }
+    return saved
   }
 }
 

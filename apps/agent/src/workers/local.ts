@@ -1,11 +1,17 @@
-import type { Server } from 'node:net'
+import { constants } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import type { Pem } from '../certificate.ts'
 import type { AgentConfig } from '../config.ts'
 import { DestinationPolicy } from '../net/destinations.ts'
+import { handleOf, lent, type Listener } from '../net/listen-handle.ts'
 import { CachingResolver, type Resolve } from '../net/resolver.ts'
 import { SourcePorts } from '../net/source-ports.ts'
 import { AccessTable } from '../proxy/access-table.ts'
-import { listenProxy } from '../proxy/listener.ts'
+import { type Listening, listenProxy } from '../proxy/listener.ts'
 import { Plane } from '../proxy/plane.ts'
+import { endConnections, lookAt } from '../proxy/live-connections.ts'
+import type { PlaneFigures } from '../proxy/plane-figures.ts'
+import { usableSockets } from '../proxy/usable-sockets.ts'
 import { piecesOf, TrafficMeter } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { Backend } from './backend.ts'
@@ -21,20 +27,32 @@ export type PlaneConfig = Pick<
   | 'protectedPorts'
   | 'echNames'
   | 'sourcePorts'
+  | 'sockets'
+  | 'udp'
   | 'limits'
-> & { shared: boolean }
+  | 'abuse'
+> & { shared: boolean; certificate: Pem | null; sessionKey: string }
 
 /** Rows of the counters that are passed on in one turn of the loop. */
 export const ROWS_A_TURN = 500
+
+/** A worker of an agent that was killed right before may hold the port for a moment. */
+const PORT_TRIES = 4
+const PORT_WAIT_MS = 250
 
 /** The data plane of one process. */
 export class LocalPlane {
   readonly plane: Plane
   readonly #resolver = new CachingResolver()
   readonly #config: PlaneConfig
-  #servers: Server[] = []
+  #servers: Listening[] = []
 
-  constructor(config: PlaneConfig, log: (line: string) => void, resolve?: Resolve) {
+  constructor(
+    config: PlaneConfig,
+    log: (line: string) => void,
+    tell: (message: string) => void = () => {},
+    resolve?: Resolve
+  ) {
     this.#config = config
     this.plane = new Plane({
       accessTable: new AccessTable(),
@@ -48,44 +66,131 @@ export class LocalPlane {
       limits: config.limits,
       traffic: new TrafficMeter(),
       sourcePorts: new SourcePorts(config.sourcePorts),
+      sessionKey: config.sessionKey,
       echNames: config.echNames,
-      log
+      abuse: config.abuse,
+      udp: config.udp,
+      log,
+      tellFault: tell
     })
+    if (config.certificate !== null) this.secure(config.certificate)
   }
 
-  async listen(): Promise<{ ok: true; port: number } | { ok: false; host: string; code: string }> {
+  /** Listens, on sockets that are open already where there are any; `warning` is what an operator should know of it. */
+  async listen(
+    opened: readonly Listener[] = []
+  ): Promise<{ ok: true; port: number; warning: string | null } | { ok: false; host: string; code: string }> {
+    const { sockets, problem } = await usableSockets(this.#config.sockets)
+    this.plane.sockets = sockets
     const { proxyHosts, proxyPort, shared } = this.#config
-    const listening = await listenProxy(this.plane, proxyHosts, proxyPort, shared)
+    let listening = await listenProxy(this.plane, proxyHosts, proxyPort, shared, opened)
+    for (let tries = 1; !listening.ok && listening.code === 'EADDRINUSE' && tries < PORT_TRIES; tries++) {
+      await new Promise(resolve => setTimeout(resolve, PORT_WAIT_MS))
+      listening = await listenProxy(this.plane, proxyHosts, proxyPort, shared, opened)
+    }
     if (!listening.ok) return listening
     this.#servers = listening.servers
-    return { ok: true, port: listening.port }
+    const warning =
+      problem === null
+        ? null
+        : `The fast sockets do not work with this Node.js (${problem}); slower ones serve. AGENT_SOCKETS=streams says so.`
+    return { ok: true, port: listening.port, warning }
+  }
+
+  /** Takes a certificate for new connections. */
+  secure({ cert, key }: Pem): void {
+    this.plane.secureContext = createSecureContext({
+      cert,
+      key,
+      minVersion: 'TLSv1.2',
+      // Each costs a signature, and whoever never logs in could ask for any number of them.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION
+    })
   }
 
   reload(): void {
     this.#resolver.reload()
   }
 
-  close(): void {
-    for (const server of this.#servers) server.close()
-    this.plane.close()
+  figures(): PlaneFigures {
+    return { ...this.plane.figures, open: this.plane.connections, dns: { ...this.#resolver.figures } }
+  }
+
+  /** The sockets that it listens on, for another process. */
+  lend(): Listener[] {
+    return this.#servers.flatMap(({ host, server }) => {
+      const handle = handleOf(server)
+      const address = server.address()
+      const port = address === null || typeof address === 'string' ? 0 : address.port
+      return handle === null ? [] : [lent(host, port, handle)]
+    })
+  }
+
+  /** Takes no new connections; those that are open go on. */
+  drain(): void {
+    for (const { server } of this.#servers.splice(0)) server.close()
+    this.plane.drain()
+  }
+
+  close(note: string | null = null): void {
+    for (const { server } of this.#servers) server.close()
+    this.plane.close(note)
   }
 }
 
 /** The backend of a single process: the management API and the data plane live together. */
-export function localBackend(config: PlaneConfig, log: (line: string) => void, resolve?: Resolve): Backend {
-  const local = new LocalPlane(config, log, resolve)
+export function localBackend(
+  config: PlaneConfig,
+  log: (line: string) => void,
+  tell: (message: string) => void,
+  resolve?: Resolve
+): Backend {
+  const local = new LocalPlane(config, log, tell, resolve)
+  const listen: Backend['listen'] = async opened => {
+    const listening = await local.listen(opened)
+    if (listening.ok && listening.warning !== null) tell(listening.warning)
+    return listening
+  }
+  const prepare: Backend['prepare'] = async store => {
+    await store.join(ops => void local.plane.apply(ops))
+    return true
+  }
   return {
     start: async store => {
-      await store.join(ops => void local.plane.apply(ops))
-      return local.listen()
+      await prepare(store)
+      return listen([])
+    },
+    prepare,
+    listen,
+    lend: () => Promise.resolve({ listeners: local.lend(), open: local.plane.openToTell(true) }),
+    drain: () => {
+      local.drain()
+      return Promise.resolve()
+    },
+    shares: () => local.plane.toTell(),
+    share: (shares, isTogether) => {
+      local.plane.isTogether = isTogether
+      const own = new Map(local.plane.openToTell().map(([name, open]) => [name, open]))
+      local.plane.setElsewhere(
+        shares.open.map(([name, open]) => [name, open, own.get(name) ?? 0]),
+        true
+      )
+      local.plane.setSpeeds(shares.speeds)
     },
     publish: (ops: Op[]) => local.plane.apply(ops),
-    collect: () => Promise.resolve(piecesOf(local.plane.collect(), ROWS_A_TURN)),
+    collect: async () => piecesOf(await local.plane.collectInTurns(), ROWS_A_TURN),
     connections: () => local.plane.connections,
+    secure: pem => local.secure(pem),
+    setSpent: users => void local.plane.setSpent(users),
     reload: () => local.reload(),
+    // The process is the managing one, which is told of by itself.
+    figures: () => ({ plane: local.figures(), processes: [], restarts: 0 }),
+    look: (user, limit) => lookAt(local.plane, user, limit),
+    end: (user, connection) => endConnections(local.plane, user, connection),
+    signs: () => local.plane.abuse.take(),
     serving: () => ({ now: 1, wanted: 1 }),
-    close: () => {
-      local.close()
+    close: (note = null) => {
+      local.close(note)
       return Promise.resolve(piecesOf(local.plane.collect(), ROWS_A_TURN))
     }
   }

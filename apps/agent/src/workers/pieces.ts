@@ -17,11 +17,15 @@ export function* piecesOf(ops: readonly Op[]): Generator<Piece> {
     let small = op
     if ((op.op === 'deny-set' || op.op === 'blacklist') && op.domains !== null) {
       const list = op.op === 'deny-set' ? op.hash : BLACKLIST
-      let at = 0
-      for (; op.domains.length - at > ENTRIES; at += ENTRIES) {
-        yield { type: 'entries', list, entries: op.domains.slice(at, at + ENTRIES) }
+      let entries: string[] = []
+      for (const entry of op.domains) {
+        if (entries.length === ENTRIES) {
+          yield { type: 'entries', list, entries }
+          entries = []
+        }
+        entries.push(entry)
       }
-      small = { ...op, domains: op.domains.slice(at) }
+      small = { ...op, domains: entries }
     } else if (weightOf(op) > PREFIXES) small = packed(op)
     batch.push(small)
     prefixes += weightOf(small)
@@ -49,6 +53,8 @@ function packed(op: Op): Op {
   const all = prefixesOf(op.record.prefixes)
   const wide = all.filter(prefix => prefix.last - prefix.first >= 65_536n).map(prefix => prefix.text)
   const clients = packRanges(prefixesOf(op.record.allowedClientIps))
-  const record = { ...op.record, prefixes: wide, allowedClientIps: op.record.allowedClientIps.slice(0, 1) }
+  // Where they stand for a password they are looked up one by one; then they are few.
+  const kept = op.record.access === 'address' ? op.record.allowedClientIps : op.record.allowedClientIps.slice(0, 1)
+  const record = { ...op.record, prefixes: wide, allowedClientIps: kept }
   return { ...op, record, packed: { addresses: packRanges(all), clients } }
 }

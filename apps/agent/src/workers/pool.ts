@@ -1,53 +1,70 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Pem } from '../certificate.ts'
+import type { ListenHandle, Listener } from '../net/listen-handle.ts'
+import type { Shares } from '../proxy/connection-limits.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { Store } from '../state/store.ts'
-import type { Backend, Started } from './backend.ts'
+import type { AbuseSign } from '../proxy/abuse-watch.ts'
+import { joinParts, type LivePart } from '../proxy/live-connections.ts'
+import { addFigures, noFigures, type PlaneFigures } from '../proxy/plane-figures.ts'
+import type { Backend, BackendFigures, Lent, Started } from './backend.ts'
 import type { WriteLines } from '../log/access-log.ts'
+import { ownRuntime } from './kept-program.ts'
 import type { PlaneConfig } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
-import { piecesOf } from './pieces.ts'
 import { WORKER } from './program.ts'
+import { joinShares, SharedCounts } from './shared-counts.ts'
+import { START_TIMEOUT_MS, WorkerProcess } from './worker-process.ts'
 
 /** The agent's program where it runs from its sources. */
 const SOURCE = fileURLToPath(new URL('../main.ts', import.meta.url))
-/** A worker that does not answer in this time is replaced by one that starts from the present state. */
-const ANSWER_TIMEOUT_MS = 5000
+/**
+ * Half of a worker's young objects at a time, in MB. What tunnels need dies with them, and left to itself this grew with each storm
+ * of them to three times the rest of the memory, which it then kept.
+ */
+const YOUNG_GENERATION = '--max-semi-space-size=4'
 const RESTART_DELAY_MS = 500
-/** A worker of an agent that was killed right before may hold the port for a moment. */
-const PORT_TRIES = 4
-const PORT_WAIT_MS = 250
 const MAX_RESTART_DELAY_MS = 30_000
-/** From its beginning until it listens. */
-const START_TIMEOUT_MS = 60_000
+const MAX_SIGNS = 1000
+/** How long what workers tell of their connections is gathered. */
+const TELL_MS = 10
 
-type Worker = {
-  child: ChildProcess
-  waiting: Map<number, (message: FromWorker | null) => void>
-  listening: boolean
-  /** Resolves when it has taken in whatever was sent so far. */
-  fed: Promise<void>
-  /** As of the last time that it was asked. */
-  connections: number
-}
+/** A worker that begins: `fed` once it knows the state (null: it never began), `started` once it listens or is gone. */
+type Begun = { fed: Promise<WorkerProcess | null>; started: Promise<Started> }
 
 /** Several serving processes on one shared port. A change counts once each of them applied it. */
 export class WorkerPool implements Backend {
-  readonly #config: PlaneConfig
+  #config: PlaneConfig
   readonly #wanted: number
   readonly #program: string
+  readonly #runtime = ownRuntime()
   readonly #log: WriteLines
-  readonly #workers = new Set<Worker>()
+  readonly #workers = new Set<WorkerProcess>()
   /** Counts that nobody has taken over yet. */
   readonly #rows: TrafficRow[][] = []
   #store: Store | null = null
   #port: number
-  #nextId = 1
   #closing = false
   #started = false
+  /** No worker that ends is replaced. */
+  #draining = false
+  /** Workers that know the state and do not listen yet. */
+  #prepared: Begun[] = []
+  /** Workers share sockets of a process of before, which no other one can be opened beside. */
+  #borrows = false
+  readonly #counts = new SharedCounts<WorkerProcess>()
+  /** Processes before or after these have connections, too. */
+  #isTogether = false
+  #telling: NodeJS.Timeout | null = null
+  #spent: string[] = []
   /** Workers in a row that ended before they listened. */
   #failures = 0
+  #restarts = 0
+  #signs: AbuseSign[] = []
+  /** What workers counted that are gone. */
+  readonly #gone: PlaneFigures = noFigures()
   readonly #tell: (message: string) => void
 
   /** `tell` gets what operators should know. */
@@ -69,46 +86,132 @@ export class WorkerPool implements Backend {
     this.#store = store
     for (let n = 0; n < this.#wanted; n++) {
       // One after the other: with port 0 the first one's port is everybody's.
-      let started = await this.#spawn()
-      for (let tries = 1; !started.ok && started.code === 'EADDRINUSE' && tries < PORT_TRIES; tries++) {
-        await new Promise(resolve => setTimeout(resolve, PORT_WAIT_MS))
-        started = await this.#spawn()
-      }
+      const started = await this.#spawn()
       if (!started.ok) return started
       this.#port = started.port
     }
+    return this.#begun()
+  }
+
+  async prepare(store: Store): Promise<boolean> {
+    this.#store = store
+    this.#prepared = Array.from({ length: this.#wanted }, () => this.#begin(false))
+    const fed = await Promise.all(this.#prepared.map(begun => begun.fed))
+    return fed.every(worker => worker?.isLive === true)
+  }
+
+  async listen(opened: Listener[]): Promise<Started> {
+    const [first] = opened
+    if (first !== undefined && this.#config.proxyPort === 0) this.#port = first.port
+    const perHost = Map.groupBy(opened, ({ host }) => host)
+    this.#borrows = [...perHost.values()].some(({ length }) => length < this.#wanted)
+    const answers = this.#prepared.map(async ({ fed, started }, n): Promise<Started> => {
+      const worker = await fed
+      if (worker === null) return started
+      // Each gets its part; where there are fewer than workers, some have the same one.
+      const own = [...perHost.values()].flatMap(sockets =>
+        sockets.filter((_, at) => at % this.#wanted === n % Math.max(1, Math.min(sockets.length, this.#wanted)))
+      )
+      this.#listen(worker, own)
+      return started
+    })
+    const started = await Promise.all(answers)
+    for (const listener of opened) listener.done()
+    const failed = started.find(one => !one.ok)
+    if (failed !== undefined) return failed
+    return this.#begun()
+  }
+
+  /** All have listened. From here on losses are made good, also of those that ended while others began. */
+  #begun(): Started {
     this.#started = true
+    for (let n = this.#workers.size; n < this.#wanted; n++) this.#lost('while others began')
     return { ok: true, port: this.#port }
   }
 
+  async lend(): Promise<Lent> {
+    const lent = await Promise.all(Array.from(this.#workers, worker => worker.lend()))
+    const { open } = joinShares(lent.map(one => ({ open: one.open, speeds: [] })))
+    return { listeners: lent.flatMap(({ listeners }) => listeners), open }
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true
+    await this.#askAll(id => ({ type: 'drain', id }))
+  }
+
+  shares(): Shares {
+    return this.#counts.own
+  }
+
+  share(shares: Shares, isTogether: boolean): void {
+    const isNew = isTogether !== this.#isTogether
+    this.#isTogether = isTogether
+    this.#counts.setOthers(shares)
+    if (isNew) for (const worker of this.#workers) worker.post({ type: 'elsewhere', open: [], isTogether })
+    this.#tellCounts(false)
+    this.#tellSpeeds()
+  }
+
   async #spawn(): Promise<Started> {
+    const { fed, started } = this.#begin(true)
+    const worker = await fed
+    if (worker === null) return started
+    const [other] = this.#borrows ? [...this.#workers].filter(one => one.listening) : []
+    const lent = other === undefined ? [] : (await other.lend()).listeners
+    this.#listen(worker, lent)
+    // Not before they have left.
+    void started.then(() => lent.forEach(listener => listener.done()))
+    return started
+  }
+
+  /** @param isHurried whether it has to listen within some time */
+  #begin(isHurried: boolean): Begun {
     let child: ChildProcess
     try {
-      child = fork(this.#program, [WORKER], { serialization: 'advanced' })
+      child = fork(this.#program, [WORKER], {
+        serialization: 'advanced',
+        execPath: this.#runtime(),
+        execArgv: [...process.execArgv, YOUNG_GENERATION]
+      })
     } catch (error) {
       // No file handle or process left: later there may be.
       this.#lost((error as NodeJS.ErrnoException).code ?? String(error))
-      return { ok: false, host: '', code: 'EXITED' }
+      return { fed: Promise.resolve(null), started: Promise.resolve({ ok: false, host: '', code: 'EXITED' }) }
     }
-    const worker: Worker = { child, waiting: new Map(), listening: false, fed: Promise.resolve(), connections: 0 }
-    const silent = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+    const worker = new WorkerProcess(child)
+    const silent = isHurried ? setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS) : undefined
     const started = new Promise<Started>(resolve => {
-      child.on('message', (message: FromWorker) => {
+      child.on('message', (message: FromWorker, handle?: unknown) => {
         if (message.type === 'log') this.#log(message.text, message.lines)
+        else if (message.type === 'tell') this.#tell(message.text)
         else if (message.type === 'rows') this.#rows.push(message.rows)
-        else if (message.type === 'listening') {
+        else if (message.type === 'listener') {
+          const { host, port } = message
+          if (handle !== undefined) worker.lends(host, port, handle as ListenHandle)
+        } else if (message.type === 'open') {
+          this.#counts.tell(worker, message.open)
+          // Others may tell of the same at this moment.
+          this.#telling ??= setTimeout(() => this.#tellCounts(false), TELL_MS).unref()
+        } else if (message.type === 'listening') {
           clearTimeout(silent)
           worker.listening = true
           this.#failures = 0
+          if (message.warning !== null) this.#tell(message.warning)
           resolve({ ok: true, port: message.port })
         } else if (message.type === 'failed') {
           resolve({ ok: false, host: message.host, code: message.code })
           // Of no use as it is; another one may find the port free.
           child.kill('SIGKILL')
         } else {
-          if (message.type === 'collected') worker.connections = message.connections
-          worker.waiting.get(message.id)?.(message)
-          worker.waiting.delete(message.id)
+          if (message.type === 'collected') {
+            worker.connections = message.connections
+            worker.told = message.told
+            // Nobody takes more of them than a screen shows.
+            this.#signs = [...this.#signs, ...message.told.signs].slice(-MAX_SIGNS)
+            this.#counts.tellSpeeds(worker, message.speeds)
+          }
+          worker.answered(message)
         }
       })
       const ended = (how: string): void => {
@@ -123,96 +226,132 @@ export class WorkerPool implements Backend {
       })
       child.on('exit', (code, signal) => ended(signal ?? `status ${code}`))
     })
-    this.#post(worker, { type: 'start', config: { ...this.#config, proxyPort: this.#port } })
-    await this.#store?.join(ops => {
-      // One that is gone already is not waited for.
-      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
-      this.#workers.add(worker)
-      void this.#feed(worker, ops).then(() => this.#post(worker, { type: 'listen' }))
-    })
-    return started
+    // One that could not begin, for want of file handles for example, has no channel either.
+    if (child.pid === undefined) return { fed: Promise.resolve(null), started }
+    worker.post({ type: 'start', config: { ...this.#config, proxyPort: this.#port } })
+    const join = async (): Promise<WorkerProcess | null> => {
+      await this.#store?.join(ops => {
+        // One that is gone already is not waited for.
+        if (worker.hasEnded) return
+        this.#workers.add(worker)
+        this.#counts.join(worker)
+        worker.isLive = true
+        void worker.feed(ops)
+      })
+      await worker.fed
+      return worker.isLive ? worker : null
+    }
+    return { fed: join(), started }
   }
 
-  #exited(worker: Worker, how: string): void {
-    this.#workers.delete(worker)
-    for (const answer of worker.waiting.values()) answer(null)
-    worker.waiting.clear()
+  #listen(worker: WorkerProcess, opened: readonly Listener[]): void {
+    // It began before others took the port.
+    if (this.#draining) return worker.kill()
+    for (const { host, port, handle } of opened) worker.post({ type: 'listener', host, port }, handle)
+    worker.post({ type: 'spent', users: this.#spent })
+    // Before it takes the first connection.
+    worker.post({ type: 'elsewhere', open: [], isTogether: this.#isTogether })
+    this.#tellCounts(false)
+    worker.post({ type: 'listen' })
+  }
+
+  #exited(worker: WorkerProcess, how: string): void {
+    if (this.#workers.delete(worker) && worker.told !== null) addFigures(this.#gone, worker.told.plane, false)
+    worker.gone()
+    this.#counts.leave(worker)
+    this.#tellCounts(false)
     this.#lost(how)
   }
 
   /** Starts another worker in place of one that is gone: later and later while none of them gets to listen. */
   #lost(how: string): void {
     // A first start that fails is the caller's to tell; later losses are made good.
-    if (this.#closing || !this.#started) return
+    if (this.#closing || this.#draining || !this.#started) return
+    this.#restarts++
     const delay = Math.min(RESTART_DELAY_MS * 2 ** this.#failures++, MAX_RESTART_DELAY_MS)
     this.#tell(`A worker ended (${how}). Another one is started in ${delay / 1000} seconds.`)
     setTimeout(() => {
-      if (!this.#closing) void this.#spawn()
+      if (!this.#closing && !this.#draining) void this.#spawn()
     }, delay).unref()
   }
 
-  #post(worker: Worker, message: ToWorker): void {
-    worker.child.send(message, error => {
-      if (error !== null) worker.child.kill('SIGKILL')
-    })
-  }
-
-  /** Asks a worker; one that stays silent is ended (and replaced), and null is its answer. */
-  #ask(worker: Worker, make: (id: number) => ToWorker): Promise<FromWorker | null> {
-    if (!this.#workers.has(worker)) return Promise.resolve(null)
-    return new Promise(resolve => {
-      const id = this.#nextId++
-      // One that is still beginning, on a busy machine, has the time of its start.
-      const patience = worker.listening ? ANSWER_TIMEOUT_MS : START_TIMEOUT_MS
-      const timer = setTimeout(() => worker.child.kill('SIGKILL'), patience)
-      worker.waiting.set(id, message => {
-        clearTimeout(timer)
-        resolve(message)
-      })
-      this.#post(worker, make(id))
-    })
-  }
-
-  async #askAll(make: (id: number) => ToWorker): Promise<void> {
-    await Promise.all(Array.from(this.#workers, worker => this.#ask(worker, make)))
-  }
-
-  /** Brings changes to a worker after all earlier ones, the next piece when the one before has been taken in. */
-  #feed(worker: Worker, ops: readonly Op[]): Promise<void> {
-    const before = worker.fed
-    const feed = async (): Promise<void> => {
-      await before
-      for (const piece of piecesOf(ops)) {
-        if ((await this.#ask(worker, id => ({ ...piece, id }))) === null) return
-      }
-    }
-    return (worker.fed = feed())
+  #askAll(make: (id: number) => ToWorker): Promise<Array<FromWorker | null>> {
+    return Promise.all(Array.from(this.#workers, worker => worker.ask(make)))
   }
 
   async publish(ops: Op[]): Promise<void> {
-    await Promise.all(Array.from(this.#workers, worker => this.#feed(worker, ops)))
+    await Promise.all(Array.from(this.#workers, worker => worker.feed(ops)))
   }
 
   async collect(): Promise<TrafficRow[][]> {
     await this.#askAll(id => ({ type: 'collect', id }))
+    this.#tellCounts(true)
+    this.#tellSpeeds()
     return this.#rows.splice(0)
+  }
+
+  /** Tells workers what others have of what is limited for all of them together. */
+  #tellCounts(again: boolean): void {
+    if (this.#telling !== null) clearTimeout(this.#telling)
+    this.#telling = null
+    for (const [worker, open] of this.#counts.changes(again))
+      worker.post({ type: 'elsewhere', open, isTogether: this.#isTogether })
+  }
+
+  #tellSpeeds(): void {
+    for (const [worker, speeds] of this.#counts.speeds()) worker.post({ type: 'speeds', speeds })
+  }
+
+  setSpent(users: string[]): void {
+    this.#spent = users
+    for (const worker of this.#workers) worker.post({ type: 'spent', users })
   }
 
   connections(): number {
     return [...this.#workers].reduce((sum, worker) => sum + worker.connections, 0)
   }
 
+  figures(): BackendFigures {
+    const plane = addFigures(noFigures(), this.#gone, false)
+    const told = [...this.#workers].flatMap(worker => worker.told ?? [])
+    for (const { plane: own } of told) addFigures(plane, own, true)
+    return { plane, processes: told.map(one => one.process), restarts: this.#restarts }
+  }
+
+  async look(user: string | null, limit: number): Promise<LivePart> {
+    const answers = await this.#askAll(id => ({ type: 'look', id, user, limit }))
+    const parts = answers.flatMap(answer => (answer?.type === 'looked' ? [answer.part] : []))
+    return joinParts(parts, limit)
+  }
+
+  async end(user: string, connection: string | null): Promise<number> {
+    const answers = await this.#askAll(id => ({ type: 'end', id, user, connection }))
+    return answers.reduce((sum, answer) => sum + (answer?.type === 'ended' ? answer.ended : 0), 0)
+  }
+
+  signs(): AbuseSign[] {
+    const signs = this.#signs
+    this.#signs = []
+    return signs
+  }
+
+  secure(pem: Pem): void {
+    // For workers that come later, too.
+    this.#config = { ...this.#config, certificate: pem }
+    for (const worker of this.#workers) worker.post({ type: 'certificate', pem })
+  }
+
   reload(): void {
-    for (const worker of this.#workers) this.#post(worker, { type: 'reload' })
+    for (const worker of this.#workers) worker.post({ type: 'reload' })
   }
 
   serving(): { now: number; wanted: number } {
     return { now: [...this.#workers].filter(worker => worker.listening).length, wanted: this.#wanted }
   }
 
-  async close(): Promise<TrafficRow[][]> {
+  async close(note: string | null = null): Promise<TrafficRow[][]> {
     this.#closing = true
-    await this.#askAll(id => ({ type: 'stop', id }))
+    await this.#askAll(id => ({ type: 'stop', id, note }))
     const workers = [...this.#workers]
     await Promise.all(
       workers.map(({ child }) => {

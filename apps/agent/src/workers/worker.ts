@@ -1,18 +1,30 @@
 // A serving process: proxies on the shared port by the state that the managing process sends.
+import type { SendHandle } from 'node:child_process'
+import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import { piecesOf } from '../proxy/traffic-meter.ts'
+import { endConnections, lookAt } from '../proxy/live-connections.ts'
+import { noFigures } from '../proxy/plane-figures.ts'
 import { nextTurn } from '../turns.ts'
 import { LocalPlane, ROWS_A_TURN } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
+import { ProcessMeter } from './process-figures.ts'
 
 // What was loaded before may have let go of it, and nothing else keeps a worker alive before it listens.
 process.channel?.ref()
 
 const LOG_EVERY_MS = 200
+const meter = new ProcessMeter()
 let local: LocalPlane | null = null
 let lines: string[] = []
+/** How long connections are counted before they are told. */
+const TELL_MS = 20
+let telling: NodeJS.Timeout | null = null
 
-const send = (message: FromWorker): void => {
-  process.send?.(message)
+/** Sockets of a process of before. */
+const opened: Listener[] = []
+
+const send = (message: FromWorker, handle?: ListenHandle): void => {
+  process.send?.(message, handle as SendHandle | undefined)
 }
 
 function sendLog(): void {
@@ -21,35 +33,89 @@ function sendLog(): void {
   lines = []
 }
 
+function sendOpen(): void {
+  const open = local?.plane.changesToTell() ?? []
+  if (open.length > 0) send({ type: 'open', open })
+}
+
+function tellOpen(): void {
+  telling ??= setTimeout(() => {
+    telling = null
+    sendOpen()
+  }, TELL_MS)
+}
+
 async function listen(): Promise<void> {
   if (local === null) return
-  const listening = await local.listen()
-  send(listening.ok ? { type: 'listening', port: listening.port } : { type: 'failed', ...listening })
+  const listening = await local.listen(opened.splice(0))
+  send(listening.ok ? { type: 'listening', ...listening } : { type: 'failed', ...listening })
 }
 
 async function collect(id: number): Promise<void> {
-  for (const rows of piecesOf(local?.plane.collect() ?? [], ROWS_A_TURN)) {
+  for (const rows of piecesOf((await local?.plane.collectInTurns()) ?? [], ROWS_A_TURN)) {
     send({ type: 'rows', rows })
     await nextTurn()
   }
   sendLog()
-  send({ type: 'collected', id, connections: local?.plane.connections ?? 0 })
+  const told = {
+    plane: local?.figures() ?? noFigures(),
+    process: await meter.read(),
+    signs: local?.plane.abuse.take() ?? []
+  }
+  const { connections = 0 } = local?.plane ?? {}
+  sendOpen()
+  send({ type: 'collected', id, connections, told, speeds: local?.plane.speedsToTell() ?? [] })
 }
 
-process.on('message', (message: ToWorker) => {
+async function look({ id, user, limit }: Extract<ToWorker, { type: 'look' }>): Promise<void> {
+  const part = local === null ? { total: 0, users: [], connections: [] } : await lookAt(local.plane, user, limit)
+  send({ type: 'looked', id, part })
+}
+
+async function end({ id, user, connection }: Extract<ToWorker, { type: 'end' }>): Promise<void> {
+  send({ type: 'ended', id, ended: local === null ? 0 : await endConnections(local.plane, user, connection) })
+}
+
+function lend(id: number): void {
+  for (const { host, port, handle } of local?.lend() ?? []) send({ type: 'listener', host, port }, handle)
+  send({ type: 'lent', id, open: local?.plane.openToTell(true) ?? [] })
+}
+
+process.on('message', (message: ToWorker, handle?: unknown) => {
   if (message.type === 'start') {
-    local = new LocalPlane(message.config, line => lines.push(line))
+    local = new LocalPlane(
+      message.config,
+      line => lines.push(line),
+      text => send({ type: 'tell', text })
+    )
     setInterval(sendLog, LOG_EVERY_MS).unref()
+    local.plane.onMany(tellOpen)
+  } else if (message.type === 'listener') {
+    const { host, port } = message
+    if (handle !== undefined) opened.push(borrowed(host, port, handle as ListenHandle))
   } else if (message.type === 'listen') void listen()
-  else if (message.type === 'ops') {
+  else if (message.type === 'lend') lend(message.id)
+  else if (message.type === 'drain') {
+    local?.drain()
+    send({ type: 'applied', id: message.id })
+  } else if (message.type === 'ops') {
     void local?.plane.apply(message.ops).then(() => send({ type: 'applied', id: message.id }))
   } else if (message.type === 'entries') {
     local?.plane.accessTable.prepare(message.list, message.entries)
     send({ type: 'applied', id: message.id })
   } else if (message.type === 'collect' || message.type === 'stop') {
-    if (message.type === 'stop') local?.close()
+    if (message.type === 'stop') local?.close(message.note)
     void collect(message.id)
-  } else local?.reload()
+  } else if (message.type === 'look') void look(message)
+  else if (message.type === 'end') void end(message)
+  else if (message.type === 'certificate') local?.secure(message.pem)
+  else if (message.type === 'spent') void local?.plane.setSpent(message.users)
+  else if (message.type === 'elsewhere') {
+    if (local === null) return
+    local.plane.isTogether = message.isTogether
+    local.plane.setElsewhere(message.open, false)
+  } else if (message.type === 'speeds') local?.plane.setSpeeds(message.speeds)
+  else local?.reload()
 })
 
 // The managing process alone decides when workers stop; a signal to the whole group is its business.

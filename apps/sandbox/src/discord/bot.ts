@@ -5,10 +5,8 @@ export type BotReport = { user: ChatUser; channelId: string; eventId?: string; a
 /** What the shop answered; a null status where it did not. */
 export type BotReply = { event_id: string; status: number | null; body: unknown }
 
-export const demoChannel = '330000000000000001'
-
-/** The chat bot at its end of the line: it tells the shop, signed with the bot's token, that someone wrote. */
-export function createBot(options: { shopUrl: string; token: string; fetch: typeof fetch; now: () => number }) {
+/** A bot that an operator runs: it tells the shop's webhook, signed with the bot's token, that someone wrote. */
+export function createBot(options: { shopUrl: string; token: () => string; fetch: typeof fetch; now: () => number }) {
   return async ({ user, channelId, eventId, at, wrongSignature }: BotReport): Promise<BotReply> => {
     const event_id = eventId ?? randomUUID()
     const body = JSON.stringify({
@@ -17,7 +15,7 @@ export function createBot(options: { shopUrl: string; token: string; fetch: type
       channel_id: channelId,
       at: at ?? new Date(options.now()).toISOString()
     })
-    const key = wrongSignature ? `${options.token}-wrong` : options.token
+    const key = wrongSignature ? `${options.token()}-wrong` : options.token()
     try {
       const response = await options.fetch(`${options.shopUrl}/api/users/bot_webhook`, {
         method: 'POST',

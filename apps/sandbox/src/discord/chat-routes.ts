@@ -1,96 +1,145 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { html, nothing, page, type Html } from '../kit/html.ts'
 import { formOf, sendPage } from '../kit/http.ts'
-import { demoChannel, type Bot, type BotReply } from './bot.ts'
+import { Name } from './control-routes.ts'
 import { demoChatUsers, namedUser } from './discord.ts'
+import type { Gateway } from './gateway.ts'
+import type { Answer, Interactions } from './interactions.ts'
+import { BOT_USER, CHANNELS, demoChannel, GUILD, messagePayload, type RoomMessage, type Rooms } from './rooms.ts'
 
-const Name = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .regex(/^[a-z0-9_.]{2,32}$/, 'has 2 to 32 letters, digits, dots or underscores')
-const Messages = z.object({
-  user: Name,
-  channel_id: z.string().min(1).default(demoChannel),
-  count: z.number().int().min(1).max(200).default(1),
-  event_id: z.string().min(1).optional(),
-  at: z.string().optional(),
-  wrong_signature: z.boolean().default(false)
-})
+/** How long the page waits for the bot to say something about a message; most it says nothing about. */
+const REPLY_MS = 800
+const ANSWER_MS = 5000
 
-/** A chat room of one's own: each message is reported to the shop by the stand-in's bot. */
-export function chatRoutes(app: FastifyInstance, bot: Bot): void {
-  app.get('/chat', async (_request, reply) => sendPage(reply, chatPage('marlow', nothing)))
+type Options = { gateway: Gateway; rooms: Rooms; interactions: Interactions; shopUrl: string }
+
+/** The channels in a browser: write as anybody, ask the bot's commands, and see what only the asker sees. */
+export function chatRoutes(app: FastifyInstance, { gateway, rooms, interactions, shopUrl }: Options): void {
+  const show = (view: { as: string; channel: string; own?: Html }) =>
+    chatPage({
+      own: nothing,
+      ...view,
+      shopUrl,
+      connected: gateway.connected(),
+      commands: interactions.commands().map(one => one.name),
+      messages: rooms.read(view.channel, { limit: 30 })
+    })
+  const channelOf = (id: string | null) => CHANNELS.find(channel => channel.id === id)?.id ?? demoChannel
+
+  app.get('/chat', async (request, reply) => {
+    const query = new URL(request.url, 'http://sandbox').searchParams
+    const name = Name.safeParse(query.get('as') ?? 'marlow')
+    return sendPage(reply, show({ as: name.success ? name.data : 'marlow', channel: channelOf(query.get('channel')) }))
+  })
 
   app.post('/chat', async (request, reply) => {
-    const name = Name.safeParse(formOf(request.body).get('name') ?? '')
-    if (!name.success) return sendPage(reply, chatPage('', html`<p class="bad">That is no user name.</p>`), 400)
-    const answer = await bot({ user: namedUser(name.data), channelId: demoChannel })
-    return sendPage(reply, chatPage(name.data, outcome(answer)))
-  })
-
-  app.post('/sandbox/discord/messages', async request => {
-    const { user, channel_id, count, event_id, at, wrong_signature } = Messages.parse(request.body)
-    const replies: BotReply[] = []
-    for (let sent = 0; sent < count; sent++)
-      replies.push(
-        await bot({
-          user: namedUser(user),
-          channelId: channel_id,
-          eventId: event_id,
-          at,
-          wrongSignature: wrong_signature
-        })
-      )
-    return { replies }
+    const form = formOf(request.body)
+    const channel = channelOf(form.get('channel'))
+    const name = Name.safeParse(form.get('name') ?? '')
+    if (!name.success) {
+      const own = html`<p class="bad">That is no user name.</p>`
+      return sendPage(reply, show({ as: '', channel, own }), 400)
+    }
+    const command = form.get('command')
+    if (command) {
+      const asking = { name: command, channelId: channel, locale: 'en-US', withinMs: ANSWER_MS }
+      const answer = await interactions.ask(namedUser(name.data), asking)
+      return sendPage(reply, show({ as: name.data, channel, own: answerBox(command, answer) }))
+    }
+    const content = (form.get('message') ?? '').trim().slice(0, 2000) || 'Hello, room'
+    const written = rooms.write({ channelId: channel, author: namedUser(name.data), content })
+    gateway.publish('MESSAGE_CREATE', { ...messagePayload(written), guild_id: GUILD.id })
+    const isReply = (message: RoomMessage) => message.replyTo === written.id
+    for (let waited = 0; gateway.connected() && waited < REPLY_MS; waited += 50) {
+      if (rooms.read(channel, { after: written.id, limit: 10 }).some(isReply)) break
+      await sleep(50)
+    }
+    return reply.redirect(`/chat?${new URLSearchParams({ as: name.data, channel }).toString()}`, 303)
   })
 }
 
-const Granted = z.object({ data: z.object({ granted: z.number() }) })
-
-function outcome({ status, body }: BotReply): Html {
-  const read = Granted.safeParse(body)
-  if (status === 200 && read.success) {
-    const { granted } = read.data.data
-    return granted > 0
-      ? html`<p class="note" role="status">The shop granted ${granted} points for this message.</p>`
-      : html`<p class="note" role="status">
-          The shop granted nothing: no customer has bound this chat account, or today’s most is reached.
-        </p>`
-  }
-  return html`<p class="bad" role="status">
-    ${status === null ? 'The shop did not answer.' : `The shop refused the report (HTTP ${status}).`}
-  </p>`
+function answerBox(command: string, answer: Answer | null): Html {
+  if (!answer) return html`<p class="bad" role="status">The bot did not answer /${command} in time.</p>`
+  const link = answer.link ? html`<p><a href="${answer.link.url}">${answer.link.label}</a></p>` : nothing
+  return html`<div class="note" role="status">
+    <p class="quiet small">/${command} · ${answer.ephemeral ? 'only you can see this' : 'everyone sees this'}</p>
+    <pre>${answer.content}</pre>
+    ${link}
+  </div>`
 }
 
-const chatPage = (name: string, result: Html): string =>
+type View = {
+  as: string
+  channel: string
+  own: Html
+  connected: boolean
+  commands: string[]
+  messages: RoomMessage[]
+  shopUrl: string
+}
+
+const chatPage = ({ as, channel, own, connected, commands, messages, shopUrl }: View): string =>
   page(
     'Chat room',
     'A stand-in chat platform. No real account is used.',
-    html`<h1>Chat room</h1>
-      <div class="card">
-        <p class="quiet small">
-          Bind a chat account in the shop’s settings, then write here as the same user. Known users:
-          ${demoChatUsers.map(one => one.username).join(', ')}.
-        </p>
-        ${result}
-        <form method="post" action="/chat">
-          <label for="name">Write as</label>
-          <input
-            id="name"
-            name="name"
-            type="text"
-            required
-            minlength="2"
-            maxlength="32"
-            pattern="[A-Za-z0-9_.]{2,32}"
-            value="${name}"
-            autocomplete="off"
-          />
-          <label for="message" class="next">Message</label>
-          <input id="message" name="message" type="text" value="Hello, room" />
-          <button type="submit">Send</button>
-        </form>
+    html`<h1>${GUILD.name}</h1>
+      <p>
+        ${CHANNELS.map(({ id, name }) =>
+          id === channel
+            ? html`<strong>#${name}</strong> `
+            : html`<a href="/chat?${new URLSearchParams({ as, channel: id }).toString()}">#${name}</a> `
+        )}
+      </p>
+      <div class="two">
+        <section class="card" aria-label="Messages">
+          ${
+            messages.length === 0
+              ? html`<p class="quiet">Nobody has written here yet.</p>`
+              : html`<table>
+                  ${messages.map(
+                    message =>
+                      html`<tr>
+                        <td>
+                          <strong>${message.author.global_name ?? message.author.username}</strong>
+                          ${message.author.id === BOT_USER.id ? html`<span class="quiet small">bot</span>` : nothing}
+                          <pre>${message.content}</pre>
+                        </td>
+                        <td class="quiet small">${message.at.slice(11, 16)}</td>
+                      </tr>`
+                  )}
+                </table>`
+          }
+          ${own}
+        </section>
+        <section class="card" aria-label="Write">
+          <p class="${connected ? 'quiet small' : 'bad small'}">
+            ${connected ? 'The shop’s bot is connected.' : 'No bot is connected: the shop starts one with the token of its Web Settings.'}
+          </p>
+          <form method="post" action="/chat">
+            <input type="hidden" name="channel" value="${channel}" />
+            <label for="name">Write as</label>
+            <input
+              id="name"
+              name="name"
+              type="text"
+              required
+              minlength="2"
+              maxlength="32"
+              pattern="[A-Za-z0-9_.]{2,32}"
+              value="${as}"
+              autocomplete="off"
+            />
+            <label for="message" class="next">Message</label>
+            <input id="message" name="message" type="text" maxlength="2000" value="Hello, room" />
+            <button type="submit">Send</button>
+            ${commands.map(name => html`<button class="plain" name="command" value="${name}">/${name}</button>`)}
+          </form>
+          <p class="quiet small">
+            Connect a chat account in the <a href="${shopUrl}/dashboard/index/setting">shop’s settings</a>, then write
+            here as the same user: each message in the channels of the Web Settings earns coins, which /points and the
+            shop’s rewards show. Known users: ${demoChatUsers.map(one => one.username).join(', ')}.
+          </p>
+        </section>
       </div>`
   )

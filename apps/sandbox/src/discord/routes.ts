@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { html, page } from '../kit/html.ts'
 import { formOf, sendPage } from '../kit/http.ts'
 import { createGrants, demoChatUsers, namedUser } from './discord.ts'
+import { BOT_USER } from './rooms.ts'
 
 const NOTICE = 'A stand-in chat platform. No real account is used.'
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-type Options = { clientId: string; clientSecret: string; botToken: string; shopUrl: string; now: () => number }
+type Options = { clientId: string; clientSecret: string; botToken: () => string; shopUrl: string; now: () => number }
 
 /** OAuth2 as the chat platform speaks it: the consent page, the token call and the current user. */
 export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, botToken, shopUrl, now }: Options): void {
@@ -75,8 +76,7 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, bo
   })
 
   app.get('/api/v10/users/@me', async (request, reply) => {
-    if (request.headers.authorization === `Bot ${botToken}`)
-      return { id: '90000000000000001', username: 'shop_bot', global_name: 'Shop bot', bot: true }
+    if (request.headers.authorization === `Bot ${botToken()}`) return BOT_USER
     const user = grants.userOf((request.headers.authorization ?? '').replace(/^Bearer /, ''))
     if (!user) return reply.code(401).send({ message: '401: Unauthorized', code: 0 })
     return { ...user, discriminator: '0', avatar: null }

@@ -11,6 +11,8 @@ export type OutboxMail = {
   html: string
   sent_at: string
   idempotency_key: string | null
+  /** Which of the services took it. */
+  service: 'sendgrid' | 'mailgun'
 }
 
 const MAX_KEPT = 500

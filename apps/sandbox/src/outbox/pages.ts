@@ -1,5 +1,6 @@
-import { html, nothing, page } from '../kit/html.ts'
+import { html, nothing, page, type Html } from '../kit/html.ts'
 import type { OutboxMail } from './outbox.ts'
+import { HAPPENED, type Happened } from './reports.ts'
 
 const NOTICE = 'Sent mail. Nothing here has left this machine.'
 const day = (mail: OutboxMail) => mail.sent_at.slice(0, 10)
@@ -36,7 +37,17 @@ export function outboxPage(mails: readonly OutboxMail[]): string {
   )
 }
 
-export function mailPage(mail: OutboxMail): string {
+/** What a report that was just sent came to. */
+type Reported = { happened: Happened; status: number | null }
+
+const WORDS: Record<Happened, string> = {
+  bounced: 'It came back: no such mailbox',
+  blocked: 'Its server refused this one mail',
+  deferred: 'Its server wants it later',
+  complained: 'Its reader calls it spam'
+}
+
+export function mailPage(mail: OutboxMail, reported?: Reported): string {
   return page(
     mail.subject,
     NOTICE,
@@ -56,9 +67,24 @@ export function mailPage(mail: OutboxMail): string {
               ></iframe>
             </section>`
       }
+      <section class="card" aria-labelledby="report">
+        <h2 id="report">What becomes of it</h2>
+        <p class="quiet small">The mail service tells the shop, signed, as the real one does.</p>
+        ${reported ? outcome(reported) : nothing}
+        <form method="post" action="/outbox/${mail.id}/report">
+          ${HAPPENED.map(happened => html`<button name="happened" value="${happened}">${WORDS[happened]}</button>`)}
+        </form>
+      </section>
       <section class="card" aria-labelledby="text">
         <h2 id="text">As text</h2>
         <pre>${mail.text}</pre>
       </section>`
   )
 }
+
+const outcome = ({ happened, status }: Reported): Html =>
+  status === 200
+    ? html`<p class="note" role="status">Told the shop: ${WORDS[happened]}.</p>`
+    : html`<p class="bad" role="status">
+        ${status === null ? 'The shop did not answer.' : `The shop refused the report (HTTP ${status}).`}
+      </p>`

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { sendPage } from '../kit/http.ts'
+import { formOf, sendPage } from '../kit/http.ts'
 import type { Outbox } from './outbox.ts'
 import { mailPage, outboxPage } from './pages.ts'
+import { HAPPENED, type Reporter } from './reports.ts'
 
 const Address = z.object({ email: z.string().min(3), name: z.string().nullish() })
 const SendgridMail = z.object({
@@ -13,13 +14,14 @@ const SendgridMail = z.object({
   custom_args: z.record(z.string(), z.string()).optional()
 })
 type Fault = { status: number; next: number }
+const ReportBody = z.object({ happened: z.enum(HAPPENED) })
 const FaultBody = z.object({
   status: z.union([z.literal(400), z.literal(401), z.literal(429), z.literal(500), z.literal(503)]),
   next: z.number().int().min(0).max(100).default(1)
 })
 
-/** The send calls of both mail services, and the outbox that shows what they took. */
-export function outboxRoutes(app: FastifyInstance, outbox: Outbox): void {
+/** The send calls of both mail services, the outbox that shows what they took, and what is reported of it. */
+export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Reporter): void {
   let fault: Fault | null = null
   const takeFault = (): number | null => {
     if (!fault || fault.next <= 0) return null
@@ -49,7 +51,8 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox): void {
         subject,
         text: part('text/plain'),
         html: part('text/html'),
-        idempotency_key: custom_args?.idempotency_key ?? null
+        idempotency_key: custom_args?.idempotency_key ?? null,
+        service: 'sendgrid'
       })
     return reply.code(202).header('x-message-id', id).send()
   })
@@ -74,7 +77,8 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox): void {
       subject: field('subject'),
       text: field('text'),
       html: field('html'),
-      idempotency_key: field('v:idempotency_key') || null
+      idempotency_key: field('v:idempotency_key') || null,
+      service: 'mailgun'
     })
     return { id: `<${id}@${request.params.domain}>`, message: 'Queued. Thank you.' }
   })
@@ -103,6 +107,16 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox): void {
       .type('text/html; charset=utf-8')
       .send(mail.html)
   })
+
+  // What became of a mail after it was taken, told to the shop as the real service tells it.
+  app.post<{ Params: { id: string } }>('/outbox/:id/report', async (request, reply) => {
+    const mail = outbox.find(request.params.id)
+    if (!mail) return reply.code(404).send({ error: 'no such mail' })
+    const { happened } = ReportBody.parse(Object.fromEntries(formOf(request.body)))
+    const status = await report(mail, happened)
+    return sendPage(reply, mailPage(mail, { happened, status }))
+  })
+  app.get('/sandbox/mail/webhook_key', async () => ({ public_key: report.publicKey }))
 
   app.post('/sandbox/mail/faults', async request => {
     fault = FaultBody.parse(request.body)

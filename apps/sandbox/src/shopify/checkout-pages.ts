@@ -40,9 +40,20 @@ function summary(sums: Sums): Html {
   </table>`
 }
 
+const WHY_NOT = {
+  ended: 'does not count now',
+  used_up: 'was used already',
+  used_by_you: 'was used by this e-mail address already',
+  for_others: 'is for another e-mail address',
+  alone: 'cannot be used with another code'
+} as const
+
 export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string {
   const unknown = priced.unknownCodes.map(
     code => html`<p class="bad small">The code <code>${code}</code> is not valid and was left out.</p>`
+  )
+  const refused = priced.refusedCodes.map(
+    ({ code, why }) => html`<p class="bad small">The code <code>${code}</code> ${WHY_NOT[why]}.</p>`
   )
   return page(
     'Checkout',
@@ -51,7 +62,7 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
       <div class="two">
         <section class="card" aria-labelledby="order">
           <h2 id="order">Your order</h2>
-          ${summary(priced)}${unknown}
+          ${summary(priced)}${unknown}${refused}
         </section>
         <section class="card" aria-labelledby="pay">
           <h2 id="pay">Contact and payment</h2>
@@ -64,6 +75,12 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
           <p class="quiet small">
             The button pays at once, and the shop hears of it as it would from the real platform.
           </p>
+          <form method="post" action="/checkouts/${checkout.token}/codes">
+            <label for="code">Discount code or gift card</label>
+            <input id="code" name="code" maxlength="255" autocomplete="off" required />
+            <button type="submit">Apply</button>
+          </form>
+          <p class="quiet small">A code that is for one customer counts for that e-mail address only.</p>
         </section>
       </div>`
   )

@@ -17,9 +17,9 @@ const notForSale = problemPage(
 /** The cart permalink, the checkout page with its Pay button, and the page after it. */
 export function checkoutRoutes(
   app: FastifyInstance,
-  options: { state: PlatformState; checkouts: Checkouts; shopUrl: string }
+  options: { state: PlatformState; checkouts: Checkouts; shopUrl: string; now: () => number }
 ): void {
-  const { state, checkouts, shopUrl } = options
+  const { state, checkouts, shopUrl, now } = options
 
   // A wildcard, since a cart with many rules is longer than a path parameter may be.
   app.get<{ Params: { '*': string } }>('/cart/*', async (request, reply) => {
@@ -36,8 +36,17 @@ export function checkoutRoutes(
     const checkout = checkouts.find(request.params.token)
     if (!checkout) return sendPage(reply, gone, 404)
     if (checkout.orderId) return reply.redirect(`/checkouts/${checkout.token}/thank-you`, 303)
-    const priced = priceCheckout(state, checkout)
+    const priced = priceCheckout(state, checkout, now())
     return priced ? sendPage(reply, checkoutPage(checkout, priced)) : sendPage(reply, notForSale, 404)
+  })
+
+  app.post<{ Params: { token: string } }>('/checkouts/:token/codes', async (request, reply) => {
+    const checkout = checkouts.find(request.params.token)
+    if (!checkout) return sendPage(reply, gone, 404)
+    const form = formOf(request.body)
+    const code = (form.get('code') ?? '').trim().slice(0, 255)
+    if (code !== '' && !checkout.orderId) await checkouts.addCode(checkout, code)
+    return reply.redirect(`/checkouts/${checkout.token}`, 303)
   })
 
   app.post<{ Params: { token: string } }>('/checkouts/:token/pay', async (request, reply) => {

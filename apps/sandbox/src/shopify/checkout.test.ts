@@ -119,3 +119,36 @@ test('orders and checkouts outlive a restart', async () => {
   expect(again.status).toBe(303)
   expect(await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).toHaveLength(1)
 })
+
+test('a code has its limits: how often, once a buyer, for whom, until when, and beside which others', async () => {
+  const make = (code: string, more: object) =>
+    control(sandbox, 'POST', '/discounts', { code, type: 'fixed_amount', value: '1', ...more })
+  await make('ONCE', { oncePerCustomer: true })
+  await make('TWICE', { usageLimit: 2 })
+  await make('OVER', { endsAt: '2026-01-01T00:00:00Z' })
+  await make('ALONE', { combines: false })
+  const open = (codes: string, email: string) =>
+    openCart(sandbox, `/cart/${plan}:8?discount=${codes}&checkout[email]=${email}`)
+  const codesPaid = async (codes: string, email: string) => {
+    await pay(await open(codes, email))
+    const [order] = await control<PlatformOrder[]>(sandbox, 'GET', '/orders')
+    return order?.discounts.map(one => one.code)
+  }
+  expect(await codesPaid('ONCE,TWICE,OVER', 'a@example.test')).toEqual(['ONCE', 'TWICE'])
+  expect(await codesPaid('once,TWICE', 'A@example.test')).toEqual(['TWICE'])
+  expect(await codesPaid('ONCE,TWICE', 'b@example.test')).toEqual(['ONCE'])
+  expect(await codesPaid('WELCOME10,ALONE', 'c@example.test')).toEqual(['WELCOME10'])
+  const page = await (await fetch(await open('ONCE,OVER', 'b@example.test'))).text()
+  expect(page).toContain('was used by this e-mail address already')
+  expect(page).toContain('does not count now')
+})
+
+test('a code that the buyer types counts, and the form that pays stays the first', async () => {
+  const checkout = await openCart(sandbox, `/cart/${plan}:8`)
+  const body = 'code=GOLD8'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  await fetch(`${checkout}/codes`, { method: 'POST', body, headers, redirect: 'manual' })
+  const page = await (await fetch(checkout)).text()
+  expect(page).toContain('Discount <code>GOLD8</code>')
+  expect(/<form method="post" action="([^"]+)"/.exec(page)?.[1]).toBe(`${new URL(checkout).pathname}/pay`)
+})

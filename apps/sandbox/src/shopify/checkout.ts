@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
+import { customerFor } from './customers.ts'
 import { orderPayload } from './payloads.ts'
 import type { Deliveries } from './deliveries.ts'
 import { priceCheckout } from './pricing.ts'
@@ -42,6 +43,9 @@ export function readPermalink(cart: string, query: URLSearchParams): Omit<Checko
   }
 }
 
+/** Codes that one checkout takes, as on the platform. */
+const MAX_CODES = 5
+
 /** Checkouts from the first click to the paid order. */
 export function createCheckouts(options: {
   store: Store<PlatformState>
@@ -66,13 +70,21 @@ export function createCheckouts(options: {
       return checkout
     },
 
+    /** Adds a code that the buyer typed. */
+    async addCode(checkout: Checkout, code: string): Promise<void> {
+      if (checkout.discountCodes.length >= MAX_CODES) return
+      checkout.discountCodes = [...new Set([...checkout.discountCodes, code])]
+      await store.save()
+    },
+
     /** Pays a checkout once: a second call gives the same order and sends nothing. */
     async pay(token: string, email: string, instead: PayInstead = {}): Promise<PayOutcome> {
       const checkout = find(token)
       if (!checkout) return { ok: false, reason: 'no_checkout' }
       const paid = orderOf(checkout)
       if (paid) return { ok: true, order: paid, paidBefore: true }
-      const priced = priceCheckout(state, { ...checkout, lines: instead.lines ?? checkout.lines })
+      const buyer = email || checkout.email || 'buyer@example.test'
+      const priced = priceCheckout(state, { ...checkout, email: buyer, lines: instead.lines ?? checkout.lines }, now())
       if (!priced) return { ok: false, reason: 'not_for_sale' }
       const at = new Date(now()).toISOString()
       const { amount, currency = 'USD', test = true } = instead
@@ -80,7 +92,8 @@ export function createCheckouts(options: {
         id: nextId(state),
         number: ++state.lastNumber,
         checkoutToken: token,
-        email: email || checkout.email || 'buyer@example.test',
+        email: buyer,
+        customerId: customerFor(state, buyer, at).id,
         note: checkout.note,
         tags: [],
         attributes: checkout.attributes,

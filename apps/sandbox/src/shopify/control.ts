@@ -2,9 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Store } from '../kit/store.ts'
 import type { Checkouts } from './checkout.ts'
+import { customerFor } from './customers.ts'
 import type { Deliveries, WebhookFault } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
-import type { GraphqlFault } from './graphql-routes.ts'
+import { GRAPHQL_FAULTS, type GraphqlFault } from './graphql-routes.ts'
 import { productPayload } from './payloads.ts'
 import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
@@ -29,7 +30,14 @@ const Discount = z
   .object({
     code: z.string().trim().min(1).max(60),
     type: z.enum(['percentage', 'fixed_amount']).default('percentage'),
-    value: Amount
+    value: Amount,
+    usageLimit: z.number().int().min(1).nullable().optional(),
+    oncePerCustomer: z.boolean().optional(),
+    endsAt: z.iso.datetime().nullable().optional(),
+    combines: z.boolean().optional(),
+    tags: z.array(z.string()).optional(),
+    /** Ids; null: for everybody. */
+    customers: z.array(z.string()).nullable().optional()
   })
   .refine(one => one.type !== 'percentage' || Number(one.value) <= 100, 'A percentage is at most 100')
 const Status = z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT'])
@@ -62,8 +70,9 @@ const WebhookFaultBody = z.object({
   delay_ms: z.number().int().min(0).max(86_400_000).default(5000)
 })
 const GraphqlFaultBody = z.object({
-  kind: z.enum(['none', 'error500', 'throttled', 'timeout', 'garbage', 'unauthorized']),
-  next: Count.default(1)
+  kind: z.enum(['none', ...GRAPHQL_FAULTS]),
+  next: Count.default(1),
+  after: z.number().int().min(0).max(100).default(0)
 })
 const Release = z.object({ order: z.enum(['oldest_first', 'newest_first']).default('newest_first') }).default({
   order: 'newest_first'
@@ -94,6 +103,7 @@ export function controlRoutes(
   app.get('/sandbox/orders', async () => state.orders.toReversed())
   app.get('/sandbox/checkouts', async () => state.checkouts.toReversed())
   app.get('/sandbox/products', async () => productsOf(state))
+  app.get('/sandbox/customers', async () => (state.customers ?? []).toReversed())
   app.get('/sandbox/discounts', async () => state.discountCodes)
   app.get('/sandbox/webhooks', async () => ({
     subscriptions: state.subscriptions,
@@ -115,6 +125,21 @@ export function controlRoutes(
     state.discountCodes.push(discount)
     await store.save()
     return discount
+  })
+
+  app.delete<{ Params: { code: string } }>('/sandbox/discounts/:code', async request => {
+    const code = request.params.code.toLowerCase()
+    state.discountCodes = state.discountCodes.filter(one => one.code.toLowerCase() !== code)
+    await store.save()
+    return { deleted: code }
+  })
+
+  app.patch<{ Params: { email: string } }>('/sandbox/customers/:email', async request => {
+    const { tags } = z.object({ tags: z.array(z.string()) }).parse(request.body)
+    const customer = customerFor(state, request.params.email, at())
+    customer.tags = tags
+    await store.save()
+    return customer
   })
 
   app.post('/sandbox/products', async request => {
@@ -176,10 +201,13 @@ export function controlRoutes(
     return statuses ? { statuses } : reply.code(404).send({ error: 'no such webhook' })
   })
 
+  let fault: GraphqlFault | null = null
   app.post('/sandbox/graphql/faults', async request => {
-    const { kind, next } = GraphqlFaultBody.parse(request.body)
-    const fault: GraphqlFault | null = kind === 'none' ? null : { kind, next }
+    const { kind, next, after } = GraphqlFaultBody.parse(request.body)
+    fault = kind === 'none' ? null : { kind, next, after }
     setGraphqlFault(fault)
     return { fault }
   })
+  // Each call that meets it counts it down.
+  app.get('/sandbox/graphql/faults', async () => ({ fault }))
 }

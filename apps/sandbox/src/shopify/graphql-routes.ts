@@ -7,7 +7,20 @@ import type { createResolvers } from './resolvers.ts'
 import { sdl } from './sdl.ts'
 
 /** What to answer instead of the truth, for the next `next` calls. */
-export type GraphqlFault = { kind: 'error500' | 'throttled' | 'timeout' | 'garbage' | 'unauthorized'; next: number }
+export const GRAPHQL_FAULTS = [
+  'error500',
+  'throttled',
+  'too_many',
+  'timeout',
+  'garbage',
+  'unauthorized',
+  /** Done, and the connection breaks within the answer. */
+  'half',
+  /** Done, and the connection breaks before the answer. */
+  'lost'
+] as const
+/** `after`: so many calls are answered truly before. */
+export type GraphqlFault = { kind: (typeof GRAPHQL_FAULTS)[number]; next: number; after?: number }
 
 const Body = z.object({
   query: z.string(),
@@ -29,10 +42,8 @@ export function graphqlRoutes(
     if (!/^\d{4}-(01|04|07|10)$/.test(request.params.version)) return reply.code(404).send({ errors: 'Not Found' })
     if (!sameSecret(String(request.headers['x-shopify-access-token'] ?? ''), options.accessToken))
       return unauthorized(reply)
-    if (fault && fault.next > 0) {
-      fault.next--
-      return answerFault(fault.kind, request, reply)
-    }
+    const kind = nextFault()
+    if (kind && kind !== 'half' && kind !== 'lost') return answerFault(kind, request, reply)
     const body = Body.safeParse(request.body)
     if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
     const result = await graphql({
@@ -42,8 +53,19 @@ export function graphqlRoutes(
       variableValues: body.data.variables,
       operationName: body.data.operationName
     })
-    return { ...result, extensions: cost(10, 1990) }
+    const answer = { ...result, extensions: cost(10, 1990) }
+    return kind ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
   })
+
+  function nextFault(): GraphqlFault['kind'] | null {
+    if (!fault || fault.next === 0) return null
+    if (fault.after) {
+      fault.after--
+      return null
+    }
+    fault.next--
+    return fault.kind
+  }
 
   return {
     setFault: (next: GraphqlFault | null): void => {
@@ -68,6 +90,8 @@ async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, 
   if (kind === 'error500') return reply.code(500).send({ errors: 'Internal Server Error' })
   if (kind === 'unauthorized') return unauthorized(reply)
   if (kind === 'garbage') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
+  if (kind === 'too_many')
+    return reply.code(429).header('retry-after', '2.0').send({ errors: 'Exceeded 2 calls per second' })
   if (kind === 'throttled')
     return reply.send({
       errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
@@ -76,4 +100,15 @@ async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, 
   // 'timeout': silent until the client gives up, or until the stand-in ends and closes its connections.
   await once(request.raw.socket, 'close')
   return reply.hijack()
+}
+
+/** Half of the text, or nothing, and then no connection. */
+function breakOff(reply: FastifyReply, text: string) {
+  reply.hijack()
+  if (text) {
+    reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    reply.raw.write(text.slice(0, text.length / 2))
+  }
+  // Once what was written has left.
+  setImmediate(() => reply.raw.destroy())
 }

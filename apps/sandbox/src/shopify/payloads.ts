@@ -4,7 +4,7 @@ import type { PlatformOrder, PlatformProduct } from './state.ts'
 // What the platform puts into its webhooks: REST's field names, numbers as ids, strings as money.
 
 export function orderPayload(order: PlatformOrder, base: string) {
-  const customerId = 740000000000 + order.number
+  const customerId = order.customerId ? Number(order.customerId) : 740000000000 + order.number
   return {
     id: Number(order.id),
     admin_graphql_api_id: `gid://shopify/Order/${order.id}`,

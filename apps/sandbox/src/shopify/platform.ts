@@ -51,7 +51,7 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     emit: (topic, payload) => deliveries.emit(topic, payload)
   })
   const { setFault } = graphqlRoutes(app, { accessToken: options.accessToken, resolvers })
-  checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl })
+  checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
   controlRoutes(app, { store, checkouts, deliveries, giveBack, setGraphqlFault: setFault, now })
 
   app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {

@@ -1,4 +1,5 @@
 import { toCents, toMoney } from '../kit/money.ts'
+import { findDiscount, whyNotFor, type WhyNot } from './discounts.ts'
 import { productsOf, type Checkout, type PlatformOrder, type PlatformState } from './state.ts'
 
 export type PricedCheckout = {
@@ -6,14 +7,20 @@ export type PricedCheckout = {
   linesPrice: string
   discounts: PlatformOrder['discounts']
   unknownCodes: string[]
+  /** Codes that there are, and that this buyer cannot use now. */
+  refusedCodes: { code: string; why: WhyNot | 'alone' }[]
   totalDiscounts: string
   totalPrice: string
 }
 
-/** Prices a cart by today's catalogue; null where a variant is not for sale. Codes apply one after the other. */
+/**
+ * Prices a cart by today's catalogue; null where a variant is not for sale. Codes apply one after the other, each within
+ * its limits.
+ */
 export function priceCheckout(
   state: PlatformState,
-  checkout: Pick<Checkout, 'lines' | 'discountCodes'>
+  checkout: Pick<Checkout, 'lines' | 'discountCodes'> & { email?: string },
+  now = Date.now()
 ): PricedCheckout | null {
   const products = productsOf(state).filter(product => product.status === 'ACTIVE')
   const lines: PricedCheckout['lines'] = []
@@ -28,12 +35,21 @@ export function priceCheckout(
   let left = linesCents
   const discounts: PricedCheckout['discounts'] = []
   const unknownCodes: string[] = []
-  for (const wanted of new Set(checkout.discountCodes)) {
-    const known = state.discountCodes.find(one => one.code.toLowerCase() === wanted.toLowerCase())
+  const refusedCodes: PricedCheckout['refusedCodes'] = []
+  let alone = false
+  for (const wanted of new Set(checkout.discountCodes.map(code => code.toLowerCase()))) {
+    const known = findDiscount(state, wanted)
     if (!known) {
-      unknownCodes.push(wanted)
+      unknownCodes.push(checkout.discountCodes.find(code => code.toLowerCase() === wanted) ?? wanted)
       continue
     }
+    const isAlone = known.combines === false
+    const why = whyNotFor(state, known, { email: checkout.email ?? '', now })
+    if (why || ((alone || isAlone) && discounts.length > 0)) {
+      refusedCodes.push({ code: known.code, why: why ?? 'alone' })
+      continue
+    }
+    alone = isAlone
     // toCents reads a percentage's two decimals exactly, so the product is exact before the one division.
     const value = toCents(known.value)
     const off = Math.min(left, known.type === 'percentage' ? Math.round((left * value) / 10_000) : value)
@@ -45,6 +61,7 @@ export function priceCheckout(
     linesPrice: toMoney(linesCents),
     discounts,
     unknownCodes,
+    refusedCodes,
     totalDiscounts: toMoney(linesCents - left),
     totalPrice: toMoney(left)
   }

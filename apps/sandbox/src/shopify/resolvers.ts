@@ -1,41 +1,17 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
+import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
 import { idempotencyKey, orderFilter } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
 import { financialStatus, GATEWAY, optionValues, productPayload, refundedCents } from './payloads.ts'
 import { withPrices } from './prices.ts'
+import { promotionResolvers } from './promotion-resolvers.ts'
 import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
 
-type PageArgs = { first?: number; after?: string | null }
-type UserError = { field: string[]; message: string }
-
-const gid = (kind: string, id: string) => `gid://shopify/${kind}/${id}`
-const idOf = (id: string, kind: string): string | null => {
-  const prefix = `gid://shopify/${kind}/`
-  return id.startsWith(prefix) ? id.slice(prefix.length) : null
-}
-
-/** One page of a list. The cursor is the index of its last row: nothing here is deleted while a test walks. */
-function connection<T, U>(all: readonly T[], { first, after }: PageArgs, present: (row: T) => U) {
-  if (first === undefined || first < 1 || first > 250)
-    throw new GraphQLError('you must provide `first` between 1 and 250', { extensions: { code: 'BAD_REQUEST' } })
-  const start = after ? Number(Buffer.from(after, 'base64url').toString()) + 1 : 0
-  if (!Number.isInteger(start)) throw new GraphQLError('Invalid cursor for current pagination sort.')
-  const rows = all.slice(start, start + first)
-  const last = start + rows.length - 1
-  return {
-    nodes: rows.map(present),
-    pageInfo: {
-      hasNextPage: last + 1 < all.length,
-      endCursor: rows.length > 0 ? Buffer.from(String(last)).toString('base64url') : null
-    }
-  }
-}
-
 /** What the access token of the stand-in may do. */
-const SCOPES = ['read_products', 'write_products', 'read_orders', 'write_orders']
+const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
 
 /** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
 export function createResolvers(
@@ -53,6 +29,7 @@ export function createResolvers(
   }
 ) {
   const { data: state } = store
+  const { changeCustomerTags, ...promotions } = promotionResolvers(store, { now })
 
   const collection = (one: DemoCollection) => ({
     id: gid('Collection', one.id),
@@ -184,6 +161,7 @@ export function createResolvers(
   }
 
   return {
+    ...promotions,
     nodes({ ids }: { ids: string[] }) {
       const all = productsOf(state)
       return ids.map(id => {
@@ -228,12 +206,16 @@ export function createResolvers(
       ),
 
     async tagsAdd({ id, tags }: { id: string; tags: string[] }) {
+      const ofCustomer = await changeCustomerTags(id, had => [...new Set([...had, ...tags])])
+      if (ofCustomer) return ofCustomer
       const { changed, userErrors } = await changeOrder(id, ['id'], found => {
         found.tags = [...new Set([...found.tags, ...tags])]
       })
       return { node: changed, userErrors }
     },
     async tagsRemove({ id, tags }: { id: string; tags: string[] }) {
+      const ofCustomer = await changeCustomerTags(id, had => had.filter(tag => !tags.includes(tag)))
+      if (ofCustomer) return ofCustomer
       const { changed, userErrors } = await changeOrder(id, ['id'], found => {
         found.tags = found.tags.filter(tag => !tags.includes(tag))
       })

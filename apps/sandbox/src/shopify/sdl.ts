@@ -1,5 +1,6 @@
-/** The part of the platform's Admin schema that the stand-in answers. A test holds it against the real one. */
-export const sdl = /* GraphQL */ `
+import { promotionsSdl } from './sdl-promotions.ts'
+
+const shopSdl = /* GraphQL */ `
   schema {
     query: QueryRoot
     mutation: Mutation
@@ -308,3 +309,6 @@ export const sdl = /* GraphQL */ `
     webhookSubscriptionUpdate(id: ID!, webhookSubscription: WebhookSubscriptionInput!): WebhookSubscriptionUpdatePayload
   }
 `
+
+/** The part of the platform's Admin schema that the stand-in answers. A test holds it against the real one. */
+export const sdl = `${shopSdl}${promotionsSdl}`

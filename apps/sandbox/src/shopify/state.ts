@@ -14,7 +14,24 @@ export type PlatformProduct = {
   updatedAt: string
 }
 
-export type DiscountCode = { code: string; type: 'percentage' | 'fixed_amount'; value: string }
+/** What is left out is: no limit, for everybody, from the beginning and without an end, beside other codes. */
+export type DiscountCode = {
+  id?: string
+  code: string
+  type: 'percentage' | 'fixed_amount'
+  value: string
+  title?: string
+  tags?: string[]
+  startsAt?: string
+  endsAt?: string | null
+  usageLimit?: number | null
+  oncePerCustomer?: boolean
+  /** Ids of the customers whom it is for; null: everybody. */
+  customers?: string[] | null
+  combines?: boolean
+}
+
+export type PlatformCustomer = { id: string; email: string; tags: string[]; createdAt: string; updatedAt: string }
 
 export type Checkout = {
   token: string
@@ -32,6 +49,8 @@ export type PlatformOrder = {
   number: number
   checkoutToken: string
   email: string
+  /** The buyer as the platform keeps it; orders of before have none. */
+  customerId?: string
   note: string
   tags: string[]
   attributes: Record<string, string>
@@ -88,6 +107,7 @@ export type PlatformState = {
   /** Only what differs from the demo catalogue: null is a deleted product. */
   productChanges: Record<string, PlatformProduct | null>
   discountCodes: DiscountCode[]
+  customers?: PlatformCustomer[]
   checkouts: Checkout[]
   orders: PlatformOrder[]
   subscriptions: Subscription[]

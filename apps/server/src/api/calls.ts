@@ -68,11 +68,14 @@ export const DOMAIN_TITLES: Record<Domain, string> = {
   payments: 'Payments and refunds',
   inventory: 'Access rules and address ranges',
   mail: 'Mails',
+  notices: 'Notices to operators',
   fleet: 'Servers and server groups',
   rewards: 'Promo codes, gift cards, levels and points',
+  status: 'The status page and its incidents',
   support: 'Questions and tickets',
   settings: 'Web settings, logs and the audit log',
   home: "The console's first screen",
+  webhooks: 'Outgoing webhooks',
   documentation: 'This documentation'
 }
 

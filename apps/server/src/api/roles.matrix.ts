@@ -23,6 +23,7 @@ export const MATRIX = `
 GET /api/auth/captcha                                         in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/auth/login                                          in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/auth/login                                           401  in   in   401  in   in   in   in   403  403  403  403
+GET /api/auth/session/                                        in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/users/u/user_info/                                   401  in   in   401  in   in   in   in   in   403  in   403
 GET /api/auth/logout                                          in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/auth/discord/login                                   in   in   in   in   in   in   in   in   in   in   in   in
@@ -124,8 +125,13 @@ POST /api/orders/order_list/one_key_reset/                    401  403  403  401
 GET /api/orders/order_list/:id/export_proxies/                401  in   404  401  in   in   in   403  in   403  404  403
 GET /api/orders/order_list/:id/copy_proxies/                  401  in   404  401  in   in   in   403  in   403  404  403
 GET /api/orders/order_list/:id/                               401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/orders/order_list/:id/traffic/                       401  in   404  401  in   in   in   in   in   403  404  403
+GET /api/orders/order_list/:id/credits/                       401  in   404  401  in   in   in   in   in   403  404  403
+GET /api/users/u/:id/traffic/                                 401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/orders/order_list/:id/proxies/                       401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/orders/order_list/:id/timeline/                      401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/orders/order_list/:id/client_access/                 401  in   404  401  in   in   in   in   403  403  403  403
+PUT /api/orders/order_list/:id/client_access/                 401  in   in   401  in   in   in   403  403  403  403  403
 GET /api/orders/order_list/:id/payments/                      401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/orders/order_list/:id/refund/                        401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/orders/order_list/:id/refund/                       401  403  403  401  in   in   403  403  403  403  403  403
@@ -161,6 +167,11 @@ POST /api/mail/unsubscribe/                                   in   in   in   in 
 GET /api/settings/mails/                                      401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/settings/mails/:id/                                  401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/settings/mails/:id/send_again/                      401  403  403  401  in   in   in   403  403  403  403  403
+GET /api/settings/mail_blocks/                                401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/settings/mail_blocks/:id/lift/                      401  403  403  401  in   in   in   403  403  403  403  403
+GET /api/settings/mail_domain/                                401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/mail/sendgrid_events                                401  401  401  401  401  401  401  401  401  401  401  401
+POST /api/mail/mailgun_events                                 401  401  401  401  401  401  401  401  401  401  401  401
 GET /api/settings/mail_templates/                             401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/servers/server-groups/                               401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/server-groups/                              401  403  403  401  in   in   403  403  403  403  403  403
@@ -170,11 +181,13 @@ DELETE /api/servers/server-groups/:id/                        401  403  403  401
 GET /api/servers/server-names/                                401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/servers/servers/                                     401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/servers/                                    401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/servers/:id/traffic/                         401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/servers/servers/:id/                                 401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/servers/:id/plan_edit/                      401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/servers/servers/:id/plan/                            401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/provision/                      401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/provision/cancel/               401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/servers/:id/accept_host_key/                401  403  403  401  in   in   403  403  403  403  403  403
 PUT /api/servers/servers/:id/                                 401  403  403  401  in   in   403  403  403  403  403  403
 DELETE /api/servers/servers/:id/                              401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/servers/servers/:id/impact/                          401  403  403  401  in   in   in   in   403  403  403  403
@@ -199,7 +212,21 @@ POST /api/servers/servers/:id/reset_all_proxy/                401  403  403  401
 POST /api/servers/servers/:id/flush_access_log/               401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/list_acl/                       401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/servers/servers/:id/get_server_info/                 401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/servers/agent_version/                               401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/servers/servers/:id/agent_settings/                  401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/servers/servers/:id/agent_settings/plan/            401  403  403  401  in   in   403  403  403  403  403  403
+PUT /api/servers/servers/:id/agent_settings/                  401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/servers/:id/check_ipv6/                     401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/upgrades/                                    401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/servers/upgrades/:id/servers/                        401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/servers/upgrades/plan/                              401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/upgrades/                                   401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/upgrades/:id/continue/                      401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/upgrades/:id/end/                           401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/request_api/                    401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/servers/:id/repair_plan/                     401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/servers/servers/:id/approve_plan/                   401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/servers/:id/take_over/                      401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/apply_removals/                 401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/rewards/coupon_code/                                 401  in   in   401  in   in   in   403  403  403  403  403
 POST /api/rewards/coupon_code/                                401  403  403  401  in   in   403  403  403  403  403  403
@@ -233,6 +260,18 @@ POST /api/settings/config                                     401  403  403  401
 GET /api/settings/health                                      401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/settings/health/check                               401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/settings/webhooks/take_over                         401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/notices/                                    401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/settings/notices/:id/                                401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/settings/notices/:id/acknowledge/                   401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/settings/notices/:id/mute/                          401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/notices/rules/                              401  403  403  401  in   in   in   in   403  403  403  403
+PUT /api/settings/notices/rules/                              401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/notices/channels/                           401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/settings/notices/channels/                          401  403  403  401  in   in   403  403  403  403  403  403
+PUT /api/settings/notices/channels/:id/                       401  403  403  401  in   in   403  403  403  403  403  403
+DELETE /api/settings/notices/channels/:id/                    401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/settings/notices/channels/:id/test/                 401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/notices/sends/:id/                          401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/settings/tasks/                                      401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/settings/tasks/run/                                 401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/settings/tasks/dead_letters/                         401  403  403  401  in   in   403  403  403  403  403  403
@@ -252,24 +291,85 @@ GET /api/home/setup/                                          401  403  403  401
 GET /api/home/attention/                                      401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/sales/                                          401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/sales.csv                                       401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/servers/servers/:id/live/                            401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/servers/servers/:id/end_connections/                401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/servers/:id/follow_log/                      401  403  403  401  in   in   in   403  403  403  403  403
+GET /api/servers/alarms/                                      401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/servers/alarms/:id/acknowledge/                     401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/proofs/                                      401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/servers/proofs/:id/acknowledge/                     401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/servers/seen_from/                                   in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/home/stock/                                          401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/endings/                                        401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/deliveries/                                     401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/search/                                         401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/products/sync/preview/                               401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/products/sync/                                      401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/products/sync/last/                                  401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/products/sync/:id/undo/                             401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/rewards/codes/on_platform/                          401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/chat_bot                                    401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/webhooks/endpoints/                                  401  in   in   401  in   in   in   in   in   403  in   403
+POST /api/webhooks/endpoints/                                 401  in   in   401  in   in   in   in   403  403  403  403
+PUT /api/webhooks/endpoints/:id/                              401  in   in   401  in   in   in   in   403  403  403  403
+DELETE /api/webhooks/endpoints/:id/                           401  in   404  401  404  404  404  404  403  403  403  403
+POST /api/webhooks/endpoints/:id/rotate_secret/               401  in   404  401  404  404  404  404  403  403  403  403
+POST /api/webhooks/endpoints/:id/test/                        401  in   404  401  404  404  404  404  403  403  403  403
+GET /api/webhooks/deliveries/                                 401  in   in   401  in   in   in   in   in   403  in   403
+GET /api/webhooks/deliveries/:id/                             401  in   404  401  404  404  404  404  in   403  404  403
+POST /api/webhooks/deliveries/:id/resend/                     401  in   404  401  404  404  404  404  403  403  403  403
+GET /api/settings/outgoing_webhooks/endpoints/                401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/settings/outgoing_webhooks/endpoints/               401  403  403  401  in   in   403  403  403  403  403  403
+PUT /api/settings/outgoing_webhooks/endpoints/:id/            401  403  403  401  in   in   403  403  403  403  403  403
+DELETE /api/settings/outgoing_webhooks/endpoints/:id/         401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/settings/outgoing_webhooks/endpoints/:id/rotate_secret/ 401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/settings/outgoing_webhooks/endpoints/:id/test/      401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/outgoing_webhooks/deliveries/               401  403  403  401  in   in   in   403  403  403  403  403
+GET /api/settings/outgoing_webhooks/deliveries/:id/           401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/settings/outgoing_webhooks/deliveries/:id/resend/   401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/status/                                              in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/status/incident/:id/                                 in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/status/subscribe/                                   in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/status/confirm/                                     in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/status/unsubscribe/                                  in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/status/unsubscribe/                                 in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/status/incidents/                                    401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/status/incidents/:id/                                401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/status/subscribers/                                  401  403  403  401  in   in   in   in   403  403  403  403
+POST /api/status/incidents/                                   401  403  403  401  in   in   in   403  403  403  403  403
+PUT /api/status/incidents/:id/                                401  403  403  401  in   in   in   403  403  403  403  403
+DELETE /api/status/incidents/:id/                             401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/status/incidents/:id/updates/                       401  403  403  401  in   in   in   403  403  403  403  403
+PUT /api/status/updates/:id/                                  401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/servers/outages/:id/incident/                       401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/servers/outages/:id/name_incident/                  401  403  403  401  in   in   in   403  403  403  403  403
+GET /api/servers/geofeed/                                     401  403  403  401  in   in   403  403  403  403  403  403
+PUT /api/servers/places/                                      401  403  403  401  in   in   403  403  403  403  403  403
 `
 
 /** Calls about one thing that belongs to a customer. */
 export const OWNED = {
   order: [
     'GET /api/orders/order_list/:id/get_proxy_detail/',
+    'GET /api/orders/order_list/:id/traffic/',
+    'GET /api/orders/order_list/:id/credits/',
     'POST /api/orders/order_list/:id/cancel/',
     'POST /api/orders/order_list/:id/reset_proxy_password/',
     'GET /api/orders/order_list/:id/check_proxy/',
     'POST /api/orders/order_list/:id/order-renew-checkout/',
     'GET /api/orders/order_list/:id/export_proxies/',
-    'GET /api/orders/order_list/:id/copy_proxies/'
+    'GET /api/orders/order_list/:id/copy_proxies/',
+    'GET /api/orders/order_list/:id/client_access/',
+    'PUT /api/orders/order_list/:id/client_access/'
   ],
   orderKey: ['GET /api/orders/checkout'],
   apiKey: ['DELETE /api/users/api_keys/:id/'],
-  session: ['DELETE /api/users/sessions/:id/']
+  session: ['DELETE /api/users/sessions/:id/'],
+  webhook: [
+    'PUT /api/webhooks/endpoints/:id/',
+    'DELETE /api/webhooks/endpoints/:id/',
+    'POST /api/webhooks/endpoints/:id/rotate_secret/',
+    'POST /api/webhooks/endpoints/:id/test/'
+  ],
+  webhookDelivery: ['GET /api/webhooks/deliveries/:id/', 'POST /api/webhooks/deliveries/:id/resend/']
 }

@@ -1,9 +1,11 @@
 import type { Order } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { users } from '../domains/accounts/tables.ts'
+import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../domains/webhooks/tables.ts'
 import { MINUTE } from '../infra/clock.ts'
 import { sessionOf } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
@@ -111,7 +113,31 @@ describe('who gets past authorisation', () => {
       const list = await people.customer.get<{ id: number; is_current: boolean }[]>('/api/users/sessions/')
       return call.path.replace(':id', String(list.data.find(one => !one.is_current)?.id))
     }
+    if (OWNED.webhook.includes(name)) return call.path.replace(':id', String((await anyWebhook()).endpointId))
+    if (OWNED.webhookDelivery.includes(name)) return call.path.replace(':id', String((await anyWebhook()).id))
     return call.path.replace(':id', '999999').replace(':key', 'columns')
+  }
+
+  /** The customer's endpoint with a delivery: new ones each time, since a call may delete them. */
+  async function anyWebhook(): Promise<{ id: number; endpointId: number }> {
+    const { db, secrets } = shop.ctx
+    const userId = people.customer.user.id
+    const [endpoint] = await db
+      .insert(webhookEndpoints)
+      .values({ userId, url: 'https://a.example', description: '', events: [], secret: secrets.seal('whsec_YQ==') })
+      .returning()
+    const [event] = await db
+      .insert(webhookEvents)
+      .values({ publicId: randomUUID(), type: 'webhook.test', data: {} })
+      .returning()
+    if (!endpoint || !event) throw new Error('no webhook')
+    const now = new Date()
+    const [delivery] = await db
+      .insert(webhookDeliveries)
+      .values({ eventId: event.id, endpointId: endpoint.id, type: event.type, nextAt: now, expiresAt: now })
+      .returning()
+    if (!delivery) throw new Error('no delivery')
+    return delivery
   }
 
   test.each(rows)('$call', async ({ call: name, outcomes }) => {

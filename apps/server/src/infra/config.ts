@@ -1,3 +1,4 @@
+import { SEEN_FROM_PATH } from '@netlet/contract'
 import { z } from 'zod'
 import { StartupError } from './db/migrate.ts'
 
@@ -21,8 +22,19 @@ export type Config = {
   mailgunUrl: string | undefined
   discordUrl: string | undefined
   smtpUrl: string | undefined
+  /** Name servers for the check of the sending domain, as `address` or `address:port`; none: the system's. */
+  dnsServers: string[]
   /** Sites that a proxy check asks for, in the order Google, Bing, Amazon. */
   checkSites: { google: string; bing: string; amazon: string }
+  /**
+   * Asked through a proxy before it is handed over: it answers from which address it was asked. By default this shop's own call, as
+   * its public address has it. Null: none.
+   */
+  egressSite: string | null
+  /** 'http://127.0.0.1:4000': origins that the operators' own webhooks and notices may go to though they are not public, or not https. */
+  webhookOrigins: string[]
+  /** 'http://127.0.0.1:4000/hooks/': the same of customers' webhooks, by how addresses begin. For demo mode and tests. */
+  customerWebhookUrls: string[]
   /** As whom and below which folder agents are installed over SSH; only tests on one machine move them. */
   install: { username: string; root: string }
   logLevel: string
@@ -76,9 +88,30 @@ const Environment = z
     MAILGUN_URL: z.string().optional(),
     DISCORD_URL: z.string().optional(),
     SMTP_URL: z.string().optional(),
+    DNS_SERVERS: z.string().default(''),
     CHECK_GOOGLE_URL: z.string().default('https://www.google.com/generate_204'),
     CHECK_BING_URL: z.string().default('https://www.bing.com/'),
     CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
+    CHECK_EGRESS_URL: z
+      .string()
+      .refine(url => url === '' || URL.canParse(url), 'CHECK_EGRESS_URL is not an address')
+      .optional(),
+    WEBHOOK_ORIGINS: z
+      .string()
+      .default('')
+      .transform(list => list.split(',').flatMap(text => text.trim() || []))
+      .refine(
+        list => list.every(text => URL.parse(text)?.origin === text),
+        'WEBHOOK_ORIGINS holds something that is not an origin, such as http://127.0.0.1:4000'
+      ),
+    CUSTOMER_WEBHOOK_URLS: z
+      .string()
+      .default('')
+      .transform(list => list.split(',').flatMap(text => text.trim() || []))
+      .refine(
+        list => list.every(text => URL.parse(text)?.href === text && text.endsWith('/')),
+        'CUSTOMER_WEBHOOK_URLS holds something that is not the beginning of an address, such as http://127.0.0.1:4000/hooks/'
+      ),
     AGENT_INSTALL_USER: z.string().default('root'),
     AGENT_INSTALL_ROOT: z.string().default(''),
     LOG_LEVEL: z.string().default('info')
@@ -132,7 +165,11 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     mailgunUrl: env.MAILGUN_URL,
     discordUrl: env.DISCORD_URL,
     smtpUrl: env.SMTP_URL,
+    dnsServers: env.DNS_SERVERS.split(',').flatMap(server => server.trim() || []),
     checkSites: { google: env.CHECK_GOOGLE_URL, bing: env.CHECK_BING_URL, amazon: env.CHECK_AMAZON_URL },
+    egressSite: env.CHECK_EGRESS_URL === '' ? null : (env.CHECK_EGRESS_URL ?? `${publicUrl}${SEEN_FROM_PATH}`),
+    webhookOrigins: env.WEBHOOK_ORIGINS,
+    customerWebhookUrls: env.CUSTOMER_WEBHOOK_URLS,
     install: { username: env.AGENT_INSTALL_USER, root: env.AGENT_INSTALL_ROOT },
     logLevel: env.LOG_LEVEL
   }

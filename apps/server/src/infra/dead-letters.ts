@@ -52,6 +52,15 @@ export async function countDead(db: Executor): Promise<number> {
   return rows[0]?.dead ?? 0
 }
 
+/** How many dead letters of each queue there are, the most first. */
+export async function deadByQueue(db: Executor, limit: number): Promise<{ queue: string; count: number }[]> {
+  const { rows } = await db.execute<{ queue: string; count: number }>(sql`
+    select coalesce(source_name, name) as queue, count(*)::int as count from pgboss.job
+    where name = ${DEAD_LETTER} and state in ('created', 'retry', 'failed')
+    group by 1 order by 2 desc, 1 limit ${limit}`)
+  return rows
+}
+
 /** Removes dead letters. @returns how many there were */
 export async function discardDead(tx: Executor, ids: readonly string[]): Promise<number> {
   const { rows } = await tx.execute(sql`

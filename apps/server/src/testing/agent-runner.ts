@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { startAgent, type Agent } from '../../../agent/src/agent.ts'
 import { readConfig } from '../../../agent/src/config.ts'
+import { freePorts } from './free-ports.ts'
 
 export const AGENT_TOKEN = 'the token of a test agent'
 
@@ -23,6 +24,7 @@ export function createAgentRunner(dataDir: string): AgentRunner {
     },
     ports,
     async start() {
+      if (ports.agent === 0) [ports.agent = 0, ports.proxy = 0] = await freePorts(2)
       const config = readConfig({
         AGENT_PORT: String(ports.agent),
         PROXY_PORT: String(ports.proxy),
@@ -36,8 +38,6 @@ export function createAgentRunner(dataDir: string): AgentRunner {
       const started = await startAgent(config.config, { log: pino({ level: 'silent' }) })
       if (!started.ok) throw new Error(started.message)
       agent = started.agent
-      ports.agent = agent.port
-      ports.proxy = agent.proxyPort
     },
     async stop() {
       await agent?.close()

@@ -4,6 +4,7 @@ import type { Envelope, Order, Proxy } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import type { EventResult } from '../domains/commerce/index.ts'
 import type { TestClient } from './client.ts'
+import { raisedNotices } from './raised-notices.ts'
 import { eventually, type TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
@@ -183,14 +184,9 @@ export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/pai
   })
 }
 
-/** Subjects of the mails to administrators that were asked for so far. */
-export async function adminMails(stack: TestStack): Promise<string[]> {
-  const { rows } = await stack.ctx.db.execute<{ text: string }>(
-    sql`select data -> 'data' ->> 'text' as text from pgboss.job
-      where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by created_on`
-  )
-  return rows.map(row => row.text)
-}
+/** What operators were told of by commands so far. */
+export const adminNotices = async (stack: TestStack): Promise<string[]> =>
+  (await raisedNotices(stack.ctx.db)).map(({ text }) => text)
 
 /** Addresses that can be bought under these rules. */
 export async function stockOf(stack: TestStack, rules: number[]): Promise<number> {

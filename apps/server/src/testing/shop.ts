@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createGuard, createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
+import { raiseNoticeQueue } from '../domains/notices/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { openChangeFeed } from '../infra/change-feed.ts'
 import type { Clock } from '../infra/clock.ts'
@@ -71,11 +72,12 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     const db = openDatabase(database.url, { max: 10 })
     opened.push(() => closeDatabase(db))
     const { compose, queues } = await composition(options)
+    const always: JobQueue<object>[] = [sendMailQueue, raiseNoticeQueue]
     const jobs = await openJobs({
       databaseUrl: database.url,
       worker: options.workers !== undefined || options.jobs !== undefined,
       log,
-      queues: [sendMailQueue, ...queues.filter(queue => queue.name !== sendMailQueue.name)]
+      queues: [...always, ...queues.filter(queue => always.every(({ name }) => name !== queue.name))]
     })
     opened.push(() => jobs.stop())
     const changes = await openChangeFeed({ databaseUrl: database.url, db, log })
@@ -164,11 +166,15 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   mailgunUrl: undefined,
   discordUrl: undefined,
   smtpUrl: undefined,
+  dnsServers: [],
   checkSites: {
     google: 'http://127.0.0.1:9/google',
     bing: 'http://127.0.0.1:9/bing',
     amazon: 'http://127.0.0.1:9/amazon'
   },
+  egressSite: null,
+  webhookOrigins: [],
+  customerWebhookUrls: [],
   install: { username: 'root', root: '' },
   logLevel: 'silent'
 })

@@ -1,7 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +22,7 @@ import type { AppContext } from '../infra/context.ts'
 import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { freePort } from './free-ports.ts'
 import { sessionOf } from './session.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -167,16 +167,6 @@ export async function startTestStack({
       for (const stop of ends.toReversed()) await stop()
     }
   }
-}
-
-/** A port of the loopback that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -12,11 +12,14 @@ import {
   home,
   inventory,
   mail,
+  notices,
   orders,
   payments,
   rewards,
   settings,
-  support
+  status,
+  support,
+  webhooks
 } from './routes.ts'
 
 /** Which calls read what the shop keeps: these are asked again when it changes. */
@@ -46,13 +49,17 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   coupon: [rewards.coupons],
   faq: [support.faqs],
   gift_card: [rewards.giftCards, rewards.exchangeList],
+  incident: [status.page, status.publicIncident, status.incidents, status.incident, fleet.allOutages, orders.credits],
   level_code: [rewards.levelCodes],
   mail: [mail.mails],
+  notice: [notices.notices, notices.notice, notices.rules, home.attention],
+  notice_channel: [notices.channels],
   order: [
     orders.list,
     orders.search,
     orders.statistics,
     orders.proxyDetail,
+    orders.credits,
     orders.order,
     orders.proxies,
     orders.timeline,
@@ -86,10 +93,13 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     fleet.servers,
     fleet.serverNames,
     fleet.server,
+    // Whether they are applied follows the installation.
+    fleet.agentSettings,
     fleet.serverInfo,
     fleet.allOutages,
     fleet.outage,
     fleet.outageOrders,
+    fleet.geofeedProposal,
     fleet.groups,
     settings.health,
     home.attention,
@@ -99,6 +109,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   settings: [settings.config, settings.retention, settings.social, settings.health],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets, support.ticket, support.userTickets, home.attention],
+  upgrade: [fleet.upgrades, fleet.upgradeServers, home.attention],
   user: [
     accounts.users,
     accounts.user,
@@ -108,6 +119,14 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     accounts.inviteLog,
     rewards.pointRecords,
     rewards.userPoints
+  ],
+  webhook: [
+    webhooks.endpoints,
+    webhooks.deliveries,
+    webhooks.delivery,
+    webhooks.allEndpoints,
+    webhooks.allDeliveries,
+    webhooks.anyDelivery
   ]
 }
 

@@ -69,6 +69,17 @@ export function onUnauthorized(handler: () => void): void {
   unauthorized = handler
 }
 
+let held: Promise<unknown> | undefined
+/** Has the calls that begin meanwhile wait until `work` has ended; one whose signal is aborted by then is not made. */
+export async function holdCallsDuring(work: Promise<unknown>): Promise<void> {
+  held = work
+  try {
+    await work
+  } finally {
+    if (held === work) held = undefined
+  }
+}
+
 /** The address of a call. Empty query values are left out. */
 export function address(path: string, params: object = {}, query: object = {}): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
@@ -104,6 +115,8 @@ export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<
   const [input, { signal, timeout = TIMEOUT, accept, headers } = {}] = rest
   const { params, query, body } = (input ?? {}) as AnyInput
   const url = address(route.path, params, query)
+  if (held) await held.catch(() => undefined)
+  signal?.throwIfAborted()
   const limit = AbortSignal.timeout(timeout)
   let status: number
   let text: string

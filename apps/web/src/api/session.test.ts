@@ -1,10 +1,10 @@
 import { waitFor } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { answer, answerLost, answerRefused, requestsOf } from '../testing/answers.ts'
+import { answer, answerLost, requestsOf } from '../testing/answers.ts'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
 import { keyOf, queryClient } from './query.ts'
 import { accounts } from './routes.ts'
-import { onSessionChange, sessionQuery, setSessionUser, shareSession } from './session.ts'
+import { onSessionChange, onSessionLoss, sessionQuery, setSessionUser, shareSession } from './session.ts'
 
 /** This tab's end of the channel, and what another tab does at its own. */
 function channel() {
@@ -37,7 +37,7 @@ describe('the session in several tabs', () => {
     queryClient.setQueryData(list, pageOf())
     const listener = vi.fn()
     onSessionChange(listener)
-    answer(accounts.session, viewed)
+    answer(accounts.whoIsSignedIn, viewed)
     tabs.hear()
     await waitFor(() => expect(shown()).toMatchObject({ id: 2, impersonated_by: 'admin' }))
     await waitFor(() => expect(listener).toHaveBeenCalledOnce())
@@ -49,25 +49,47 @@ describe('the session in several tabs', () => {
   it('follows back to the administrator, and to nobody', async () => {
     tabs = channel()
     queryClient.setQueryData(sessionQuery.queryKey, viewed)
-    answer(accounts.session, admin)
+    answer(accounts.whoIsSignedIn, admin)
     tabs.hear()
     await waitFor(() => expect(shown()).toMatchObject({ id: 1, impersonated_by: null }))
-    answerRefused(accounts.session, 'unauthorized')
+    answer(accounts.whoIsSignedIn, null)
     tabs.hear()
     await waitFor(() => expect(shown()).toBeNull())
+  })
+
+  it('says once that the session is gone, while what was open is still there', async () => {
+    tabs = channel()
+    queryClient.setQueryData(sessionQuery.queryKey, admin)
+    const losses: [string, unknown][] = []
+    onSessionLoss(loss => losses.push([loss, shown()]))
+    answer(accounts.whoIsSignedIn, null)
+    tabs.hear()
+    tabs.hear()
+    await waitFor(() => expect(shown()).toBeNull())
+    expect(losses).toEqual([['ended', admin]])
+    expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(1)
+  })
+
+  it('says nothing of a log-out in this tab', () => {
+    tabs = channel()
+    queryClient.setQueryData(sessionQuery.queryKey, admin)
+    const listener = vi.fn()
+    onSessionLoss(listener)
+    setSessionUser(null)
+    expect(listener).not.toHaveBeenCalled()
   })
 
   it('keeps what it has where it is the same user, or the server does not answer', async () => {
     tabs = channel()
     queryClient.setQueryData(sessionQuery.queryKey, admin)
     queryClient.setQueryData(list, pageOf())
-    answer(accounts.session, admin)
+    answer(accounts.whoIsSignedIn, admin)
     tabs.hear()
-    await waitFor(() => expect(requestsOf(accounts.session)).toHaveLength(1))
+    await waitFor(() => expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(1))
     expect(queryClient.getQueryData(list)).toBeDefined()
-    answerLost(accounts.session)
+    answerLost(accounts.whoIsSignedIn)
     tabs.hear()
-    await waitFor(() => expect(requestsOf(accounts.session).length).toBeGreaterThan(1))
+    await waitFor(() => expect(requestsOf(accounts.whoIsSignedIn).length).toBeGreaterThan(1))
     expect(shown()).toMatchObject({ id: 1 })
   })
 })

@@ -12,16 +12,16 @@ function Who() {
 }
 
 it('asks who is signed in before it believes that the session is over', async () => {
-  answer(accounts.session, customer)
+  answer(accounts.whoIsSignedIn, customer)
   answerRefused(accounts.sessions, 'unauthorized')
   renderAt(<Who />, { user: customer })
   // It left with a cookie that a change of the password has replaced.
   await expect(call(accounts.sessions)).rejects.toMatchObject({ status: 401 })
-  await waitFor(() => expect(requestsOf(accounts.session)).toHaveLength(1))
+  await waitFor(() => expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(1))
   expect(screen.getByText(customer.username)).toBeTruthy()
 
-  answerRefused(accounts.session, 'unauthorized')
+  answer(accounts.whoIsSignedIn, null)
   await expect(call(accounts.sessions)).rejects.toMatchObject({ status: 401 })
   expect(await screen.findByText('nobody')).toBeTruthy()
-  expect(requestsOf(accounts.session)).toHaveLength(2)
+  expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(2)
 })

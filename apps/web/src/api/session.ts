@@ -1,20 +1,13 @@
 import type { CurrentUser } from '@netlet/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { ApiError, call, onUnauthorized } from './client.ts'
+import { call, onUnauthorized } from './client.ts'
 import { queryClient } from './query.ts'
 import { accounts } from './routes.ts'
 
 /** Who is signed in; null for a visitor. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }): Promise<CurrentUser | null> => {
-    try {
-      return await call(accounts.session, {}, { signal })
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null
-      throw error
-    }
-  },
+  queryFn: ({ signal }): Promise<CurrentUser | null> => call(accounts.whoIsSignedIn, {}, { signal }),
   staleTime: 60_000
 })
 
@@ -22,6 +15,13 @@ export function useSession() {
   const { data, isPending, error, refetch } = useQuery(sessionQuery)
   return { user: data ?? null, pending: isPending, error, retry: refetch }
 }
+
+/** How this tab lost its session although nobody did anything in it. */
+export type SessionLoss = 'ended' | 'changed'
+
+const onLoss = new Set<(loss: SessionLoss) => void>()
+/** Calls `listener` before the screens of a session that is gone are left. */
+export const onSessionLoss = (listener: (loss: SessionLoss) => void) => void onLoss.add(listener)
 
 const listeners = new Set<() => void>()
 /** Calls `listener` whenever somebody else is signed in than before. */
@@ -56,12 +56,17 @@ export function shareSession(channel: Channel): () => void {
 
 const identity = (user: CurrentUser | null | undefined) => user && `${user.id} ${user.impersonated_by}`
 
-/** Another tab says that somebody else is signed in: asks the server who it is. */
-async function follow(): Promise<void> {
+/** Another tab, or a call that was refused, says that somebody else is signed in, or nobody: asks the server who it is. */
+const follow = (): Promise<void> => (following ??= askWhoIsIn().finally(() => (following = undefined)))
+let following: Promise<void> | undefined
+
+async function askWhoIsIn(): Promise<void> {
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   try {
-    const user = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
-    if (identity(before) !== identity(user)) takeOver(user)
+    const user = await call(accounts.whoIsSignedIn)
+    if (identity(before) === identity(user)) return void queryClient.setQueryData(sessionQuery.queryKey, user)
+    if (before) for (const listener of onLoss) listener(user ? 'changed' : 'ended')
+    takeOver(user)
   } catch {
     // No answer: the next call of this tab says what the server thinks of it.
   }
@@ -72,7 +77,9 @@ function takeOver(user: CurrentUser | null): void {
   const session = JSON.stringify(sessionQuery.queryKey)
   queryClient.removeQueries({ predicate: query => JSON.stringify(query.queryKey) !== session && !query.isActive() })
   queryClient.setQueryData(sessionQuery.queryKey, user)
-  void queryClient.invalidateQueries({ predicate: query => JSON.stringify(query.queryKey) !== session })
+  // The screens of somebody who is gone are on their way out: they ask for nothing more.
+  const refetchType = user ? 'active' : 'none'
+  void queryClient.invalidateQueries({ predicate: query => JSON.stringify(query.queryKey) !== session, refetchType })
 }
 
 /** Asks the server who is signed in again: points, coins and names may have changed. */
@@ -81,5 +88,5 @@ export const reloadSession = () => queryClient.invalidateQueries({ queryKey: ses
 // A session that ended meanwhile shows at the next call: the guards then lead to the login page. The server is asked first,
 // since a call may have left before a change of the password gave this browser another session cookie.
 onUnauthorized(() => {
-  if (queryClient.getQueryData(sessionQuery.queryKey)) void queryClient.prefetchQuery({ ...sessionQuery, staleTime: 0 })
+  if (queryClient.getQueryData(sessionQuery.queryKey)) void follow()
 })

@@ -46,7 +46,19 @@ declare module 'virtual:routes/changes' {
   const calls: (typeof import('@netlet/contract').routes)['changes']
   export default calls
 }
+declare module 'virtual:routes/notices' {
+  const calls: (typeof import('@netlet/contract').routes)['notices']
+  export default calls
+}
 declare module 'virtual:routes/mail' {
   const calls: (typeof import('@netlet/contract').routes)['mail']
+  export default calls
+}
+declare module 'virtual:routes/webhooks' {
+  const calls: (typeof import('@netlet/contract').routes)['webhooks']
+  export default calls
+}
+declare module 'virtual:routes/status' {
+  const calls: (typeof import('@netlet/contract').routes)['status']
   export default calls
 }

@@ -3,15 +3,24 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { BrowserRouter } from 'react-router'
 import { queryClient } from '../api/query.ts'
-import { onSessionChange, shareSession } from '../api/session.ts'
+import { onSessionChange, onSessionLoss, shareSession } from '../api/session.ts'
+import { t } from '../i18n/index.ts'
 import { Hosts } from '../kit/hosts.tsx'
-import { watchHistory } from '../kit/leaving.ts'
+import { isUnsaved, watchHistory } from '../kit/leaving.ts'
+import { notify } from '../kit/notify.ts'
 import { keepPayment } from '../kit/payment/pending.ts'
 import { Pages } from './pages.tsx'
 import { theme, variables } from './theme.ts'
 
 // What one person was about to pay is none of the next one's business.
 onSessionChange(() => keepPayment(null))
+
+/** Milliseconds for which it is said. */
+const LOSS_SHOWN = 15_000
+onSessionLoss(loss => {
+  const said = t(`session.${loss}`)
+  notify('info', isUnsaved() ? `${said} ${t('session.unsavedLost')}` : said, LOSS_SHOWN)
+})
 
 if ('BroadcastChannel' in window) shareSession(new BroadcastChannel('netlet-session'))
 

@@ -39,7 +39,13 @@ export function Footer({ isConsole, brief }: Props) {
                 <Link to="/policy?id=3">{t('policy.terms')}</Link>
               </li>
               <li>
+                <Link to="/rewards">{t('publicRewards.title')}</Link>
+              </li>
+              <li>
                 <Link to="/support">{t('nav.support')}</Link>
+              </li>
+              <li>
+                <Link to="/status">{t('nav.status')}</Link>
               </li>
             </ul>
             <ul className={classes.links}>

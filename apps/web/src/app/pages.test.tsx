@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, bulk, catalog, orders, settings } from '../api/routes.ts'
+import { accounts, bulk, catalog, fleet, orders, settings } from '../api/routes.ts'
 import { answer } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
@@ -12,6 +12,7 @@ import { itemAt, menuOf } from './shell/menu.ts'
 function open(at: string, user: typeof admin | null) {
   answer(settings.social, { discord: '', twitter: '' })
   answer(bulk.runs, pageOf())
+  answer(fleet.upgrades, pageOf())
   answer(accounts.logout, null)
   answer(catalog.collections, pageOf())
   answer(orders.list, pageOf())

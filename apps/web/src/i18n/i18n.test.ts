@@ -8,12 +8,15 @@ import adminZh from './admin.zh-CN.json'
 import en from './en.json'
 import reasons from './reasons.zh-CN.json'
 import { fill, type Words } from './words.ts'
+import statusEn from './status.en.json'
+import statusZh from './status.zh-CN.json'
 import zh from './zh-CN.json'
 
 const lists: [string, Words, Words][] = [
   ['the shop', en, zh],
   ['the dashboard', accountEn, accountZh],
-  ['the console', adminEn, adminZh]
+  ['the console', adminEn, adminZh],
+  ['the status page', statusEn, statusZh]
 ]
 const blanks = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(match => match[0]).toSorted()
 

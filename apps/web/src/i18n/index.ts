@@ -3,3 +3,5 @@ import { wordList } from './words.ts'
 
 /** The words of the shell and the shop. The other folders have lists of their own. */
 export const { useT, t } = wordList(en, { 'zh-CN': () => import('./zh-CN.json') })
+
+export type Key = keyof typeof en

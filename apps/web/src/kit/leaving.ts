@@ -1,15 +1,19 @@
-let question: (() => Promise<boolean>) | undefined
+type LeavingGuard = { ask: () => Promise<boolean>; isUnsaved: () => boolean }
+let current: LeavingGuard | undefined
 
 /** Has `ask` answer whether what is open and not saved may be left; gives back what ends that. */
-export function guardLeaving(ask: () => Promise<boolean>): () => void {
-  question = ask
+export function guardLeaving(guard: LeavingGuard): () => void {
+  current = guard
   return () => {
-    if (question === ask) question = undefined
+    if (current === guard) current = undefined
   }
 }
 
+/** Whether something on the screen is not saved. */
+export const isUnsaved = (): boolean => current?.isUnsaved() ?? false
+
 /** Whether the screen may be left now; a person is asked where something on it is not saved. */
-export const mayLeave = async (): Promise<boolean> => (question ? question() : true)
+export const mayLeave = async (): Promise<boolean> => (current ? current.ask() : true)
 
 let onPop: ((event: PopStateEvent) => void) | undefined
 

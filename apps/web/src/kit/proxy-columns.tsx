@@ -2,6 +2,7 @@ import type { Proxy } from '@netlet/contract'
 import { useT } from '../i18n/account.ts'
 import type { Column } from './data-table.tsx'
 import { Delay } from './delay.tsx'
+import { hostPort } from './host-port.ts'
 import classes from './proxy-columns.module.css'
 import { Ago } from './time.tsx'
 
@@ -13,11 +14,7 @@ export function useProxyColumns(): Column<Proxy>[] {
       key: 'ip',
       title: t('proxy.address'),
       lead: true,
-      render: proxy => (
-        <span className="mono">
-          {proxy.ip}:{proxy.port}
-        </span>
-      )
+      render: proxy => <span className="mono">{hostPort(proxy.ip, proxy.port)}</span>
     },
     { key: 'user', title: t('proxy.username'), render: proxy => <span className="mono">{proxy.username}</span> },
     { key: 'password', title: t('proxy.password'), render: proxy => <span className="mono">{proxy.password}</span> },

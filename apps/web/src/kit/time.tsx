@@ -11,10 +11,18 @@ const UNITS = [
   ['minute', 60]
 ] as const
 
+const relativeFormats = new Map<string, Intl.RelativeTimeFormat>()
+
+function relativeFormatOf(language: string): Intl.RelativeTimeFormat {
+  const made = relativeFormats.get(language) ?? new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  relativeFormats.set(language, made)
+  return made
+}
+
 /** How far an instant is from now in the largest unit that fits, from seconds to years: 'in 3 days', '2 hours ago'. */
 export function relativeTime(at: number, now: number, language: string): string {
   const seconds = Math.round((at - now) / 1000)
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  const format = relativeFormatOf(language)
   for (const [unit, length] of UNITS)
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit)
   return format.format(seconds, 'second')
@@ -33,8 +41,15 @@ function formatOf(language: string | undefined, options: Intl.DateTimeFormatOpti
   return made
 }
 
+const zones = new Map<number, string>()
+
 /** Where the browser is: 'Europe/Berlin'. */
-const ownZone = (): string => formatOf(undefined, {}).resolvedOptions().timeZone
+function ownZone(): string {
+  const offset = new Date().getTimezoneOffset()
+  const zone = zones.get(offset) ?? formatOf(undefined, {}).resolvedOptions().timeZone
+  zones.set(offset, zone)
+  return zone
+}
 
 /** A zone and how far it is from UTC at an instant: 'Europe/Berlin (GMT+2)', 'UTC'. */
 export function zoneText(at: Date, language: string, timeZone = ownZone()): string {

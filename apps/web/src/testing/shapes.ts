@@ -1,5 +1,5 @@
 /** Replies of a running shop, to be answered with: each as the server sent it, cut down to what a test needs. */
-import type { CurrentUser, Order, Page, Server } from '@netlet/contract'
+import type { CurrentUser, Order, OrderTraffic, Page, Server, Traffic } from '@netlet/contract'
 
 export const customer: CurrentUser = {
   id: 2,
@@ -43,6 +43,7 @@ export const server: Server = {
   server_status: 1,
   port: 22,
   has_password: true,
+  host_key: { known: null, expected: null, refused: null },
   agent_port: 8443,
   has_certificate: true,
   certificate: { fingerprint: '5A:0B:11', ends_at: '2036-06-15T08:00:00.000Z' },
@@ -99,6 +100,8 @@ export const order: Order = {
   acl_selected: '3',
   acl_names: ['Video'],
   proxy_num: 8,
+  address_family: 'ipv4',
+  egress: 'fixed',
   delivery_num: 8,
   task: null,
   task_done: null,
@@ -118,3 +121,21 @@ export const pageOf = <T>(...data: T[]): Page<T> => ({
   offset: 0,
   next: null
 })
+
+const nothing = { up: 0, down: 0, requests: 0, connections: 0, refused: 0, failed: 0 }
+export const noTraffic: Traffic = {
+  by: 'hour',
+  steps: [{ at: '2026-06-15T08:00:00.000Z', ...nothing }],
+  total: nothing,
+  refusals: [],
+  errors: [],
+  as_of: null
+}
+export const noOrderTraffic: OrderTraffic = {
+  ...noTraffic,
+  used: 0,
+  allowed: null,
+  mbps: null,
+  connections: null,
+  connections_per_second: null
+}

@@ -95,6 +95,15 @@ test('a key is shown once, stored hashed, and calls what its scope allows', asyn
   expect((await program.get(ME, { authorization: `Basic ${key}` })).code).toBe(401)
 })
 
+test('who is signed in is asked without a refusal: a visitor is nobody, and so is a key', async () => {
+  const WHO = '/api/auth/session/'
+  expect(await shop.visitor().get(WHO)).toMatchObject({ status: 200, data: null })
+  const client = await shop.customer()
+  expect((await client.get(WHO)).data).toMatchObject({ id: client.user.id })
+  const { data } = await client.post<Made>(KEYS, { name: 'renews', scopes: ['renew'], password })
+  expect(await shop.visitor().get(WHO, bearer(data.key))).toMatchObject({ status: 200, data: null })
+})
+
 test('an administrator’s key opens no door of the console, and is a customer’s', async () => {
   const admin = await shop.admin()
   const { data } = await admin.post<Made>(KEYS, { name: 'script', scopes: ['read', 'renew'], password })
@@ -240,9 +249,10 @@ test('a key that calls too often waits, and is told for how long; other keys do 
   shop.advance(MINUTE - (shop.ctx.now().getTime() % MINUTE))
   const make = async (name: string) => (await client.post<Made>(KEYS, { name, scopes: ['read'], password })).data.key
   const [busy, other] = [await make('busy'), await make('other')]
+  const now = shop.ctx.now().getTime()
   await shop.ctx.db
     .update(apiKeys)
-    .set({ calls: 115, countedSince: new Date(shop.ctx.now().getTime() - (shop.ctx.now().getTime() % MINUTE)) })
+    .set({ calls: 115, countedSince: new Date(now - (now % MINUTE)) })
     .where(eq(apiKeys.name, 'busy'))
   const replies = await Promise.all(Array.from({ length: 12 }, () => shop.visitor().get(ME, bearer(busy))))
   const refused = replies.find(reply => reply.code === 429)

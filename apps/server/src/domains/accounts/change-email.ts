@@ -10,8 +10,11 @@ import { enqueueMail, moveChoices } from '../mail/index.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import { consumeEmailCode, endResetCodes, sendEmailCode, tryEmailCode } from './email-codes.ts'
+import type { AccountPorts } from './ports.ts'
 import type { UserRow } from './present-user.ts'
 import { users } from './tables.ts'
+
+type AddressPorts = Pick<AccountPorts, 'followAddress'>
 
 /** Sends a code to the address that the caller wants to have from now on, for the password. */
 export async function sendEmailChangeCode(
@@ -31,6 +34,7 @@ export async function sendEmailChangeCode(
 export async function changeEmail(
   ctx: AppContext,
   by: UserActor,
+  ports: AddressPorts,
   form: z.output<typeof EmailChangeBody>
 ): Promise<Result<null>> {
   const confirmed = await confirmPassword(ctx, by, form.password)
@@ -44,20 +48,25 @@ export async function changeEmail(
     if (!(await consumeEmailCode(unit, code))) return wrong
     await unit.tx.update(users).set({ email: form.email }).where(eq(users.id, user.id))
     await moveChoices(unit, user.email, form.email)
-    await leaveAddress(unit, user, form.email)
+    await leaveAddress(unit, ports, user, form.email)
     unit.audit('user.change_email', user.id, { before: { email: user.email }, after: { email: form.email } })
     unit.publish('user', user.id, user.id)
     return done
   })
 }
 
-/** The old address resets no password any more, of whoever has it next neither, and is told that there is another one. */
+/**
+ * The old address resets no password any more, of whoever has it next neither, and is told that there is another one. What
+ * goes by the address follows.
+ */
 export async function leaveAddress(
   unit: Unit,
+  { followAddress }: AddressPorts,
   old: Pick<UserRow, 'id' | 'username' | 'email' | 'language'>,
   email: string
 ): Promise<void> {
   await endResetCodes(unit, old.email)
+  followAddress(unit, old.id)
   const at = unit.now.toISOString()
   enqueueMail(unit, {
     to: old.email,

@@ -119,7 +119,7 @@ test('a refused or false code logs nobody in', async () => {
   const url = await leave(visitor, 'login')
   const state = encodeURIComponent(url.searchParams.get('state') ?? '')
   const denied = await visitor.fetch(`/api/auth/discord/redirect?error=access_denied&state=${state}`)
-  expect(denied.headers.get('location')).toBe('/login?discord=failed')
+  expect(denied.headers.get('location')).toBe('/login?discord=failed&reason=refused')
   const again = await leave(visitor, 'login')
   const falseCode = encodeURIComponent(again.searchParams.get('state') ?? '')
   const reply = await visitor.fetch(`/api/auth/discord/redirect?code=nonsense&state=${falseCode}`)
@@ -139,7 +139,7 @@ test('a banned user does not get in this way', async () => {
 test('who is unknown goes to the sign-up form, where only this browser can take the account along, once', async () => {
   const visitor = visitorFromAnywhere(shop)
   const location = await comeBack(visitor, await leave(visitor, 'login'), 104)
-  expect(location).toBe('/createAccount?discord_id=104')
+  expect(location).toBe('/createAccount?discord_id=104&discord_name=Name+104')
 
   const stranger = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, stranger, 'stranger@example.com', 'register')
@@ -257,7 +257,9 @@ test('a chat account that was bound does not log in after a reset by mail; a cha
     2000
   )
   const thief = shop.visitor()
-  expect(await comeBack(thief, await leave(thief, 'login'), 110)).toBe('/createAccount?discord_id=110')
+  expect(await comeBack(thief, await leave(thief, 'login'), 110)).toBe(
+    '/createAccount?discord_id=110&discord_name=Name+110'
+  )
 
   const other = await shop.customer()
   await bound(other.user.id, '111')
@@ -295,7 +297,9 @@ test('a chat account that a thief bound logs in to nothing after an administrato
     await bound(user.id, String(chat))
     expect((await mend(user.id)).code, `mend ${n}`).toBe(2000)
     const thief = visitorFromAnywhere(shop)
-    expect(await comeBack(thief, await leave(thief, 'login'), chat)).toBe(`/createAccount?discord_id=${chat}`)
+    expect(await comeBack(thief, await leave(thief, 'login'), chat)).toBe(
+      `/createAccount?discord_id=${chat}&discord_name=Name+${chat}`
+    )
     expect((await thief.get('/api/auth/login')).code).toBe(401)
     await vi.waitFor(() => {
       const subjects = shop.outbox.mails.filter(mail => mail.to === user.email).map(mail => mail.subject)

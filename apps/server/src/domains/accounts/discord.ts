@@ -48,7 +48,7 @@ export async function finishDiscordLogin(
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<{ location: string; session?: LoggedIn }> {
   const finished = await finishOauth(ctx, by, 'login', returned, browser.oauthToken)
-  if (!finished) return { location: '/login?discord=failed' }
+  if ('failed' in finished) return { location: `/login?discord=failed${finished.failed}` }
   const { account, state } = finished
   return command(ctx, by, async unit => {
     const [user] = await unit.tx
@@ -58,7 +58,8 @@ export async function finishDiscordLogin(
       .returning({ id: users.id })
     if (!user) {
       await storeDiscordProof(unit, state, account)
-      return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
+      const query = new URLSearchParams({ discord_id: account.id, discord_name: account.name })
+      return { location: `/createAccount?${query.toString()}` }
     }
     const opened = await openSession(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
     return opened.ok ? { location: '/product', session: opened.data } : { location: '/login?discord=banned' }
@@ -74,7 +75,8 @@ export async function finishDiscordBind(
 ): Promise<{ location: string }> {
   const settings = '/dashboard/index/setting'
   const finished = await finishOauth(ctx, by, 'bind', returned, oauthToken)
-  if (!finished || by.kind !== 'user' || finished.userId !== by.id || by.impersonator !== null)
+  if ('failed' in finished) return { location: `${settings}?discord=failed${finished.failed}` }
+  if (by.kind !== 'user' || finished.userId !== by.id || by.impersonator !== null)
     return { location: `${settings}?discord=failed` }
   const { name } = finished.account
   const bound = await bindDiscord(ctx, by, finished.account)
@@ -85,24 +87,31 @@ export async function finishDiscordBind(
 
 type FinishedOauth = { account: DiscordAccount; state: string; userId: number | null }
 
-/** Asks the platform who came back. Null where the state is not this browser's, or the platform names nobody. */
+/** Why the platform names nobody, as a part of the address that the browser goes to; empty where nothing is known. */
+type FailedOauth = { failed: '' | '&reason=refused' | '&reason=unavailable' }
+
+/** Asks the platform who came back. It fails where the state is not this browser's, or the platform names nobody. */
 async function finishOauth(
   ctx: AppContext,
   by: Actor,
   mode: Mode,
   { code, state, error }: OauthReturn,
   browserToken: string | undefined
-): Promise<FinishedOauth | null> {
-  if (!state || !browserToken) return null
+): Promise<FinishedOauth | FailedOauth> {
+  if (!state || !browserToken) return { failed: '' }
   // A command of its own: a state is used up, whatever the platform says then.
   const started = await command(ctx, by, unit => consumeOauthState(unit, { state, browserToken, mode }))
-  if (!started || error || !code) return null
+  if (!started) return { failed: '' }
+  if (error === 'access_denied') return { failed: '&reason=refused' }
+  if (error || !code) return { failed: '' }
   const { discord, redirectUri } = await connect(ctx, mode)
   const exchanged = await discord.exchangeCode({ code, redirectUri })
   const found = exchanged.ok ? await discord.currentUser(exchanged.value.accessToken) : exchanged
   if (!found.ok) {
     ctx.log.warn({ reason: found.reason, detail: found.message }, 'chat platform login failed')
-    return null
+    const known =
+      found.reason === 'invalid_code' || found.reason === 'unauthorized' || found.reason === 'not_configured'
+    return { failed: known ? '' : '&reason=unavailable' }
   }
   return { account: { id: found.value.id, name: found.value.name }, state, userId: started.userId }
 }

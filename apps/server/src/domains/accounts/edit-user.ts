@@ -36,7 +36,11 @@ type Change = Partial<typeof users.$inferInsert>
 export async function editUser(
   ctx: AppContext,
   by: UserActor,
-  { changePoints, levelThresholds }: Pick<AccountPorts, 'changePoints' | 'levelThresholds'>,
+  {
+    changePoints,
+    levelThresholds,
+    followAddress
+  }: Pick<AccountPorts, 'changePoints' | 'levelThresholds' | 'followAddress'>,
   userId: number,
   { version, ...form }: Edit<z.output<typeof UserForm>>
 ): Promise<Result<{ user: User; token: string | undefined }>> {
@@ -83,7 +87,7 @@ export async function editUser(
 
     const [after] = await tx.select(userColumns).from(users).where(eq(users.id, userId))
     if (!after) throw new Error(`user ${userId} went away under a lock`)
-    if (after.email !== before.email) await leaveAddress(unit, before, after.email)
+    if (after.email !== before.email) await leaveAddress(unit, { followAddress }, before, after.email)
     const changed = differences(recorded(before), recorded(after))
     if (passwordHash !== undefined) changed.after['password'] = true
     if (Object.keys(changed.after).length > 0) unit.audit('user.edit', userId, changed)

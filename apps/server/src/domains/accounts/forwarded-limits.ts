@@ -11,8 +11,6 @@ import { loginFailures } from './tables.ts'
 /** Within 15 minutes, of all whom one proxy forwards for. */
 const MAX_FORWARDED = 150
 
-const WORDS = { code: 'Codes were asked for', ticket: 'Tickets were sent' }
-
 /**
  * Counts what was let in for a client that only a proxy names which TRUST_PROXY does not: the proxy may pass on what its
  * client made up, and so the limits per client would hold nobody. Only what those limits let in counts here, so that one
@@ -22,7 +20,7 @@ const WORDS = { code: 'Codes were asked for', ticket: 'Tickets were sent' }
 export async function countForwarded(
   unit: Unit,
   by: UserActor | VisitorActor,
-  what: 'code' | 'ticket'
+  what: 'code' | 'ticket' | 'status'
 ): Promise<Refusal | null> {
   const { tx, now } = unit
   if (!by.forwardedFor) return null
@@ -34,8 +32,8 @@ export async function countForwarded(
   await tx.insert(loginFailures).values({ key, at: now })
   if (counted + 1 === MAX_FORWARDED)
     await notifyAdmins(unit, {
-      subject: `Visitors behind ${by.ip} are refused for 15 minutes`,
-      text: `${WORDS[what]} ${MAX_FORWARDED} times within 15 minutes by visitors whom ${by.ip} forwards. TRUST_PROXY does not name that proxy, so that the shop cannot tell whether these are many visitors or one who makes up addresses: all of them wait now.\n\nSet TRUST_PROXY=${by.ip} if it is your reverse proxy, and have it write the client's address into X-Forwarded-For. Health in the console shows such proxies.`,
+      words: `forwarded_${what}`,
+      params: { ip: by.ip, count: MAX_FORWARDED },
       key: `forwarded:${what}:${now.toISOString().slice(0, 10)}`
     })
   return null

@@ -7,13 +7,16 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { readChoices, saveChoices } from '../mail/index.ts'
+import { blockOf, readChoices, saveChoices } from '../mail/index.ts'
 import { users } from './tables.ts'
 
 /** Which mails a user gets, and in which language. */
 export function mailSettingsRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.mail
-  mount(calls.choices, async ({ caller }) => ok(await readChoices(ctx.db, await addressOf(ctx.db, caller.id))))
+  mount(calls.choices, async ({ caller }) => {
+    const address = await addressOf(ctx.db, caller.id)
+    return ok({ ...(await readChoices(ctx.db, address)), blocked: await blockOf(ctx.db, address) })
+  })
   mount(calls.saveChoices, async ({ caller, body }) => {
     const refused = refuseWhileImpersonating(caller)
     if (refused) return refused

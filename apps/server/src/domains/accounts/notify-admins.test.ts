@@ -4,17 +4,20 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
-import { notifyAdmins } from './index.ts'
+import { noticeJobs } from '../notices/index.ts'
+import { notifyAdmins, readOperators } from './index.ts'
 import { users } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: () => undefined, jobs: mailJobs })
+  const ports = { finders: [], operators: readOperators, ownsAddresses: async () => false }
+  const jobs = [...mailJobs, ...noticeJobs(ports)]
+  shop = await startTestShop({ routes: () => undefined, jobs })
 })
 afterAll(() => shop.close())
 
-test('every active administrator is told, and nobody else', async () => {
+test('until somebody chooses otherwise, every active administrator is told by mail, and nobody else', async () => {
   const one = await shop.admin()
   const two = await shop.admin()
   const banned = await shop.admin()
@@ -22,12 +25,12 @@ test('every active administrator is told, and nobody else', async () => {
   const { ctx } = shop
   await ctx.db.update(users).set({ isActive: false }).where(eq(users.id, banned.user.id))
   await command(ctx, SYSTEM, async unit =>
-    notifyAdmins(unit, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
+    notifyAdmins(unit, { words: 'orders_lost', params: { server: 'fr-1' }, key: 'down:1' })
   )
   for (const { user } of [one, two]) {
     const [mail] = await shop.outbox.waitFor(user.email)
-    expect(mail?.subject).toBe('Server down')
-    expect(mail?.html).toContain('>fr-1 does not answer.</p>')
+    expect(mail?.subject).toBe('[Warning] Orders lost addresses with server fr-1')
+    expect(mail?.html).toContain('>Server fr-1 was given up, and for some')
   }
   for (const { user } of [banned, customer]) expect(shop.outbox.mails.some(mail => mail.to === user.email)).toBe(false)
 })

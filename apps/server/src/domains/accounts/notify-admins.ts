@@ -1,30 +1,40 @@
-import { rolesThatMay } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { rolesThatMay, type NoticeCause, type NoticeWords, type Params } from '@netlet/contract'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { enqueueMail, type Template, type TemplateData } from '../mail/index.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { raiseNotice, type Operator } from '../notices/index.ts'
 import { users } from './tables.ts'
 
-/** Sends a mail to every active administrator whose work it may be. Empty lines separate the paragraphs of `text`. */
-export const notifyAdmins = (
-  unit: Unit,
-  { subject, text, key }: { subject: string; text: string; key: string }
-): Promise<void> => mailAdmins(unit, { template: 'admin-notice', data: { subject, text }, key })
+type AdminNotice = {
+  /** Which sentences it says, in the language of whoever reads it, and what is in their braces. */
+  words: NoticeWords
+  params: Params
+  /** Names the occurrence: it is told once. */
+  key: string
+  /** By default 'other'. */
+  cause?: NoticeCause
+  /** What it is about within its cause, as the cause's search names it. By default the occurrence itself. */
+  about?: string | number
+}
 
-/** The same with a template of its own, to each in their language. */
-export async function mailAdmins<T extends Template>(
+/** Tells the operators, as Notices in the console says: at once, after the quiet hours, or with the digest. */
+export async function notifyAdmins(
   unit: Unit,
-  { template, data, key }: { template: T; data: TemplateData<T>; key: string }
+  { words, params, key, cause = 'other', about = key }: AdminNotice
 ): Promise<void> {
-  const admins = await unit.tx
-    .select({ id: users.id, email: users.email, language: users.language })
+  raiseNotice(unit, { cause, subject: String(about), key, words, params })
+}
+
+/** Active operators: these, or without ids all whose work it is to act on notices. */
+export const readOperators = (db: Executor, ids: readonly number[]): Promise<Operator[]> =>
+  db
+    .select({ id: users.id, username: users.username, email: users.email, language: users.language })
     .from(users)
     .where(
       and(
         eq(users.isSuperuser, true),
         eq(users.isActive, true),
-        inArray(users.operatorRole, rolesThatMay('payments.change'))
+        ids.length > 0 ? inArray(users.id, [...ids]) : inArray(users.operatorRole, rolesThatMay('notices.change'))
       )
     )
-  for (const { id, email, language } of admins)
-    enqueueMail(unit, { to: email, language, template, data, key: `${key}:admin:${id}` })
-}
+    .orderBy(asc(users.id))

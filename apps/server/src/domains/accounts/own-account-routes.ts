@@ -28,7 +28,7 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
   )
   mount(
     calls.changeEmail,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? changeEmail(ctx, caller, body)
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? changeEmail(ctx, caller, ports, body)
   )
   mount(calls.dataExport, async ({ caller, reply }) => {
     const refused = refuseWhileImpersonating(caller)

@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { mailJobs } from '../mail/index.ts'
+import { rewardsQueues } from '../rewards/queues.ts'
 import { mailChoices } from '../mail/tables.ts'
 import { accountRoutesWithPorts, visitorFromAnywhere, type MailedCode } from './accounts.fixture.ts'
 import { users } from './tables.ts'
@@ -11,7 +12,7 @@ import { users } from './tables.ts'
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs, queues: rewardsQueues })
 })
 afterAll(() => shop.close())
 
@@ -61,6 +62,11 @@ test('the address changes by the password and a code to the new one, and the old
     .from(auditLog)
     .where(eq(auditLog.targetId, String(user.id)))
   expect(entry).toMatchObject({ action: 'user.change_email', before: { email: user.email }, after: { email } })
+  // What the platform knows by the address follows.
+  const { rows } = await shop.ctx.db.execute(
+    sql`select name from pgboss.job where singleton_key = ${String(user.id)} order by name`
+  )
+  expect(rows).toEqual([{ name: 'holder-platform-codes' }, { name: 'tag-platform-customer' }])
 })
 
 test('mails that were switched off stay so at another address, and those that it had switched off itself', async () => {

@@ -13,6 +13,8 @@ export type AccountPorts = {
   figures(db: Executor, userId: number): Promise<UserFigures>
   /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
+  /** After a user's e-mail address became another one: what goes by it follows. */
+  followAddress(unit: Unit, userId: number): void
   /**
    * Why a user cannot be deleted yet: live leases, an order that was paid for and not delivered, or money that settled
    * nothing. Null: nothing is owed.

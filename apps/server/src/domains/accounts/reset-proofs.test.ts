@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
+import { rewardsQueues } from '../rewards/queues.ts'
 import { accountRoutesWithPorts, mailedCode, visitorFromAnywhere } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs, queues: rewardsQueues })
 })
 afterAll(() => shop.close())
 

@@ -63,6 +63,10 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     loggedIn(await logIn(ctx, caller, body, browserOf(request)), reply)
   )
   mount(calls.session, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))
+  mount(calls.whoIsSignedIn, async ({ caller }) =>
+    // A key is no sign-in, and says of its holder what its scopes allow.
+    ok(caller.kind === 'user' && !caller.apiKey ? await currentUser(ctx.db, ports, caller) : null)
+  )
   mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))
   mount(calls.logout, async ({ caller, request, reply }) => {
     const token = sessionTokenOf(request)

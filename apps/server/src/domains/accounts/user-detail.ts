@@ -2,6 +2,7 @@ import { refuse, type UserDetail } from '@netlet/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { blockOf } from '../mail/index.ts'
 import type { AccountPorts } from './ports.ts'
 import { presentUser, userColumns } from './present-user.ts'
 import { apiKeys, sessions, users } from './tables.ts'
@@ -27,9 +28,11 @@ export async function findUser(
   const [inviter] = row.invitedBy
     ? await db.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, row.invitedBy))
     : []
+  const blocked = await blockOf(db, row.email)
   return ok({
     ...presentUser(row, thresholds),
     language: row.language,
+    mail_blocked: blocked,
     invited_by: inviter ?? null,
     pending_points: pending,
     owed_points: row.coinsOwed,

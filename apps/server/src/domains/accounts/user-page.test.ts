@@ -70,6 +70,7 @@ test('one user is read with its figures, points that wait and that are owed, and
     username: 'alice',
     invited_by: { username: 'bobby' },
     language: 'en',
+    mail_blocked: null,
     owed_points: 3,
     api_keys: 1,
     figures: { orders: 1, unpaid_orders: 0, live_orders: 1, paid: '20.00', owed: 'leases' }

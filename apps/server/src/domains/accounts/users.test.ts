@@ -5,6 +5,7 @@ import { sessionOf } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { auditNames } from '../../order-names.ts'
 import { auditRoutes } from '../audit/index.ts'
+import { rewardsQueues } from '../rewards/queues.ts'
 import { coupons, levelCodes, pointRecords } from '../rewards/tables.ts'
 import { SESSION_COOKIE } from './sessions.ts'
 import { users } from './tables.ts'
@@ -18,7 +19,8 @@ beforeAll(async () => {
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
       auditRoutes(mount, parts, auditNames)
-    }
+    },
+    queues: rewardsQueues
   })
   admin = await shop.admin({ username: 'chief' })
 })

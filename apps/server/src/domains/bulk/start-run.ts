@@ -146,7 +146,13 @@ const HARMLESS: Readonly<Record<BulkAction, boolean>> = {
   'order.check': true,
   'order.deliver': false,
   'order.delete': false,
-  'gift_card.delete': false
+  'gift_card.delete': false,
+  'coupon.check': true,
+  'coupon.create_there': false,
+  'gift_card.check': true,
+  'gift_card.create_there': false,
+  'level_code.check': true,
+  'level_code.create_there': false
 }
 
 /** What tells whether a query matches the same rows as before, in whatever order. */

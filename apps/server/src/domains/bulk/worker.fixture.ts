@@ -31,7 +31,13 @@ const actions: BulkActions = {
   'order.delete': marking,
   'order.leave_server': marking,
   'order.credit_outage': marking,
-  'gift_card.delete': marking
+  'gift_card.delete': marking,
+  'coupon.check': marking,
+  'coupon.create_there': marking,
+  'gift_card.check': marking,
+  'gift_card.create_there': marking,
+  'level_code.check': marking,
+  'level_code.create_there': marking
 }
 
 const config = readConfig(process.env)

@@ -13,6 +13,8 @@ import { listPlatformProducts, readPlatformProduct } from './platform-products.t
 import { quoteGroup } from './quote.ts'
 import type { StockBoard } from './stock-board.ts'
 import { previewCollections, previewTags, syncCollections, syncTags } from './sync-groupings.ts'
+import { previewCatalogue, syncCatalogue } from './sync-catalogue.ts'
+import { readLastSync, undoSync } from './undo-sync.ts'
 import { deleteProduct, updateProduct } from './update-product.ts'
 
 /** The calls that change the catalogue. `changed` is told after each change that went through. */
@@ -37,7 +39,7 @@ export function adminRoutes(
   mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(ctx, query.search))
   mount(catalog.platformProduct, async ({ params }) => readPlatformProduct(ctx, params.id))
   mount(catalog.groupStock, async ({ query }) =>
-    quoteGroup(ctx.db, { groupId: query.server_group, step: query.cart_step })
+    quoteGroup(ctx.db, { groupId: query.server_group, step: query.cart_step, family: query.address_family })
   )
   mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, call.caller, call.body))))
   mount(catalog.updateProduct, async call =>
@@ -51,6 +53,10 @@ export function adminRoutes(
       return ok({ status: 'queued' as const })
     })
   )
+  mount(catalog.previewSync, async ({ caller }) => previewCatalogue(ctx, caller))
+  mount(catalog.sync, async call => announced(syncCatalogue(ctx, call.caller, call.body)))
+  mount(catalog.lastSync, async () => ok(await readLastSync(ctx.db)))
+  mount(catalog.undoSync, async call => announced(undoSync(ctx, call.caller, call.params)))
   mountList(mount, ctx, catalog.priceDrift, () => priceDriftList)
   mount(catalog.takePlatformPrice, async call =>
     announced(takePlatformPrice(ctx, call.caller, call.params.id, call.body))

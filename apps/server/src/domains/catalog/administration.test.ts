@@ -241,6 +241,32 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   ]
   for (const [body, msg] of wrong) expect(await update(body)).toMatchObject({ status: 400, msg })
   expect((await update({ variants: [{ ...kept, server_group: smallGroup }] })).code).toBe(2000)
+  // What its addresses are may change, where the group has such ranges; IPv4 addresses leave from nowhere else.
+  expect(await update({ variants: [{ ...kept, egress: 'session' }] })).toMatchObject({
+    status: 400,
+    data: { errors: { 'variants.0.egress': 'Only IPv6 plans can have changing exit addresses' } }
+  })
+  expect(await update({ variants: [{ ...kept, address_family: 'ipv6' }] })).toMatchObject({
+    status: 400,
+    data: { errors: { 'variants.0.cart_step': 'No CIDR of this server group can hold a block of that size' } }
+  })
+  const { groupId: sixGroup } = await addGroup(app.ctx.db, [{ cidr: '2001:db8:40::/56' }])
+  const six = { ...kept, server_group: sixGroup, address_family: 'ipv6' as const, egress: 'session' as const }
+  const [sold] = (await update({ variants: [six] })).data.variants
+  expect([sold?.address_family, sold?.egress]).toEqual(['ipv6', 'session'])
+  const [same] = (await update({ variants: [{ ...kept, server_group: sixGroup }] })).data.variants
+  expect([same?.address_family, same?.egress]).toEqual(['ipv6', 'session'])
+  const four = { ...kept, server_group: smallGroup, address_family: 'ipv4' as const }
+  expect((await update({ variants: [four] })).status).toBe(400)
+  expect((await update({ variants: [{ ...four, egress: 'fixed' }] })).data.variants).toMatchObject([
+    { address_family: 'ipv4', egress: 'fixed' }
+  ])
+  // A program that does not know of limits leaves them as they are; null takes them away.
+  const limited = { traffic_gb: 5, mbps: 20 }
+  expect((await update({ variants: [{ ...kept, ...limited }] })).data.variants[0]).toMatchObject(limited)
+  expect((await update({ variants: [kept] })).data.variants[0]).toMatchObject({ ...limited, connections: null })
+  const free = await update({ variants: [{ ...kept, mbps: null }] })
+  expect(free.data.variants[0]).toMatchObject({ traffic_gb: 5, mbps: null })
   const away = { as: admin, params: { id: 424_242 }, body: { ...form, variants: [kept] } }
   expect((await app.call(catalog.updateProduct, away)).status).toBe(404)
   // A variant that was retired can come back as a new row.

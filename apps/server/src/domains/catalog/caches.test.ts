@@ -22,7 +22,7 @@ function delayedQuote() {
 }
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
-const key = { groupId: 1, step: 8 }
+const key: StockKey = { groupId: 1, step: 8, family: 'ipv4' }
 
 test('a figure is fetched once for all who ask, and kept for 10 seconds', async () => {
   const time = clock()

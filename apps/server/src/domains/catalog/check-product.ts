@@ -1,4 +1,4 @@
-import type { ProductForm, Refusal } from '@netlet/contract'
+import type { AddressFamily, EgressMode, ProductForm, Refusal } from '@netlet/contract'
 import { and, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Executor } from '../../infra/db/client.ts'
@@ -21,18 +21,34 @@ export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | u
   return undefined
 }
 
+type Present = { id: number; serverGroupId: number | null; addressFamily: AddressFamily; egress: EgressMode }
+const rowOf = (variant: VariantInput, present: readonly Present[]) => present.find(row => row.id === variant.id)
+
+/** Exit addresses change within a /64 alone: an IPv4 address has no others. */
+export function checkEgress(given: readonly VariantInput[], present: readonly Present[] = []): Refusal | undefined {
+  for (const [at, variant] of given.entries()) {
+    const before = rowOf(variant, present)
+    const family = variant.address_family ?? before?.addressFamily ?? 'ipv4'
+    const egress = variant.egress ?? before?.egress ?? 'fixed'
+    if (family !== 'ipv6' && egress !== 'fixed') return fieldRefusal(`variants.${at}.egress`, 'egress_needs_ipv6')
+  }
+  return undefined
+}
+
 /**
- * The server group of each variant that is new to it is there and has a range that can hold one block; else says which
+ * The server group of each variant that is new to it is there and has a range of its family that can hold one block; else says which
  * variant it is. A group that has shrunk since does not keep anyone from editing the rest.
  */
 export async function checkServerGroups(
   tx: Executor,
   given: readonly VariantInput[],
-  present: readonly { id: number; serverGroupId: number | null }[] = []
+  present: readonly Present[] = []
 ): Promise<Refusal | undefined> {
-  const moved = given.map(variant => {
-    const before = present.find(row => row.id === variant.id)
-    return before?.serverGroupId === variant.server_group ? null : (variant.server_group ?? null)
+  const families = given.map(variant => variant.address_family ?? rowOf(variant, present)?.addressFamily ?? 'ipv4')
+  const moved = given.map((variant, at) => {
+    const before = rowOf(variant, present)
+    const same = before?.serverGroupId === variant.server_group && before?.addressFamily === families[at]
+    return same ? null : (variant.server_group ?? null)
   })
   const groupIds = [...new Set(moved.filter(group => group !== null))]
   if (groupIds.length === 0) return undefined
@@ -42,13 +58,15 @@ export async function checkServerGroups(
     .where(and(inArray(serverGroups.id, groupIds), isNull(serverGroups.deletedAt)))
     .for('key share')
   const known = new Set(groups.map(group => group.id))
-  const largest = new Map<number, number>()
-  for (const id of known) largest.set(id, await maxStep(tx, id))
+  const largest = new Map<string, number>()
+  for (const id of known)
+    for (const family of new Set(families)) largest.set(`${id} ${family}`, await maxStep(tx, id, family))
   for (const [at, variant] of given.entries()) {
     const group = moved[at] ?? null
     if (group === null) continue
     if (!known.has(group)) return fieldRefusal(`variants.${at}.server_group`, 'unknown_server_group')
-    if (variant.cart_step > (largest.get(group) ?? 0)) return fieldRefusal(`variants.${at}.cart_step`, 'step_too_large')
+    const most = largest.get(`${group} ${families[at]}`) ?? 0
+    if (variant.cart_step > most) return fieldRefusal(`variants.${at}.cart_step`, 'step_too_large')
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import type { PlanLimits } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -8,6 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import {
+  checkEgress,
   checkGroupings,
   checkServerGroups,
   findRepeatedVariant,
@@ -34,6 +36,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
     const wrong =
+      checkEgress(form.variants) ??
       (await checkServerGroups(tx, form.variants)) ??
       (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
     if (wrong) return wrong
@@ -80,10 +83,21 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
     price: wholeCents(there.price),
     cartStep: given.cart_step,
     proxyTime: given.proxy_time,
+    ...limitColumns(given),
+    addressFamily: given.address_family,
+    egress: given.egress,
     isActive: given.is_active,
     serverGroupId: given.server_group ?? null
   }
 }
+
+/** The limits of a form, as columns; what it leaves out is no change. */
+export const limitColumns = (given: { [name in keyof PlanLimits]?: PlanLimits[name] | undefined }) => ({
+  trafficGb: given.traffic_gb,
+  mbps: given.mbps,
+  connections: given.connections,
+  connectionsPerSecond: given.connections_per_second
+})
 
 async function insertProduct(tx: Executor, form: ProductInput, source: ShopifyProduct): Promise<number> {
   const [made] = await tx

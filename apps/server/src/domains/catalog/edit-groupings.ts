@@ -5,6 +5,8 @@ import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { isInternalTag } from './internal.ts'
 import { collectionFields, presentTag, readCollection, tagFields } from './list-groupings.ts'
 import { collections, tags } from './tables.ts'
 
@@ -64,13 +66,13 @@ export async function updateTag(
       .where(and(eq(tags.id, id), isNull(tags.deletedAt)))
       .for('update')
     if (!row) return refuse('not_found')
-    const before = presentTag(row)
+    const before = presentTag(row, await isInternal(unit.tx, id))
     const stale = staleEdit(version, before, { now: tagFields(before), sent: form })
     if (stale) return stale
     const change = { name: form.tag_name, description: form.tag_desc }
     await unit.tx.update(tags).set(change).where(eq(tags.id, id))
-    const after = presentTag({ ...row, ...change })
-    unit.audit('tag.edit', id, { before, after })
+    const after = presentTag({ ...row, ...change }, before.is_internal)
+    unit.audit('tag.edit', id, { before: { id, ...tagFields(before) }, after: { id, ...tagFields(after) } })
     return ok(after)
   })
 }
@@ -83,8 +85,12 @@ export async function deleteTag(ctx: AppContext, by: Actor, id: number): Promise
       .where(and(eq(tags.id, id), isNull(tags.deletedAt)))
       .returning()
     if (!row) return refuse('not_found')
-    const before = presentTag(row)
-    unit.audit('tag.delete', id, { before })
+    unit.audit('tag.delete', id, { before: { id, tag_name: row.name, tag_desc: row.description } })
     return done
   })
+}
+
+async function isInternal(tx: Executor, id: number): Promise<boolean> {
+  const [tag] = await tx.select({ is: isInternalTag() }).from(tags).where(eq(tags.id, id))
+  return tag?.is ?? false
 }

@@ -1,7 +1,8 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type AddressFamily, type EgressMode, type PlanLimits } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { limitFields } from './plan-limits.ts'
 import { products, variants } from './tables.ts'
 
 /** A variant that can be bought now, with all that an order has to remember of it. */
@@ -19,6 +20,9 @@ export type SellableVariant = {
   proxyTime: number
   /** For one address: '2.20'. */
   price: string
+  limits: PlanLimits
+  family: AddressFamily
+  egress: EgressMode
 }
 
 export type OptionChoice = { option1: string; option2: string; option3: string }
@@ -38,7 +42,10 @@ export async function findVariant(
       groupId: sql<number>`${variants.serverGroupId}`.mapWith(Number),
       step: variants.cartStep,
       proxyTime: variants.proxyTime,
-      price: variants.price
+      price: variants.price,
+      limits: limitFields,
+      family: variants.addressFamily,
+      egress: variants.egress
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))

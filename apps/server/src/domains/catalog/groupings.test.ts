@@ -96,7 +96,7 @@ test('what an administrator wrote survives a sync; what the platform dropped goe
   expect(listed.some(one => one.id === second.id)).toBe(true)
   expect(listed.some(one => one.collection_name === 'Not on the platform')).toBe(false)
   const tagsNow = (await app.call(catalog.tags, { query: { limit: '100' } })).data.data
-  expect(tagsNow).toContainEqual({ id: tag.id, ...body, version: expect.any(String) as unknown })
+  expect(tagsNow).toContainEqual({ id: tag.id, ...body, is_internal: false, version: expect.any(String) as unknown })
 
   const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
   const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })

@@ -1,9 +1,10 @@
 /**
  * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns
- * products, product_options, product_collections, product_tags, variants, collections, tags and price_drifts; others read them and
+ * products, product_options, product_collections, product_tags, variants, collections, tags, price_drifts and catalog_syncs; others read them and
  * change them through the commands here. It follows the e-commerce platform by the two event handlers, and quotes stock
  * that lists may show while orders never go by it.
  */
+export { advertisedProduct, productsOnSale, type Advertised } from './advertise.ts'
 export { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'
 export { deleteTag } from './edit-groupings.ts'
@@ -14,7 +15,9 @@ export { listPlatformProducts } from './platform-products.ts'
 export { rulePrices } from './platform-prices.ts'
 export { comparePrices, countPriceDrifts } from './price-drift.ts'
 export { priceSelection } from './price-selection.ts'
+export { openReplyCache } from './reply-cache.ts'
 export { catalogRoutes } from './routes.ts'
 export { searchProducts } from './search-products.ts'
 export { termOf, variantsSellingFrom } from './selling.ts'
+export { catalogFinders } from './notice-finders.ts'
 export { syncCollections, syncTags } from './sync-groupings.ts'

@@ -1,9 +1,10 @@
 import type { Collection, Tag } from '@netlet/contract'
-import { and, count, eq, ilike, isNull, ne, sql, type SQL } from 'drizzle-orm'
+import { and, count, eq, ilike, isNull, ne, not, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { versionOf } from '../../infra/version.ts'
+import { isInternalTag } from './internal.ts'
 import { onSale } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { collections, productCollections, products, tags } from './tables.ts'
@@ -59,26 +60,34 @@ export const collectionFields = ({
   collection_desc
 }: Pick<Collection, 'collection_name' | 'collection_desc'>) => ({ collection_name, collection_desc })
 
-/** Tags by name; a tag without a name is nothing to choose and is left out. */
-export const tagList = defineList<ListInput<'name'>, Tag>({
-  name: 'tags',
-  table: tags,
-  id: tags.id,
-  sort: { name: sql`lower(${tags.name})` },
-  match: (_db, { search }) => ({
-    where: [
-      isNull(tags.deletedAt),
-      ne(tags.name, ''),
-      search === undefined ? undefined : ilike(tags.name, containing(search))
-    ]
-  }),
-  load: async (db, ids) => (await db.select().from(tags).where(among(tags.id, ids))).map(presentTag)
-})
+/** Tags by name; a tag without a name is nothing to choose and is left out, and so is to visitors an internal one. */
+export const tagList = (viewer: Viewer) =>
+  defineList<ListInput<'name'>, Tag>({
+    name: 'tags',
+    table: tags,
+    id: tags.id,
+    sort: { name: sql`lower(${tags.name})` },
+    match: (_db, { search }) => ({
+      where: [
+        isNull(tags.deletedAt),
+        ne(tags.name, ''),
+        viewer === 'shop' ? not(isInternalTag()) : undefined,
+        search === undefined ? undefined : ilike(tags.name, containing(search))
+      ]
+    }),
+    async load(db, ids) {
+      const rows = await db.select({ tag: tags, isInternal: isInternalTag() }).from(tags).where(among(tags.id, ids))
+      return rows.map(({ tag, isInternal }) => presentTag(tag, isInternal))
+    }
+  })
 
 /** What the form of a tag shows. */
 export const tagFields = ({ tag_name, tag_desc }: Pick<Tag, 'tag_name' | 'tag_desc'>) => ({ tag_name, tag_desc })
 
-export function presentTag(row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description'>): Tag {
+export function presentTag(
+  row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description'>,
+  is_internal: boolean
+): Tag {
   const fields = { tag_name: row.name, tag_desc: row.description }
-  return { id: row.id, ...fields, version: versionOf(tagFields(fields)) }
+  return { id: row.id, ...fields, is_internal, version: versionOf(tagFields(fields)) }
 }

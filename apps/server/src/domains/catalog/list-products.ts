@@ -3,6 +3,7 @@ import { and, asc, desc, eq, ilike, isNull, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { isInternalProduct } from './internal.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
 import { collections, priceDrifts, productCollections, products, productTags, tags, variants } from './tables.ts'
@@ -16,9 +17,9 @@ type ProductQuery = ListInput<'id'> & {
   low_stock?: '1' | undefined
 }
 
-/** Offered, still on the platform, and with something to choose. */
+/** Offered, still on the platform, with something to choose, and no product that holds access rules. */
 export const onSale = (): SQL =>
-  sql`${products.active} and ${products.valid} and exists (
+  sql`${products.active} and ${products.valid} and not ${isInternalProduct()} and exists (
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
 /** Products, found by name: what the shop sells, or all that the console knows. */
@@ -55,19 +56,20 @@ const inTrouble = (): SQL =>
 const LOW = 10
 
 /**
- * On sale, with a variant whose group has few of its blocks left under the rule that has most of them. Each group and step
- * is asked for once, however many variants share it.
+ * On sale, with a variant whose group has few of its blocks left under the rule that has most of them. Each group, step and
+ * family is asked for once, however many variants share it.
  */
 const lowStock = (): SQL =>
   sql`(${onSale()} and ${products.id} in (
     with sold as (
-      select v.product_id, v.server_group_id as group_id, v.cart_step as step from ${variants} v
+      select v.product_id, v.server_group_id as group_id, v.cart_step as step,
+        case v.address_family when 'ipv6' then 6 else 4 end as family from ${variants} v
       where v.is_active and v.deleted_at is null and v.server_group_id is not null
     ), low as (
-      select k.group_id, k.step from (select distinct group_id, step from sold) k
-      where coalesce((select max(s.stock) from inventory.stock_by_rule(k.group_id, k.step, '{}') s), 0) < ${LOW} * k.step
+      select k.group_id, k.step, k.family from (select distinct group_id, step, family from sold) k
+      where coalesce((select max(s.stock) from inventory.stock_by_rule(k.group_id, k.step, '{}', k.family) s), 0) < ${LOW} * k.step
     )
-    select sold.product_id from sold join low using (group_id, step)))`
+    select sold.product_id from sold join low using (group_id, step, family)))`
 
 /** How many products are low on stock: what the filter `low_stock` lists. */
 export const countLowStock = (db: Executor): Promise<number> =>

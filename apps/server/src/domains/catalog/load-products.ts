@@ -1,9 +1,11 @@
 import { fromCents, toCents, type Product } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, not } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { versionOf } from '../../infra/version.ts'
+import { isInternalTag } from './internal.ts'
+import { limitsOf } from './plan-limits.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
@@ -42,7 +44,14 @@ export async function loadProducts(
     .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
     .from(productTags)
     .innerJoin(tags, eq(tags.id, productTags.tagId))
-    .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
+    .where(
+      and(
+        inArray(productTags.productId, ids),
+        isNull(tags.deletedAt),
+        ne(tags.name, ''),
+        viewer === 'shop' ? not(isInternalTag()) : undefined
+      )
+    )
     .orderBy(asc(tags.id))
   const optionRows = await db
     .select()
@@ -118,7 +127,9 @@ async function readVariants(db: Executor, productIds: number[], viewer: Viewer) 
 }
 
 function stockKeysOf({ variant }: VariantEntry) {
-  return variant.serverGroupId === null ? [] : [{ groupId: variant.serverGroupId, step: variant.cartStep }]
+  return variant.serverGroupId === null
+    ? []
+    : [{ groupId: variant.serverGroupId, step: variant.cartStep, family: variant.addressFamily }]
 }
 
 function presentVariant(
@@ -142,6 +153,9 @@ function presentVariant(
         ? { id: variant.serverGroupId, name: groupName ?? '' }
         : null,
     proxy_time: variant.proxyTime,
+    address_family: variant.addressFamily,
+    egress: variant.egress,
+    ...limitsOf(variant),
     shopify_variant_id: variant.platformId,
     price_drift:
       viewer === 'admin' && drift && drift.platformPrice !== variant.price

@@ -18,7 +18,7 @@ export type Planned = {
 }
 
 /** Changes that one preview lists at most; the counts are of all. */
-const LISTED = 200
+export const LISTED = 200
 /** Characters of a text that a preview shows. */
 const SHOWN = 200
 
@@ -28,16 +28,18 @@ export function countChanges(changes: readonly Change[]): SyncCounts {
   return counts
 }
 
+/** A change whose texts are as long as a preview shows them. */
+export function shortened({ fields, ...change }: Change): Change {
+  const cut = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
+  return { ...change, fields: fields.map(({ field, was, is }) => ({ field, was: cut(was), is: cut(is) })) }
+}
+
 /** A plan as the console shows it, with what tells two plans apart. */
 export function presentPlan({ changes, links, moved }: Planned): SyncPreview {
-  const cut = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
   return {
     ...countChanges(changes),
     products: moved.size,
-    changes: changes.slice(0, LISTED).map(({ fields, ...change }) => ({
-      ...change,
-      fields: fields.map(({ field, was, is }) => ({ field, was: cut(was), is: cut(is) }))
-    })),
+    changes: changes.slice(0, LISTED).map(shortened),
     version: versionOf({ changes, links })
   }
 }

@@ -1,19 +1,26 @@
 import { eq } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
+import { rulesOnPlatform } from '../inventory/index.ts'
+import { carriersOf } from './internal.ts'
 import { productIds } from './plan-collections.ts'
 import type { Change, Link, Planned } from './plan-sync.ts'
 import { productTags, tags } from './tables.ts'
 
+/** How the shop shows a tag: its choice among visitors' tags, or none of it. */
+const visibility = (isInternal: boolean): string => (isInternal ? 'internal' : 'shown')
+
 export type TagsPlan = {
   /** `id`: one that was deleted before and comes back. */
-  add: { id: number | undefined; platformName: string; name: string }[]
+  add: { id: number | undefined; platformName: string; name: string; carriers: string[] }[]
+  /** Tags that are carried by other products now. */
+  carry: { id: number; carriers: string[] }[]
   remove: number[]
 } & Planned
 
 /**
  * What has to change for the shop to have the platform's tags, by the platform's name for them, and for products to carry
- * those that are new. Nothing is written.
+ * those that are new, and which tags are internal. Nothing is written.
  */
 export async function planTags(
   db: Executor,
@@ -23,23 +30,50 @@ export async function planTags(
   const ours = new Map(rows.map(row => [row.platformName, row]))
   const there = new Set(theirs)
   const add: TagsPlan['add'] = []
+  const carry: TagsPlan['carry'] = []
   const changes: Change[] = []
+  const { carriers, isInternal } = await readCarriers(db, sold)
   const gone = rows.filter(row => !row.deletedAt && !there.has(row.platformName))
   const taken = new Set(
     rows.filter(row => !row.deletedAt && there.has(row.platformName)).map(row => row.name.toLowerCase())
   )
   for (const platformName of there) {
     const row = ours.get(platformName)
-    if (row && !row.deletedAt) continue
+    const now = carriers(platformName)
+    if (row && !row.deletedAt) {
+      if (row.carriers.join() !== now.join()) carry.push({ id: row.id, carriers: now })
+      const [was, is] = [visibility(isInternal(row.carriers)), visibility(isInternal(now))]
+      const name = row.name || row.platformName
+      if (was !== is) changes.push({ kind: 'updated', name, fields: [{ field: 'visibility', was, is }] })
+      continue
+    }
     // An administrator may have given another tag this name, and the platform may tell names apart that we do not.
     const name = taken.has(platformName.toLowerCase()) ? '' : platformName
     taken.add(platformName.toLowerCase())
-    add.push({ id: row?.id, platformName, name })
-    changes.push({ kind: 'created', name: platformName, fields: [] })
+    add.push({ id: row?.id, platformName, name, carriers: now })
+    const shown = { field: 'visibility' as const, was: '', is: visibility(true) }
+    changes.push({ kind: 'created', name: platformName, fields: isInternal(now) ? [shown] : [] })
   }
   for (const row of gone) changes.push({ kind: 'removed', name: row.name || row.platformName, fields: [] })
   const fresh = new Set(add.map(one => one.platformName))
-  return { add, remove: gone.map(row => row.id), changes, ...(await planTagging(db, { sold, fresh, there })) }
+  return { add, carry, remove: gone.map(row => row.id), changes, ...(await planTagging(db, { sold, fresh, there })) }
+}
+
+/** Which of the platform's products carry each tag, and whether only products that hold access rules do. */
+async function readCarriers(db: Executor, sold: readonly ShopifyProduct[]) {
+  const byTag = new Map<string, string[]>()
+  for (const { id, tags: names } of sold) for (const name of names) byTag.set(name, [...(byTag.get(name) ?? []), id])
+  const internal = new Set((await ruleHolders(db, sold)).map(product => product.id))
+  return {
+    carriers: (name: string): string[] => carriersOf(byTag.get(name) ?? []),
+    isInternal: (ids: readonly string[]): boolean => ids.length > 0 && ids.every(id => internal.has(id))
+  }
+}
+
+/** Those of the platform's products that hold variants which access rules are sold as. */
+export async function ruleHolders(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
+  const ofRules = new Set((await rulesOnPlatform(db)).map(rule => rule.platformVariantId))
+  return sold.filter(({ variants }) => variants.some(({ id }) => ofRules.has(id)))
 }
 
 /** Tags that were not there before are put on the products that carry them on the platform. */

@@ -1,4 +1,4 @@
-import type { GroupStock, RuleStock, VariantInfo } from '@netlet/contract'
+import type { AddressFamily, GroupStock, RuleStock, VariantInfo } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
@@ -15,8 +15,8 @@ export async function quoteEachRule(
 ): Promise<Result<RuleStock[]>> {
   const variant = await findVariant(db, { productId, options })
   if (!variant.ok) return variant
-  const { groupId, step } = variant.data
-  const [rules, quoted] = await Promise.all([sellableRules(db), quoteRules(db, { groupId, step })])
+  const { groupId, step, family } = variant.data
+  const [rules, quoted] = await Promise.all([sellableRules(db), quoteRules(db, { groupId, step, family })])
   const stock = new Map(quoted.map(quote => [quote.ruleId, quote.stock]))
   return ok(
     rules.map(rule => ({
@@ -32,14 +32,14 @@ export async function quoteEachRule(
 /** What a variant would have to sell out of a server group; 'unknown_server_group' where there is none of that id. */
 export async function quoteGroup(
   db: Executor,
-  { groupId, step }: { groupId: number; step: number }
+  { groupId, step, family }: { groupId: number; step: number; family: AddressFamily }
 ): Promise<Result<GroupStock>> {
   const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))
   if (known === 0) return fieldRefusal('server_group', 'unknown_server_group')
   const [rules, quoted, largest] = await Promise.all([
     sellableRules(db),
-    quoteRules(db, { groupId, step }),
-    maxStep(db, groupId)
+    quoteRules(db, { groupId, step, family }),
+    maxStep(db, groupId, family)
   ])
   const stock = new Map(quoted.map(quote => [quote.ruleId, quote.stock]))
   const byRule = rules.map(rule => ({ acl_id: rule.id, acl_name: rule.name, stock: stock.get(rule.id) ?? 0 }))
@@ -62,7 +62,12 @@ export async function quoteVariant(
     price: priced.data.price,
     base_price: priced.data.basePrice,
     acl_price: priced.data.aclPrice,
-    stock: await quoteSelection(db, { groupId: variant.groupId, step: variant.step, rules: priced.data.rules }),
+    stock: await quoteSelection(db, {
+      groupId: variant.groupId,
+      step: variant.step,
+      rules: priced.data.rules,
+      family: variant.family
+    }),
     cart_step: variant.step,
     local_variant_id: variant.variantId,
     shopify_variant_id: variant.platformVariantId

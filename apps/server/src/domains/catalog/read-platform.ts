@@ -79,7 +79,7 @@ async function applyWhereFound(ctx: AppContext, platformId: string): Promise<boo
 }
 
 /** A product as its webhook would have told it. */
-function asEvent(product: ShopifyProduct): ProductEvent {
+export function asEvent(product: ShopifyProduct): ProductEvent {
   return ProductEvent.parse({
     id: product.id,
     title: product.title,

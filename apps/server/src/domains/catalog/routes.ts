@@ -17,7 +17,7 @@ type ShopQuery = ListInput & { format: 'json' | 'csv' }
 const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
 /** What the replies that visitors share are made of. */
-const SHOWN: ReadonlySet<Resource> = new Set(['collection', 'product', 'server_group', 'tag'])
+const SHOWN: ReadonlySet<Resource> = new Set(['acl_rule', 'collection', 'product', 'server_group', 'tag'])
 
 /** Puts the catalogue's calls on the server. The replies that it keeps follow the change feed until `app` closes. */
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
@@ -62,7 +62,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     sendShared(reply, keyOf('recommended', query), () => recommendProducts(db, stock, query.tags))
   )
   mountShopList(catalog.collections, 'collections', collectionList)
-  mountShopList(catalog.tags, 'tags', () => tagList)
+  mountShopList(catalog.tags, 'tags', tagList)
   mount(catalog.ruleStock, async ({ body }) =>
     quoteEachRule(db, { productId: body.product_id, options: body.option_selected })
   )

@@ -1,10 +1,11 @@
+import type { AddressFamily } from '@netlet/contract'
 import type { Clock } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Log } from '../../infra/log.ts'
 import { quoteRules } from '../inventory/index.ts'
 
 /** Where a variant's addresses come from, and in blocks of how many. */
-export type StockKey = { groupId: number; step: number }
+export type StockKey = { groupId: number; step: number; family: AddressFamily }
 
 /** Stock figures for lists: a shopper may see one that is up to 30 s old, an order never goes by it. */
 export type StockBoard = {
@@ -72,7 +73,7 @@ export function openStockBoard(options: {
   }
 }
 
-const nameOf = ({ groupId, step }: StockKey) => `${groupId}/${step}`
+const nameOf = ({ groupId, step, family }: StockKey) => `${groupId}/${step}/${family}`
 
 /** The addresses to be had under the rule with most of them. */
 export async function largestStock(db: Executor, key: StockKey): Promise<number> {

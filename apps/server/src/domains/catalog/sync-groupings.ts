@@ -6,10 +6,13 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
+import { nameRuleProducts } from '../inventory/index.ts'
 import { planCollections, type CollectionsPlan } from './plan-collections.ts'
 import { countChanges, presentPlan, type SyncCounts } from './plan-sync.ts'
 import { planTags, type TagsPlan } from './plan-tags.ts'
+import { recorded } from './record-sync.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
 /** `plan`: the version of the preview that somebody agreed to; without it what is to be done is done. */
@@ -32,8 +35,8 @@ export async function syncCollections(
     await lockGroupings(tx)
     const plan = await planCollections(tx, source.data)
     if (agreed !== undefined && agreed !== presentPlan(plan).version) return refuse('stale')
-    await applyCollections(tx, plan, unit.now)
     const counts = countChanges(plan.changes)
+    await recorded(unit, { what: 'collections', counts }, () => applyCollections(tx, plan, unit.now))
     unit.audit('collection.sync', 'all', { after: counts })
     return ok(counts)
   })
@@ -58,8 +61,11 @@ export async function syncTags(
     await lockGroupings(tx)
     const plan = await planTags(tx, source.data)
     if (agreed !== undefined && agreed !== presentPlan(plan).version) return refuse('stale')
-    await applyTags(tx, plan, unit.now)
     const counts = countChanges(plan.changes)
+    await recorded(unit, { what: 'tags', counts }, async () => {
+      await applyTags(tx, plan, unit.now)
+      await nameRuleProducts(unit, productOfVariant(source.data.sold))
+    })
     unit.audit('tag.sync', 'all', { after: counts })
     return ok(counts)
   })
@@ -89,13 +95,17 @@ async function readTags(ctx: AppContext) {
   return sold.ok ? ok({ theirs: theirs.value, sold: sold.value }) : platformRefusal(sold)
 }
 
+/** The platform's product of each of its variants. */
+export const productOfVariant = (sold: readonly ShopifyProduct[]): Map<string, string> =>
+  new Map(sold.flatMap(({ id, variants }) => variants.map(variant => [variant.id, id] as const)))
+
 /** One sync at a time; an edit waits for it, so that it is not planned on what is another already. */
-async function lockGroupings(tx: Executor): Promise<void> {
+export async function lockGroupings(tx: Executor): Promise<void> {
   await lock(tx, 'catalogSync')
   await tx.execute(sql`lock table ${collections}, ${tags} in share row exclusive mode`)
 }
 
-async function applyCollections(tx: Executor, plan: CollectionsPlan, at: Date): Promise<void> {
+export async function applyCollections(tx: Executor, plan: CollectionsPlan, at: Date): Promise<void> {
   if (plan.add.length > 0) await tx.insert(collections).values(plan.add)
   for (const { id, wanted } of plan.change)
     await tx
@@ -122,15 +132,20 @@ async function applyCollections(tx: Executor, plan: CollectionsPlan, at: Date): 
   if (values.length > 0) await tx.insert(productCollections).values(values).onConflictDoNothing()
 }
 
-async function applyTags(tx: Executor, plan: TagsPlan, at: Date): Promise<void> {
+export async function applyTags(tx: Executor, plan: TagsPlan, at: Date): Promise<void> {
   // First those that go, so that their names are free for those that come.
   if (plan.remove.length > 0) await tx.update(tags).set({ deletedAt: at }).where(inArray(tags.id, plan.remove))
   const idOf = new Map<string, number>()
-  for (const { id, platformName, name } of plan.add) {
+  for (const { id, carriers } of plan.carry) await tx.update(tags).set({ carriers }).where(eq(tags.id, id))
+  for (const { id, platformName, name, carriers } of plan.add) {
     const [made] =
       id === undefined
-        ? await tx.insert(tags).values({ platformName, name }).returning({ id: tags.id })
-        : await tx.update(tags).set({ name, deletedAt: null }).where(eq(tags.id, id)).returning({ id: tags.id })
+        ? await tx.insert(tags).values({ platformName, name, carriers }).returning({ id: tags.id })
+        : await tx
+            .update(tags)
+            .set({ name, carriers, deletedAt: null })
+            .where(eq(tags.id, id))
+            .returning({ id: tags.id })
     if (made) idOf.set(platformName, made.id)
   }
   const values = plan.links.added.flatMap(({ productId, platformId }) => {

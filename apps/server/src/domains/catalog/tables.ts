@@ -1,6 +1,7 @@
+import { SYNC_KINDS, type AddressFamily, type EgressMode } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, lower, money, ref } from '../../infra/db/columns.ts'
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, id, instant, lower, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 
@@ -25,6 +26,11 @@ export const tags = pgTable(
     /** As the shop shows it. */
     name: text().notNull(),
     description: text().notNull().default(''),
+    /** The platform's products that carry it, as the last sync found them, where they are few: see internal.ts. */
+    carriers: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
     createdAt: createdAt(),
     deletedAt: instant()
   },
@@ -128,6 +134,14 @@ export const variants = pgTable(
     cartStep: integer().notNull().default(1),
     /** Days. */
     proxyTime: integer().notNull().default(30),
+    /** What one address of it is, and what connections leave from; see the contract. */
+    addressFamily: text().$type<AddressFamily>().notNull().default('ipv4'),
+    egress: text().$type<EgressMode>().notNull().default('fixed'),
+    /** What its orders may use, see `PlanLimits` of the contract. Null: no limit. */
+    trafficGb: integer(),
+    mbps: integer(),
+    connections: integer(),
+    connectionsPerSecond: integer(),
     isActive: boolean().notNull().default(true),
     serverGroupId: ref().references(() => serverGroups.id),
     createdAt: createdAt(),
@@ -148,6 +162,12 @@ export const variants = pgTable(
     index('variants_group').on(t.serverGroupId),
     check('variants_step', sql`${t.cartStep} in (1, 8, 16, 32, 64, 128, 256)`),
     check('variants_time', sql`${t.proxyTime} between 1 and 3650`),
+    check('variants_limits', sql`least(${t.trafficGb}, ${t.mbps}, ${t.connections}, ${t.connectionsPerSecond}) > 0`),
+    check('variants_family', sql`${t.addressFamily} in ('ipv4', 'ipv6')`),
+    check(
+      'variants_egress',
+      sql`${t.egress} = 'fixed' or (${t.egress} in ('request', 'session') and ${t.addressFamily} = 'ipv6')`
+    ),
     check('variants_price', sql`${t.price} >= 0`)
   ]
 )
@@ -169,4 +189,29 @@ export const priceDrifts = pgTable(
     since: createdAt()
   },
   t => [check('price_drifts_one', sql`num_nonnulls(${t.variantId}, ${t.ruleId}) = 1`)]
+)
+
+/** A field of a row as a sync found or left it. */
+export type Field = string | boolean | null | string[]
+/** What a sync did to one row; null: it was not there. `key` tells rows apart, see snapshot.ts. */
+export type Touched = {
+  key: string
+  name: string
+  before: Record<string, Field> | null
+  after: Record<string, Field> | null
+}
+
+/** The last syncs with what each changed, so that the very last one can be undone. */
+export const catalogSyncs = pgTable(
+  'catalog_syncs',
+  {
+    id: id(),
+    what: text({ enum: SYNC_KINDS }).notNull(),
+    by: text().notNull(),
+    counts: jsonb().$type<{ created: number; updated: number; removed: number }>().notNull(),
+    touched: jsonb().$type<Touched[]>().notNull(),
+    createdAt: createdAt(),
+    undoneAt: instant()
+  },
+  t => [check('catalog_syncs_what', oneOf(t.what, SYNC_KINDS))]
 )

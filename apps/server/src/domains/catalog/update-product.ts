@@ -9,8 +9,14 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { checkGroupings, checkServerGroups, findRepeatedVariant, type VariantInput } from './check-product.ts'
-import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
+import {
+  checkEgress,
+  checkGroupings,
+  checkServerGroups,
+  findRepeatedVariant,
+  type VariantInput
+} from './check-product.ts'
+import { fetchProduct, findUnknownVariant, limitColumns, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
 import { alone, writePrices } from './platform-prices.ts'
 import { readStockNow } from './stock-board.ts'
@@ -120,6 +126,7 @@ async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<
     return fieldRefusal('shopify_product_id', 'product_is_fixed')
   const wrong =
     checkKept(form.variants, before.variants) ??
+    checkEgress(form.variants, before.variants) ??
     (await checkServerGroups(tx, form.variants, before.variants)) ??
     (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
   return wrong ?? ok(before)
@@ -225,6 +232,9 @@ async function saveVariants(
         description: variant.variant_desc,
         ...(repriced.includes(variant) ? { price: variant.variant_price } : {}),
         proxyTime: variant.proxy_time,
+        ...limitColumns(variant),
+        addressFamily: variant.address_family,
+        egress: variant.egress,
         isActive: variant.is_active,
         serverGroupId: variant.server_group ?? null
       })

@@ -3,12 +3,21 @@ import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
 /** What the access token has to be allowed to do. */
-export const SCOPES = ['read_products', 'write_products', 'read_orders', 'write_orders'] as const
+export const SCOPES = [
+  'read_products',
+  'write_products',
+  'read_orders',
+  'write_orders',
+  'read_discounts',
+  'write_discounts',
+  'read_customers',
+  'write_customers'
+] as const
 
 /** Asks the platform who it is, and writes down what it says; a failure too. */
 export async function checkPlatform(ctx: AppContext): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
   const shop = await platform.data.shop()
-  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message })
+  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message, refused: shop.reason === 'unauthorized' })
 }

@@ -7,8 +7,8 @@ import { platformChecks } from './tables.ts'
 
 /** What is looked at from time to time, and what the last look found. */
 export type Checks = {
-  /** The platform as a whole. */
-  shop: { name: string; currency: string; scopes: string[] } | { error: string }
+  /** The platform as a whole; `refused`: it did not take the access token. */
+  shop: { name: string; currency: string; scopes: string[] } | { error: string; refused?: boolean }
   webhooks:
     | { wanted: string[]; present: string[]; foreign: string[]; blocked: boolean; restored: number }
     | { error: string }
@@ -16,10 +16,6 @@ export type Checks = {
   foreign_told: { origins: string[] }
   /** A webhook came whose signature was wrong. */
   bad_signature: { topic: string }
-  /** When administrators were last told that webhooks do not arrive. */
-  silence_told: { orders: number }
-  /** Why events have waited for more than an hour, as administrators were last told; null: none does any more. */
-  late_events_told: { cause: string | null }
   /** `until`: the change of an order up to which all is known; `more`: the next look goes on exactly there. */
   reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
   /** All products were read again. */

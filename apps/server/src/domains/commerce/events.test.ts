@@ -11,6 +11,7 @@ import { commerceJobs } from './jobs.ts'
 import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { platformEvents } from './tables.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let shop: TestShop
 
@@ -54,12 +55,8 @@ async function rowsOf(query: SQL): Promise<Record<string, unknown>[]> {
   return (await shop.ctx.db.execute(query)).rows
 }
 
-const mailOf = async (eventId: string) => {
-  const rows = await rowsOf(
-    sql`select data -> 'data' ->> 'text' as text from pgboss.job where data ->> 'key' like ${`payment:${eventId}:%`}`
-  )
-  return rows[0]?.['text']
-}
+const noticeOf = async (eventId: string) =>
+  (await raisedNotices(shop.ctx.db)).find(({ key }) => key === `payment:${eventId}`)?.text
 
 const waiting = async (queue: string) => {
   const rows = await rowsOf(sql`select data ->> 'eventId' as id from pgboss.job where name = ${queue} order by 1`)
@@ -76,7 +73,7 @@ test('an event that is handled ten times at once reaches its handler once', asyn
   await Promise.all(Array.from({ length: 10 }, () => handleEvent(shop.ctx, handlers, eventId)))
   expect(calls).toBe(1)
   expect(await eventOf(eventId)).toMatchObject({ outcome: 'settled', detail: null })
-  expect(await mailOf(eventId)).toBeUndefined()
+  expect(await noticeOf(eventId)).toBeUndefined()
 })
 
 test('what a handler that fails has written is undone, and the event stays to be handled', async () => {
@@ -93,7 +90,7 @@ test('what a handler that fails has written is undone, and the event stays to be
   expect((await eventOf(eventId))?.outcome).toBe('settled')
 })
 
-test('an outcome is a code with its parameters; its sentence is made for the mail', async () => {
+test('an outcome is a code with its parameters; its sentence is made for the notice', async () => {
   const about = {
     order_id: 'NL-7',
     platform_order: '#7',
@@ -140,15 +137,15 @@ test('an outcome is a code with its parameters; its sentence is made for the mai
     const handlers = settling(async () => ({ outcome, detail: about }))
     await handleEvent(shop.ctx, handlers, eventId)
     expect(await eventOf(eventId)).toMatchObject({ outcome, detail: about })
-    const mail = await mailOf(eventId)
-    if (sentences[outcome]) expect(mail).toContain(`delivered: ${sentences[outcome]}.\n`)
-    else expect(mail, outcome).toBeUndefined()
+    const notice = await noticeOf(eventId)
+    if (sentences[outcome]) expect(notice).toContain(`delivered: ${sentences[outcome]}.\n`)
+    else expect(notice, outcome).toBeUndefined()
   }
   const wrong = sql`update platform_events set outcome = 'settled, more or less'`
   await expect(shop.ctx.db.execute(wrong)).rejects.toMatchObject({ cause: { code: '23514' } })
 })
 
-test('a topic without a handler is ignored; what is out of shape is unreadable, and only a payment is mailed', async () => {
+test('a topic without a handler is ignored; what is out of shape is unreadable, and operators are told of a payment only', async () => {
   const handlers = settling(async () => ({ outcome: 'settled' }))
   const created = await stored('products/create', {})
   const strange = await stored('products/update', { id: [] })
@@ -156,8 +153,8 @@ test('a topic without a handler is ignored; what is out of shape is unreadable, 
   for (const eventId of [created, strange, payment]) await handleEvent(shop.ctx, handlers, eventId)
   const outcomes = await Promise.all([created, strange, payment].map(async id => (await eventOf(id))?.outcome))
   expect(outcomes).toEqual(['ignored', 'unreadable', 'unreadable'])
-  expect(await mailOf(strange)).toBeUndefined()
-  expect(await mailOf(payment)).toContain('Platform order: unknown.')
+  expect(await noticeOf(strange)).toBeUndefined()
+  expect(await noticeOf(payment)).toContain('Platform order: unknown.')
 })
 
 test('events whose jobs are gone are asked for again, each in its own queue, and only once they are late', async () => {

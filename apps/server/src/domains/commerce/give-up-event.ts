@@ -35,9 +35,11 @@ export async function giveUpEvent(ctx: AppContext, eventId: string, error: unkno
     await finishEvent(unit, event, { outcome: 'unreadable', detail: { reason }, ...(about ? { about } : {}) })
     if (isMoney(event.topic))
       await notifyAdmins(unit, {
-        subject: 'A payment needs your attention',
-        text: `What the platform told of an order's money could not be handled: ${reason}\n\nEvent: ${eventId.slice(0, 100)}.\n\nIt waits under Payments.`,
-        key: `payment:${eventId}`
+        words: 'payment_unreadable',
+        params: { reason, event: eventId.slice(0, 100) },
+        key: `payment:${eventId}`,
+        cause: 'payment',
+        about: eventId
       })
     return true
   })

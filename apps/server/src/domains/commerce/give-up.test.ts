@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { asc, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -6,9 +6,11 @@ import { paidEvent } from '../../testing/buying.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { allQueues, eventHandlers } from '../../workers.ts'
 import { MINUTE } from '../../infra/clock.ts'
+import { notices } from '../notices/tables.ts'
+import { watchNotices } from '../notices/watch.ts'
 import { storeEvent } from './events.ts'
 import { handleEvent } from './handle-event.ts'
-import { sweepEvents } from './sweep-events.ts'
+import { commerceFinders } from './notice-finders.ts'
 import { platformEvents } from './tables.ts'
 import type { EventHandlers } from './topics.ts'
 
@@ -28,9 +30,9 @@ const eventOf = async (eventId: string) => {
   const [event] = await shop.ctx.db.select().from(platformEvents).where(eq(platformEvents.eventId, eventId))
   return event
 }
-const mailsAbout = async (eventId: string) => {
+const noticesAbout = async (eventId: string) => {
   const { rows } = await shop.ctx.db.execute(
-    sql`select 1 from pgboss.job where name = 'send-mail' and data ->> 'key' like ${`%payment:${eventId}%`}`
+    sql`select 1 from pgboss.job where name = 'raise-notice' and data ->> 'key' = ${`payment:${eventId}`}`
   )
   return rows.length
 }
@@ -48,7 +50,7 @@ test('an event whose handling fails each time ends as unreadable and waits for a
     detail: { reason: 'a fault of ours' },
     processedAt: expect.any(Date)
   })
-  expect(await mailsAbout('fails')).toBe(1)
+  expect(await noticesAbout('fails')).toBe(1)
 })
 
 test('values that our columns do not hold end it at once', async () => {
@@ -84,17 +86,14 @@ test('a database that is away for a moment is no fault of the event', async () =
   expect(await eventOf('later')).toMatchObject({ processedAt: null, failures: 0 })
 })
 
-test('administrators are told once of events that wait for more than an hour, of another cause again, and again after all were handled', async () => {
+test('operators are told once of events that wait for more than an hour, of another cause again, and again after all were handled', async () => {
   const { ctx } = shop
   await ctx.db.execute(sql`update platform_events set processed_at = now() where processed_at is null`)
-  await ctx.db.execute(sql`update users set language = 'zh-CN' where username = 'boss'`)
-  const mails = async () => {
-    const { rows } = await ctx.db.execute(sql`
-      select data -> 'data' ->> 'reason' as reason, data ->> 'language' as language, (data -> 'data' ->> 'count')::int as count
-      from pgboss.job where name = 'send-mail' and data ->> 'template' = 'events-waiting' order by created_on, id`)
-    return rows
-  }
-  const later = (minutes: number) => ({ ...ctx, now: () => new Date(ctx.now().getTime() + minutes * MINUTE) })
+  const told = async () =>
+    (await ctx.db.select().from(notices).orderBy(asc(notices.id))).map(({ params }) => params['reason'])
+  const finders = commerceFinders.filter(({ cause }) => cause === 'late_events')
+  const watch = (minutes: number) =>
+    watchNotices({ ...ctx, now: () => new Date(ctx.now().getTime() + minutes * MINUTE) }, finders, { all: true })
   const fail = (query: string) =>
     expect(
       handle('stuck', async ({ tx }) => {
@@ -104,20 +103,21 @@ test('administrators are told once of events that wait for more than an hour, of
     ).rejects.toThrow()
   await store('stuck')
   await fail('select no_such_column from platform_events')
-  await sweepEvents(later(59))
-  expect(await mails()).toEqual([])
-  const first = { reason: 'column "no_such_column" does not exist', language: 'zh-CN', count: 1 }
-  for (let n = 0; n < 3; n++) await sweepEvents(later(61 + n))
-  expect(await mails()).toEqual([first])
+  await watch(59)
+  expect(await told()).toEqual([])
+  const first = 'column "no_such_column" does not exist'
+  for (let n = 0; n < 3; n++) await watch(61 + n)
+  expect(await told()).toEqual([first])
 
   await fail('select 1 from no_such_table')
-  for (let n = 0; n < 3; n++) await sweepEvents(later(70 + n))
-  const second = { ...first, reason: 'relation "no_such_table" does not exist' }
-  expect(await mails()).toEqual([first, second])
+  for (let n = 0; n < 3; n++) await watch(70 + n)
+  const second = 'relation "no_such_table" does not exist'
+  expect(await told()).toEqual([first, second])
 
   await handle('stuck', () => Promise.resolve({ outcome: 'settled' }))
-  await sweepEvents(later(80))
+  await watch(80)
+  expect(await ctx.db.$count(notices, isNull(notices.closedAt))).toBe(0)
   await store('stuck again')
-  await sweepEvents(later(200))
-  expect(await mails()).toEqual([first, second, { ...first, reason: null }])
+  await watch(200)
+  expect(await told()).toEqual([first, second, '–'])
 })

@@ -8,6 +8,7 @@ import { giveUpEvent, isFaultOfDatabase } from './give-up-event.ts'
 import { noteWaiting } from './waiting-events.ts'
 import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { attentionSentence, type EventResult } from './outcomes.ts'
+import { tellOfPayment } from './tell-webhooks.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
 /** An event cannot be handled yet: nothing of it was written, and its job tries again after some seconds. */
@@ -35,13 +36,21 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
+    if (isMoney(event.topic)) await tellOfPayment(unit, event.topic, result)
     const sentence =
       isMoney(event.topic) && !result.resolved && result.isMailed !== false ? attentionSentence(result) : null
     if (sentence !== null) {
       await notifyAdmins(unit, {
-        subject: 'A payment needs your attention',
-        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${result.about?.platformOrderName ?? nameOf(event.payload)}.\n\nIt waits under Payments.${result.customer === undefined ? '' : ' More of this kind by the same customer within the hour are listed there without another mail.'}`,
-        key: `payment:${causeOf(result, eventId, unit.now)}`
+        // More of this kind by the same customer within the hour are no news.
+        words: result.customer === undefined ? 'payment' : 'payments',
+        params: {
+          reason: sentence,
+          reason_zh: attentionSentence(result, 'zh-CN') ?? sentence,
+          order: result.about?.platformOrderName ?? nameOf(event.payload)
+        },
+        key: `payment:${causeOf(result, eventId, unit.now)}`,
+        cause: 'payment',
+        about: eventId
       })
     }
     return sentence

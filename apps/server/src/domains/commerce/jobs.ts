@@ -11,7 +11,6 @@ import {
 } from './queues.ts'
 import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
-import { reportMissedWebhooks } from './missed-webhooks.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
@@ -28,8 +27,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
   }),
   job(sweepEventsQueue, {
-    purpose:
-      'Asks again for stored events of the platform that nobody has handled, and warns of those that have waited for an hour.',
+    purpose: 'Asks again for stored events of the platform that nobody has handled.',
     cron: '* * * * *',
     atStart: true,
     run: sweepEvents
@@ -41,13 +39,12 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
   }),
   job(registerWebhooksQueue, {
     purpose:
-      'Compares where the platform sends its webhooks, and restores what it dropped: hourly, at the start and after its settings changed. Warns where payments come without a webhook.',
+      'Compares where the platform sends its webhooks, and restores what it dropped: hourly, at the start and after its settings changed.',
     cron: '17 * * * *',
     atStart: true,
     // At the start it only asks for it: a platform that does not answer must not keep the worker from starting.
     run: async (ctx, _data, jobId) => {
       if (jobId === AT_START) return command(ctx, SYSTEM, async unit => requestWebhooks(unit))
-      await reportMissedWebhooks(ctx)
       await checkPlatform(ctx)
       await registerWebhooks(ctx)
     }

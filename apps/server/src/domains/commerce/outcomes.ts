@@ -1,8 +1,10 @@
 import {
   ATTENTION,
+  ATTENTION_ZH,
   fillIn,
   type AttentionOutcome,
   type EventOutcome,
+  type Language,
   type Params,
   type Resolution
 } from '@netlet/contract'
@@ -29,6 +31,10 @@ export type EventSubject = { platformOrderId: string; platformOrderName?: string
 export const needsAttention = (outcome: EventOutcome): outcome is AttentionOutcome => outcome in ATTENTION
 
 /** The sentence for administrators; null where a payment's outcome needs nobody. */
-export function attentionSentence({ outcome, detail }: Pick<EventResult, 'outcome' | 'detail'>): string | null {
-  return needsAttention(outcome) ? fillIn(ATTENTION[outcome], detail) : null
+export function attentionSentence(
+  { outcome, detail }: Pick<EventResult, 'outcome' | 'detail'>,
+  language: Language = 'en'
+): string | null {
+  if (!needsAttention(outcome)) return null
+  return fillIn((language === 'en' ? ATTENTION : ATTENTION_ZH)[outcome], detail)
 }

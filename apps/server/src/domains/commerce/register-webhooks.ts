@@ -82,13 +82,11 @@ async function record(
     if (foreign.every(origin => told.includes(origin))) return
     await recordCheck(unit, 'foreign_told', { origins: foreign })
     await notifyAdmins(unit, {
-      subject: 'Another installation uses the same platform keys',
-      text: `The platform also sends its webhooks to ${foreign.join(', ')}, which is none of this shop's addresses (${ctx.config.publicUrl}).\n\n${
-        blocked
-          ? 'This shop has registered none, so it hears of no payment at once. If the other one is given up, open Health in the console and take its webhooks over. Otherwise give one of the two keys of its own.'
-          : "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console."
-      }`,
-      key: `webhooks:foreign:${iso(unit.now)}`
+      words: blocked ? 'foreign_webhooks_only' : 'foreign_webhooks',
+      params: { origins: foreign.join(', '), url: ctx.config.publicUrl },
+      key: `webhooks:foreign:${iso(unit.now)}`,
+      cause: 'webhooks',
+      about: 'foreign'
     })
   })
 }

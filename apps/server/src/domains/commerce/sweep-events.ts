@@ -4,16 +4,12 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueEvent } from './events.ts'
 import { platformEvents } from './tables.ts'
-import { reportLateEvents } from './waiting-events.ts'
 
 const BATCH = 200
 /** Milliseconds in which an event's own job should have come by. */
 const GRACE = 5_000
 
-/**
- * Asks again for events that were stored some time ago and whose job a dying process took with it, and tells of those that have
- * waited for long all the same.
- */
+/** Asks again for events that were stored some time ago and whose job a dying process took with it. */
 export async function sweepEvents(ctx: AppContext): Promise<void> {
   const waiting = await ctx.db
     .select({ eventId: platformEvents.eventId, topic: platformEvents.topic })
@@ -28,5 +24,4 @@ export async function sweepEvents(ctx: AppContext): Promise<void> {
     await command(ctx, SYSTEM, async unit => {
       for (const event of waiting) enqueueEvent(unit, event)
     })
-  await reportLateEvents(ctx)
 }

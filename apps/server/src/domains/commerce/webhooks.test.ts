@@ -18,8 +18,11 @@ import { platformHealth } from './health.ts'
 import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
 import { registerWebhooks } from './register-webhooks.ts'
 import { commerceRoutes } from './routes.ts'
-import { reportMissedWebhooks } from './missed-webhooks.ts'
+import { noticeChannels, notices } from '../notices/tables.ts'
+import { watchNotices } from '../notices/watch.ts'
+import { commerceFinders } from './notice-finders.ts'
 import { platformChecks, platformEvents, webhookAddresses } from './tables.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 
 const OURS = 'https://shop.example.com'
 const OTHER = 'https://staging.example.com'
@@ -50,7 +53,7 @@ beforeEach(async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
   await control(sandbox, 'DELETE', '/webhooks/subscriptions')
   for (const table of [platformChecks, platformEvents, webhookAddresses]) await db.delete(table)
-  await db.execute(sql`delete from pgboss.job where name = 'send-mail'`)
+  await db.execute(sql`delete from pgboss.job where name = 'raise-notice'`)
 })
 
 afterAll(async () => {
@@ -69,12 +72,7 @@ const origins = async () => {
 }
 const topics = async () =>
   (await control<{ subscriptions: { topic: string }[] }>(sandbox, 'GET', '/webhooks')).subscriptions.length
-const mails = async () => {
-  const { rows } = await shop.ctx.db.execute<{ subject: string }>(
-    sql`select data -> 'data' ->> 'subject' as subject from pgboss.job where name = 'send-mail' order by created_on`
-  )
-  return rows.map(row => row.subject)
-}
+const mails = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
 const health = () => platformHealth(shop.ctx, { priceDrifts: async () => 0, unresolvedEvents: async () => 1 })
 
 test('subscriptions that the platform dropped are back at the next comparison', async () => {
@@ -141,30 +139,31 @@ const received = (eventId: string, ago: number) =>
     .set({ receivedAt: new Date(Date.now() - ago) })
     .where(eq(platformEvents.eventId, eventId))
 
-test('payments of which no webhook tells are an alarm, once a day; a webhook that is only late is none', async () => {
+test('payments of which no webhook tells are told of while that lasts; a webhook that is only late is none', async () => {
   const found = (id: number) => paidEvent({ publicId: 'NL-x', amount: '1.00', id })
+  await shop.ctx.db.delete(noticeChannels)
+  const watch = async (ctx: AppContext = shop.ctx) => {
+    await watchNotices(
+      ctx,
+      commerceFinders.filter(({ cause }) => cause === 'webhooks'),
+      { all: true }
+    )
+    const rows = await ctx.db.select().from(notices).where(eq(notices.cause, 'webhooks'))
+    return rows.map(({ params, closedAt }) => [params['count'], closedAt !== null])
+  }
   await stored('reconciled:1', found(1))
-  await reportMissedWebhooks(shop.ctx)
-  expect(await mails()).toEqual([])
+  expect(await watch()).toEqual([])
   await received('reconciled:1', 20 * MINUTE)
   await stored('orders/paid late', found(1))
-  await reportMissedWebhooks(shop.ctx)
-  expect(await mails()).toEqual([])
+  expect(await watch()).toEqual([])
 
   await stored('reconciled:2', found(2))
   await received('reconciled:2', 20 * MINUTE)
-  await reportMissedWebhooks(shop.ctx)
-  await reportMissedWebhooks(shop.ctx)
-  expect(await mails()).toEqual(['Webhooks of the platform do not arrive'])
+  expect(await watch()).toEqual([[1, false]])
+  expect(await watch()).toEqual([[1, false]])
   expect((await health()).webhooks.missed).toBe(1)
-  const tomorrow = { ...shop.ctx, now: () => new Date(Date.now() + 23 * HOUR) }
-  await reportMissedWebhooks(tomorrow)
-  expect(await mails()).toHaveLength(1)
   const later = { ...shop.ctx, now: () => new Date(Date.now() + 25 * HOUR) }
-  await stored('reconciled:3', found(3))
-  await received('reconciled:3', -24 * HOUR)
-  await reportMissedWebhooks(later)
-  expect(await mails()).toHaveLength(2)
+  expect(await watch(later)).toEqual([[1, true]])
 })
 
 test('the health page tells what came, what waits, and what needs attention', async () => {

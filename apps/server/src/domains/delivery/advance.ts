@@ -11,6 +11,7 @@ import {
   markPartlyDelivered,
   recordProgress,
   taskStateOf,
+  tellOfOrder,
   type FailedTask,
   type Failure,
   type OrderRow
@@ -47,11 +48,13 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   }
   if (order.state !== 'delivering' && order.state !== 'partly_delivered' && order.state !== 'delivered') return []
 
-  await markLive(
+  const isDelivered = order.state === 'delivered'
+  const brought = await markLive(
     unit,
     order.id,
     agents.filter(agent => agent.wanted && agent.inStep).map(agent => agent.serverId)
   )
+  if (isDelivered && brought > 0) await tellOfOrder(unit, 'proxies.changed', order)
   const held = await holdingsOf(tx, order.id)
   const kept = held.filter(holding => !holding.replaced && !isRetired(holding))
   const concerned = agents.filter(agent => concerns(agent, kept))
@@ -84,6 +87,8 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const left = held.filter(holding => holding.replaced)
   const served = left.filter(holding => !isRetired(holding))
   if (served.length > 0) await withdraw(unit, order, served)
+  // Those that came told of it already, where it was at once.
+  if (isDelivered && served.length > 0 && brought === 0) await tellOfOrder(unit, 'proxies.changed', order)
   const later = served.length > 0 ? await agentProgress(tx, order.id) : agents
   if (order.state !== 'delivered') {
     await markDelivered(unit, order)
@@ -114,10 +119,12 @@ const givenBack = (held: Holding[], agents: Agent[]): number[] =>
 
 async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise<void> {
   await notifyAdmins(unit, {
-    subject: `A server refuses proxies of order ${order.publicId}`,
-    text: `The agent of a server refused what it should serve for order ${order.publicId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
+    words: 'order_refused',
+    params: { order: order.publicId, message: refusal },
     // Each refusal that is news is a cause of its own.
-    key: `refused:${order.id}:${iso(unit.now)}`
+    key: `refused:${order.id}:${iso(unit.now)}`,
+    cause: 'order_trouble',
+    about: order.id
   })
 }
 
@@ -165,13 +172,14 @@ async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<v
   if (gone.length > 0) await removeDesiredUsers(unit, order.id, gone)
 }
 
-/** @param confirmed servers whose agents serve all that they should */
-async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[]): Promise<void> {
-  if (confirmed.length === 0) return
-  await tx
+/** @param confirmed servers whose agents serve all that they should @returns how many proxies work from now on */
+async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[]): Promise<number> {
+  if (confirmed.length === 0) return 0
+  const { rowCount } = await tx
     .update(proxies)
     .set({ state: 'live', updatedAt: now, liveAt: sql`coalesce(${proxies.liveAt}, ${now.toISOString()}::timestamptz)` })
     .where(and(eq(proxies.orderId, orderId), eq(proxies.state, 'pending'), inArray(proxies.serverId, confirmed)))
+  return rowCount ?? 0
 }
 
 /** Ends the task that the agents were working on; one whose work has not been done yet is not touched. */

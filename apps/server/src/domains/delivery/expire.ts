@@ -4,7 +4,7 @@ import { inBatches } from '../../infra/batches.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { termOf } from '../catalog/index.ts'
-import { removeDesiredUsers } from '../fleet/index.ts'
+import { agentProgress, askRevocations, removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import {
   endGrace,
@@ -19,6 +19,7 @@ import {
 import { readSettings } from '../settings/index.ts'
 import { advance } from './advance.ts'
 import { retireProxies } from './holdings.ts'
+import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
 
 const BATCH = 50
@@ -77,11 +78,20 @@ export const endGraces = (ctx: AppContext): Promise<number> =>
   inBatches(ctx, BATCH, async unit => {
     const due = await lockGraceEnded(unit, BATCH)
     for (const order of due) {
+      await proveAgain(unit, order)
       await endGrace(unit, order)
       await retireProxies(unit, order.id)
     }
     return advanceAll(unit, due)
   })
+
+/** Tries its credentials once more where its addresses return to stock: agents that have confirmed dropped them at its expiry. */
+async function proveAgain(unit: Unit, order: OrderRow): Promise<void> {
+  const waiting = await agentProgress(unit.tx, order.id)
+  const users = usersOf(order, await servedShares(unit.tx, order.id))
+  const confirmed = users.filter(user => !waiting.some(agent => agent.serverId === user.serverId))
+  await askRevocations(unit, confirmed, 'grace_ended')
+}
 
 /** Addresses return to stock where no grace holds them and no agent has to confirm. @returns how many orders there were */
 async function advanceAll(unit: Unit, some: OrderRow[]): Promise<number> {

@@ -6,6 +6,7 @@
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'
 export { endDelivery, endGraces, expireOrders, endsTakenBack, expireTakenBack } from './expire.ts'
+export { proxyChecksOf } from './checks/index.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'
 export { restoreAddresses, reviveDelivery } from './revive.ts'

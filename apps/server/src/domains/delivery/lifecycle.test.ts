@@ -5,7 +5,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import {
-  adminMails,
+  adminNotices,
   buy,
   ordersOf,
   outcomeOf,
@@ -269,7 +269,7 @@ test('at its end an order stops working at once; addresses return after its grac
   expect(await buyer.post(path('order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
   expect(await buyer.post(path('reset_proxy_password'))).toMatchObject({ status: 409, msg: words })
   expect((await admin.post(path('devery_order'))).status).toBe(409)
-  const mails = (await adminMails(stack)).length
+  const mails = (await adminNotices(stack)).length
   await report(shop.url, paidEvent({ publicId: order.order_id, amount: '20.00', renewal: true }), {
     eventId: 'too late'
   })
@@ -277,7 +277,7 @@ test('at its end an order stops working at once; addresses return after its grac
     outcome: 'renewal_too_late',
     detail: { order_id: order.order_id, state: 'expired' }
   })
-  expect((await adminMails(stack)).at(-1)).toContain('is expired and cannot be renewed; refund #')
-  expect((await adminMails(stack)).length).toBe(mails + 1)
+  expect((await adminNotices(stack)).at(-1)).toContain('is expired and cannot be renewed; refund #')
+  expect((await adminNotices(stack)).length).toBe(mails + 1)
   expect((await current()).state).toBe('expired')
 })

@@ -7,6 +7,7 @@ import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
 import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask, type Asked } from './tasks.ts'
 import { mountList, sendCsv } from '../../infra/list/index.ts'
+import { creditsOfOrder } from './order-credits.ts'
 import { orderProxyList } from './order-proxies.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
@@ -24,6 +25,9 @@ export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pi
     await sendCsv(reply, file.data)
     return SENT
   })
+  mount(routes.orders.credits, ({ params, caller }) =>
+    creditsOfOrder(ctx.db, { id: params.id, userId: scopeOf(caller), now: ctx.now() })
+  )
   mountList(mount, ctx, routes.orders.proxies, ({ params }) => orderProxyList(params.id))
   mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(ctx.db, params.id, scopeOf(caller)))
   mount(routes.orders.copyProxies, async ({ params, caller }) => {

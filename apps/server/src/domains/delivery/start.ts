@@ -2,7 +2,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, addressesOf, leasesOf, reserve, type LeaseShare } from '../inventory/index.ts'
+import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'
 import { failOrder, note, startDelivering, type OrderRow } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
@@ -45,7 +45,8 @@ export const reservationOf = (order: OrderRow) => ({
   groupId: order.serverGroupId,
   step: order.cartStep,
   rules: order.rules,
-  quantity: order.quantity
+  quantity: order.quantity,
+  family: order.addressFamily
 })
 
 /** What of its addresses an order's agents are to serve: all that it holds but those that it is giving back. */
@@ -58,7 +59,10 @@ export async function servedShares(db: Executor, orderId: number): Promise<Lease
 }
 
 /** One agent user for each server that holds addresses of the order. */
-export function usersOf(order: Pick<OrderRow, 'id' | 'proxyUsername' | 'proxyPassword' | 'rules'>, held: LeaseShare[]) {
+export function usersOf(
+  order: Pick<OrderRow, 'id' | 'proxyUsername' | 'proxyPassword' | 'rules' | 'egress'>,
+  held: LeaseShare[]
+) {
   const prefixes = new Map<number, string[]>()
   for (const share of held) {
     if (share.serverId !== null)
@@ -69,8 +73,9 @@ export function usersOf(order: Pick<OrderRow, 'id' | 'proxyUsername' | 'proxyPas
     username: order.proxyUsername,
     orderId: order.id,
     password: order.proxyPassword,
-    prefixes: ranges,
-    rules: order.rules
+    prefixes: order.egress === 'fixed' ? ranges : wholeUnits(ranges),
+    rules: order.rules,
+    egress: order.egress
   }))
 }
 

@@ -4,7 +4,7 @@ import { and, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { adminMails, paidEvent } from '../../testing/buying.ts'
+import { adminNotices, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
 import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
 import { deliveryPorts, eventHandlers } from '../../workers.ts'
@@ -218,7 +218,7 @@ test('what an agent refuses ends the task with its words, and the next change ta
     failCode: 'agent_refused',
     failParams: { message: 'no such range' }
   })
-  expect((await adminMails(stack)).at(-1)).toContain('no such range')
+  expect((await adminNotices(stack)).at(-1)).toContain('no such range')
   expect((await request(order.id, 'change')).ok).toBe(true)
   await settleDown([])
   expect(await row()).toMatchObject({

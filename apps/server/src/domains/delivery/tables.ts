@@ -48,7 +48,11 @@ export const proxies = pgTable(
     index('proxies_pending')
       .on(t.serverId, t.orderId)
       .where(sql`${t.state} = 'pending'`),
-    index('proxies_server').on(t.serverId)
+    index('proxies_server').on(t.serverId),
+    // What the last hour's checks found, for the status page.
+    index('proxies_checked')
+      .on(t.checkedAt)
+      .where(sql`${t.state} = 'live'`)
   ]
 )
 

@@ -22,7 +22,7 @@ import {
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
-import { checkProxies, countChecked } from './checks/index.ts'
+import { asksForAddress, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired } from './holdings.ts'
 import { leaseMissing } from './missing.ts'
@@ -63,6 +63,7 @@ export async function requestTaskIn(
   if (refusal) return refuse(refusal === 'order_expired' && userId === null ? 'order_over' : refusal)
   const held = task === 'deliver' ? await mayDeliver(unit, order) : null
   if (held) return held
+  if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
   const taskId = await queueTask(unit, order, task)
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
   enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })

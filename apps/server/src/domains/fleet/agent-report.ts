@@ -1,39 +1,65 @@
-import type { AgentReport } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
-import { HOUR, iso } from '../../infra/clock.ts'
+import type { AgentReport, ServerProblem } from '@netlet/contract'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
-import { serverReports } from './tables.ts'
+import { programIn } from './provision/takeover.ts'
+import { enqueueConverge } from './desired.ts'
+import { agentUsers, serverReports } from './tables.ts'
 
 /** Hours of traffic that are kept of each server. */
 export const KEPT_HOURS = 48
 
 /**
- * Writes down what an agent told of itself. One of before, which tells nothing, leaves no report; where what it tells cannot be
+ * Writes down what an agent told of itself. What was asked before the report that is there, and came late, is dropped: it is of a
+ * program that may not run any more. One of before, which tells nothing, leaves no report; where what it tells cannot be
  * right, its last report stays, and says since when.
  */
-export async function recordReport({ tx, now }: Unit, serverId: number, info: AgentInfo): Promise<void> {
+export async function recordReport(
+  unit: Unit,
+  serverId: number,
+  info: AgentInfo,
+  askedAt: Date = unit.now
+): Promise<void> {
+  const { tx } = unit
   if (info.misreported) {
-    const since = sql`coalesce(${serverReports.report} -> 'refused_since', to_jsonb(${iso(now)}::text))`
+    const since = sql`coalesce(${serverReports.report} -> 'refused_since', to_jsonb(${iso(askedAt)}::text))`
     const report = sql`${serverReports.report} || jsonb_build_object('refused_since', ${since})`
     await tx.update(serverReports).set({ report }).where(eq(serverReports.serverId, serverId))
     return
   }
   if (!info.health) return
-  const [before] = await tx.select().from(serverReports).where(eq(serverReports.serverId, serverId))
-  const next = reportOf(info, before ?? null, now)
+  const [before] = await tx.select().from(serverReports).where(eq(serverReports.serverId, serverId)).for('update')
+  const newer = before ? Date.parse(before.report.at) - askedAt.getTime() : 0
+  // Later than that it is no late one: the clock was set back.
+  if (newer > 0 && newer < MINUTE) return
+  // The machines' clocks are compared, whatever time the shop takes it to be.
+  const next = reportOf(info, before ?? null, askedAt, new Date())
   if (!next) return
   await tx
     .insert(serverReports)
     .values({ serverId, ...next })
     .onConflictDoUpdate({ target: serverReports.serverId, set: next })
+  if (before && before.report.version !== next.report.version) await askAgain(unit, serverId)
+}
+
+/** Another program may take what the one of before refused. */
+async function askAgain(unit: Unit, serverId: number): Promise<void> {
+  const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
+  const again = await unit.tx
+    .update(agentUsers)
+    .set({ refusal: null })
+    .where(refused)
+    .returning({ id: agentUsers.serverId })
+  if (again.length > 0) enqueueConverge(unit, [serverId])
 }
 
 type Stored = Pick<typeof serverReports.$inferSelect, 'report' | 'counters'>
 
 /** The next report of an agent: its counters begin at 0 with each start, so a shorter uptime counts them whole. */
-export function reportOf({ health, load, num_of_users }: AgentInfo, before: Stored | null, now: Date): Stored | null {
+export function reportOf(info: AgentInfo, before: Stored | null, now: Date, clock = now): Stored | null {
+  const { health, load, num_of_users } = info
   if (!health) return null
   const counters = load ? { up: load.up, down: load.down } : null
   const elapsed = before ? (now.getTime() - Date.parse(before.report.at)) / 1000 : 0
@@ -54,6 +80,8 @@ export function reportOf({ health, load, num_of_users }: AgentInfo, before: Stor
       workers: health.workers,
       uptime_seconds: health.uptime_seconds,
       users: num_of_users ?? null,
+      problems: problemsOf(health, clock),
+      hands_over: programIn(info) !== null,
       connections: load?.connections ?? null,
       rate: counted && elapsed > 0 ? { up: perSecond(counted.up), down: perSecond(counted.down) } : null,
       hours: load
@@ -65,6 +93,14 @@ export function reportOf({ health, load, num_of_users }: AgentInfo, before: Stor
     },
     counters
   }
+}
+
+/** Further than a check that is slow can be. */
+const CLOCK_MS = 60_000
+
+function problemsOf({ problems = [], time }: NonNullable<AgentInfo['health']>, now: Date): string[] {
+  const isOff = time !== undefined && Math.abs(Date.parse(time) - now.getTime()) > CLOCK_MS
+  return isOff ? [...problems, 'clock_off' satisfies ServerProblem] : problems
 }
 
 function addHour(

@@ -1,17 +1,19 @@
 import type { Params, ServerTrouble } from '@netlet/contract'
 import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
+import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Secrets } from '../../infra/secrets.ts'
+import { isoOrNull } from '../../infra/clock.ts'
 import { startOf } from '../../infra/text.ts'
+import { emitEvent } from '../webhooks/index.ts'
 import { closeOutage, openOutage } from './outages.ts'
 import { publishSelling } from './selling.ts'
 import type { ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
 /** What everything that talks to agents works with. */
-export type SyncContext = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
+export type SyncContext = Pick<AppContext, 'config' | 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
 
 /** Seconds between two tries of an agent that fails. */
 export const LONGEST_PAUSE_S = 60
@@ -25,13 +27,15 @@ export type Trouble = { code: ServerTrouble; params?: Params }
 export function agentOf(
   server: Pick<ServerRow, 'ip' | 'agentPort' | 'agentToken' | 'agentCertificate'>,
   secrets: Secrets,
-  timeoutMs?: number
+  timeoutMs?: number,
+  more: Pick<AgentAddress, 'console' | 'dial'> = {}
 ): AgentClient {
   const address = {
     host: server.ip,
     port: server.agentPort,
     token: server.agentToken ? secrets.open(server.agentToken) : '',
-    certificate: server.agentCertificate
+    certificate: server.agentCertificate,
+    ...more
   }
   return createAgentClient(address, timeoutMs)
 }
@@ -96,7 +100,10 @@ export async function markFailing(unit: Unit, serverId: number, message: string)
     .update(servers)
     .set(columnsOf({ code: 'changes_failing', params: { message } }))
     .where(
-      and(eq(servers.id, serverId), sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable')`)
+      and(
+        eq(servers.id, serverId),
+        sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable', 'foreign_console', 'older_console')`
+      )
     )
   unit.publish('server', serverId)
 }
@@ -115,7 +122,7 @@ export async function markConverged(unit: Unit, serverId: number): Promise<void>
         eq(servers.offline, false),
         isNull(servers.unreachableSince),
         isNull(servers.failingSince),
-        sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable', 'changes_failing')`
+        sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable', 'changes_failing', 'foreign_console', 'older_console')`
       )
     )
     .returning({ id: servers.id })
@@ -126,7 +133,7 @@ export async function markConverged(unit: Unit, serverId: number): Promise<void>
     .where(and(eq(servers.id, serverId), isNotNull(servers.failingSince)))
     .returning({ id: servers.id })
   if (recovered.length > 0) unit.publish('server', serverId)
-  await clearTrouble(unit, serverId, ['changes_failing'])
+  await clearTrouble(unit, serverId, ['changes_failing', 'foreign_console', 'older_console'])
   await markReachable(unit, serverId)
 }
 
@@ -144,18 +151,48 @@ export async function markOffline(unit: Unit, serverId: number, deadline: Date):
     .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(troubledSince, deadline)))
     .returning({ id: servers.id })
   if (gone.length === 0) return false
+  await tellWebhooks(unit, 'server.down', serverId)
   unit.publish('server', serverId)
   publishSelling(unit)
   return true
+}
+
+/** Tells the operators' webhooks that a server sells nothing any more since it does not answer, or sells again. */
+export async function tellWebhooks(unit: Unit, type: 'server.down' | 'server.up', serverId: number): Promise<void> {
+  const [server] = await unit.tx
+    .select({
+      name: servers.name,
+      unreachableSince: servers.unreachableSince,
+      failingSince: servers.failingSince,
+      unservedSince: servers.unservedSince
+    })
+    .from(servers)
+    .where(eq(servers.id, serverId))
+  if (!server) return
+  const since = server.unreachableSince ?? server.failingSince ?? server.unservedSince
+  await emitEvent(unit, {
+    type,
+    userId: null,
+    data: { server_id: serverId, server: server.name, ...(type === 'server.down' ? { since: isoOrNull(since) } : {}) }
+  })
 }
 
 async function sellAgain(unit: Unit, serverId: number): Promise<void> {
   const sellsAgain = await unit.tx
     .update(servers)
     .set({ offline: false })
-    .where(and(eq(servers.id, serverId), eq(servers.offline, true), isNull(servers.failingSince)))
+    .where(
+      and(
+        eq(servers.id, serverId),
+        eq(servers.offline, true),
+        isNull(servers.failingSince),
+        isNull(servers.unservedSince)
+      )
+    )
     .returning({ id: servers.id })
-  if (sellsAgain.length > 0) publishSelling(unit)
+  if (sellsAgain.length === 0) return
+  await tellWebhooks(unit, 'server.up', serverId)
+  publishSelling(unit)
 }
 
 /**

@@ -1,13 +1,16 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
-import { denySetHash } from '@netlet/contract/agent'
+import type { ClientAccessKind, ProofTry } from '@netlet/contract'
+import { type AgentUserLimits, denySetHash, limitsText, userHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { DenyLists } from '../inventory/index.ts'
+import { askRevocations, confirmReplaced, recordHandOvers } from './proofs/ask.ts'
 import { agentUsers } from './tables.ts'
 
-export type AgentUser = typeof agentUsers.$inferSelect
+/** With how its order's clients are let in. */
+export type AgentUser = typeof agentUsers.$inferSelect & { access: ClientAccessKind; clientIps: string[] }
 
 /**
  * Runs `write`, which records what an agent confirmed, as one command, and lets these orders go on within the same one.
@@ -23,12 +26,26 @@ export type Outcome =
   | { kind: 'unreachable'; message: string }
 
 /** Makes the agent hold what is wanted for one user. */
-export async function applyUser(agent: AgentClient, user: AgentUser, denied: DenyLists): Promise<Outcome> {
+export async function applyUser(
+  agent: AgentClient,
+  user: AgentUser,
+  denied: DenyLists,
+  limits: AgentUserLimits = {}
+): Promise<Outcome> {
   if (!user.wanted) {
     const reply = await agent.deleteUser(user.username)
     return reply.ok ? { kind: 'applied', digest: null, reply: reply.data } : reply
   }
-  const body = { password: user.password, prefixes: user.prefixes, allowed_client_ips: [] }
+  const { password, prefixes, access, clientIps, egress } = user
+  const isLimited = limitsText(limits) !== ''
+  const body = {
+    password,
+    prefixes,
+    allowed_client_ips: clientIps,
+    ...(access === 'password' ? {} : { access }),
+    ...(isLimited ? { limits } : {}),
+    ...(egress === 'fixed' ? {} : { egress })
+  }
   // Most users of a server share a deny list that its agent has already: naming it spares sending it.
   let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied.denied, denied.allowed) })
   if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {
@@ -38,13 +55,31 @@ export async function applyUser(agent: AgentClient, user: AgentUser, denied: Den
       allowed_domains: denied.allowed
     })
   }
-  return reply.ok ? { kind: 'applied', digest: reply.data.hash, reply: reply.data } : reply
+  if (!reply.ok) return reply
+  const { hash, deny_set: denySet, limited } = reply.data
+  // One of before other ways out leaves from the leased address, which is not what was sold: the order is not delivered by it.
+  if (egress !== 'fixed' && reply.data.egress !== egress) return { kind: 'refused', reason: 'egress', message: TOO_OLD }
+  // An agent of before other ways in asks for the password all the same. Without a digest the next repair sends it again.
+  const dropped =
+    access !== 'password' && hash === userHash({ password, prefixes, denySet, allowedClientIps: clientIps })
+  if (dropped) return { kind: 'applied', digest: null, reply: reply.data }
+  const isEnforced = !isLimited || limited === true
+  return { kind: 'applied', digest: isEnforced ? hash : `${hash}${NOT_LIMITED}`, reply: reply.data }
 }
+
+const TOO_OLD =
+  'The agent is too old for connections that leave from other addresses of an IPv6 lease: upgrade it, and the order goes on'
+
+/** Behind the digest of a user whose agent is too old for its limits: once it is not any more, it gets them. */
+export const NOT_LIMITED = '!'
+
+/** `trial`: what came of its credentials before they are handed over. */
+export type Answered = { user: AgentUser; outcome: Outcome; trial?: ProofTry | undefined }
 
 /** Records what the agent said, and lets the orders concerned go on. */
 export async function recordOutcomes(
   { log }: Pick<AppContext, 'log'>,
-  outcomes: { user: AgentUser; outcome: Outcome }[],
+  outcomes: Answered[],
   confirm: ConfirmPort
 ): Promise<void> {
   const answered = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
@@ -73,13 +108,22 @@ function chunksOf<T>(all: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
 }
 
-async function confirmSome(answered: { user: AgentUser; outcome: Outcome }[], confirm: ConfirmPort): Promise<void> {
+async function confirmSome(answered: Answered[], confirm: ConfirmPort): Promise<void> {
   // Ascending, so that two of these never wait for each other.
   const orderIds = [...new Set(answered.map(({ user }) => user.orderId))]
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)
   await confirm(orderIds, async unit => {
     for (const { user, outcome } of answered) await recordOne(unit, user, outcome)
+    await recordHandOvers(
+      unit,
+      answered.flatMap(({ user, trial }) => (trial ? [{ user, trial }] : []))
+    )
+    const taken = answered.filter(({ outcome }) => outcome.kind === 'applied')
+    await confirmReplaced(
+      unit,
+      taken.map(({ user: { serverId, username, generation } }) => ({ serverId, username, generation }))
+    )
   })
 }
 
@@ -90,9 +134,11 @@ async function recordOne(unit: Unit, user: AgentUser, outcome: Outcome): Promise
     await unit.tx.update(agentUsers).set({ refusal: outcome.message }).where(unchanged)
   } else if (user.wanted) {
     const digest = outcome.kind === 'applied' ? outcome.digest : null
-    await unit.tx.update(agentUsers).set({ appliedGeneration: user.generation, digest }).where(same)
+    const handOver = sql`${agentUsers.handOver} and ${agentUsers.generation} <> ${user.generation}`
+    await unit.tx.update(agentUsers).set({ appliedGeneration: user.generation, digest, handOver }).where(same)
   } else {
-    await unit.tx.delete(agentUsers).where(unchanged)
+    const gone = await unit.tx.delete(agentUsers).where(unchanged).returning()
+    await askRevocations(unit, gone, 'removed')
   }
   unit.publish('server', user.serverId)
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { eq, inArray, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, onTestFinished } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -13,6 +13,7 @@ import {
   addTestServer,
   heldBy,
   noOrders,
+  untold,
   serverRow,
   startFleetShop,
   startTestAgent,
@@ -64,7 +65,7 @@ const waitingTries = async (id: number) => {
 test('a server that failed is left to its own queue, tried after growing pauses, and at once when it is back', async () => {
   const { ctx } = world
   const id = await addHanging('hanging', '127.58.0')
-  await convergeHealthy(ctx, id, noOrders(ctx))
+  await convergeHealthy(ctx, id, noOrders(ctx), 300)
   const first = await serverRow(ctx, id)
   expect(first).toMatchObject({ failedTries: 1, trouble: 'changes_failing' })
   expect(first.failingSince).not.toBeNull()
@@ -102,6 +103,9 @@ test('a server that failed is left to its own queue, tried after growing pauses,
 
 test('what is sent to a server that answers does not wait for any number of those that hang', async () => {
   const { ctx } = world
+  // Of its own: a server of an earlier test may still be given what it wants.
+  const agent = await startTestAgent()
+  onTestFinished(() => agent.close())
   const hanging: number[] = []
   for (let n = 0; n < 24; n++) hanging.push(await addHanging(`dead ${n}`, `127.59.${n}`))
   const healthy = await addTestServer(ctx, 'healthy', { agent, ranges: ['127.60.0.0/24'] })
@@ -109,7 +113,9 @@ test('what is sent to a server that answers does not wait for any number of thos
   tries = 0
   await startJobs(
     ctx,
-    fleetJobs({ confirm: noOrders }).filter(({ queue }) => queue.name.startsWith('converge'))
+    fleetJobs({ confirm: noOrders, traffic: () => untold, probeMs: 300 }).filter(({ queue }) =>
+      queue.name.startsWith('converge')
+    )
   )
   await ask()
   await expect

@@ -23,12 +23,17 @@ const converging = pLimit(CONVERGING_AT_ONCE)
  * Converges a server that was fine the last time. Others wait for it no longer than for one time-out: it is then among
  * those that fail, which have workers of their own, and comes back from there with its first success.
  */
-export async function convergeHealthy(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
+export async function convergeHealthy(
+  ctx: SyncContext,
+  serverId: number,
+  confirm: ConfirmPort,
+  probeMs = PROBE_MS
+): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   if (!server) return
   const suspect = server.failingSince !== null || server.unreachableSince !== null
   const work = () => converging(() => convergeServer(ctx, serverId, confirm, HEALTHY_CALL_MS))
-  if (suspect || !(await tryAgent(ctx, server, work))) await sendNextTry(ctx, serverId)
+  if (suspect || !(await tryAgent(ctx, server, work, probeMs))) await sendNextTry(ctx, serverId)
 }
 
 /** Tries a server whose last try failed, where its pause is over. */
@@ -41,11 +46,16 @@ export async function convergeFailing(ctx: SyncContext, serverId: number, confir
 }
 
 /** @returns false where the agent failed; that is recorded */
-async function tryAgent(ctx: SyncContext, server: ServerRow, work: () => Promise<void>): Promise<boolean> {
+async function tryAgent(
+  ctx: SyncContext,
+  server: ServerRow,
+  work: () => Promise<void>,
+  probeMs = PROBE_MS
+): Promise<boolean> {
   const { id } = server
   if (!wasJustSeen(ctx, server)) {
     // Without the lock and its connection: where nothing answers, this is all that is waited for.
-    const probe = await agentOf(server, ctx.secrets, PROBE_MS).info()
+    const probe = await agentOf(server, ctx.secrets, probeMs).info()
     if (!probe.ok) {
       await command(ctx, SYSTEM, unit => markFailing(unit, id, probe.message))
       return false

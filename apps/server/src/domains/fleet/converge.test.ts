@@ -21,6 +21,7 @@ import {
 } from './fleet.fixture.ts'
 import { repairServer, SAFE_REMOVALS } from './repair.ts'
 import { agentUsers, servers } from './tables.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let world: TestShop
 let agent: TestAgent
@@ -128,6 +129,28 @@ test('a user that an operator changed on the agent is put right', async () => {
   expect(after.ok && after.data.users[0]?.hash).toBe(before.ok && before.data.users[0]?.hash)
 })
 
+test('a client list that an operator made by the classic verbs outlives repair, renewal and restart', async () => {
+  const { ctx } = world
+  const id = await freshServer('clients', ['127.47.0.0/24'])
+  const [user = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.47.0' })
+  await convergeServer(ctx, id, noOrders(ctx))
+  await agent.client.raw('POST', '/api/add-whitelist-ip', { user, ip: '192.0.2.1' })
+  const clients = async () => {
+    const reply = await agent.client.raw('POST', '/api/view-user', { user })
+    return reply.ok && (JSON.parse(reply.data.body) as { data: { whitelist_ips: string[] } }).data.whitelist_ips
+  }
+  expect(await repairServer(ctx, id)).toMatchObject({ kind: 'compared', renewed: 0 })
+  // Sent again with another password, and with other deny lists.
+  await ctx.db.update(agentUsers).set({ password: 'renewed' }).where(eq(agentUsers.username, user))
+  await renewDenyLists(ctx)
+  await convergeServer(ctx, id, noOrders(ctx))
+  expect(await clients()).toEqual(['192.0.2.1/32'])
+  await agent.stop()
+  await agent.start()
+  expect(await repairServer(ctx, id)).toMatchObject({ kind: 'compared', renewed: 0 })
+  expect(await clients()).toEqual(['192.0.2.1/32'])
+})
+
 test('a few users that nobody wants are removed, many only once an administrator approves', async () => {
   const { ctx } = world
   const id = await freshServer('strays', ['127.35.0.0/24'])
@@ -142,11 +165,10 @@ test('a few users that nobody wants are removed, many only once an administrator
   expect(await heldBy(agent)).toEqual(wanted.toSorted())
 
   for (let n = 0; n <= SAFE_REMOVALS; n++) await stray(n)
-  const mails = () =>
-    ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail' and data::text like '%wait for removal%'`)
+  const notices = async () => (await raisedNotices(ctx.db)).filter(({ title }) => title.endsWith('wait for removal'))
   expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
   expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
-  expect((await mails()).rows).toHaveLength(1)
+  expect(await notices()).toHaveLength(1)
   expect(await step(id)).toMatchObject({
     step: 'behind',
     last_error: expect.stringContaining('11 of 15 users on the agent are unknown to the console') as string,

@@ -3,13 +3,17 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { agentOf, markConverged, markFailing, setTrouble, type SyncContext } from './agents.ts'
+import { markConverged, markFailing, setTrouble, type SyncContext } from './agents.ts'
 import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outcome } from './apply.ts'
 import { withServerLock } from './lock.ts'
 import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
-import { convergeQueue } from './queues.ts'
+import { tryHandOvers } from './proofs/hand-over.ts'
+import { openSession } from './ownership/session.ts'
+import { convergeQueue, repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
-import { agentUsers } from './tables.ts'
+import { withAccess } from './order-access.ts'
+import { agentUsers, orderAccess } from './tables.ts'
+import { grantLimits } from './traffic/quotas.ts'
 
 const BATCH = 64
 const AT_ONCE = 8
@@ -66,8 +70,8 @@ export async function syncAgent(
     timeoutMs
   }: { confirm: ConfirmPort; byHandOnly?: boolean; timeoutMs?: number | undefined }
 ): Promise<Synced> {
-  const agent = agentOf(server, ctx.secrets, timeoutMs)
   try {
+    const agent = await agentToChange(ctx, server, timeoutMs)
     // Where changes fail only a change that got there ends it, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
     // Before the ranges are recorded as loaded: whoever dies in between does it again.
@@ -82,7 +86,10 @@ export async function syncAgent(
       const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
       if (lost) loaded = await load(ctx, agent, server)
       const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
-      await recordOutcomes(ctx, settled, confirm)
+      const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
+      const trials = await tryHandOvers(ctx, server, taken)
+      const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
+      await recordOutcomes(ctx, answered, confirm)
       for (const { user, outcome } of settled) synced.users.set(user.username, outcome)
       const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
@@ -97,6 +104,18 @@ export async function syncAgent(
     }
     throw error
   }
+}
+
+/** @throws AgentUnreachable where the agent takes no changes of this console at present */
+async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
+  const session = await openSession(ctx, server, { timeoutMs })
+  if (session.kind === 'open') return session.agent
+  // A repair finds out what would be done, and shows it.
+  if (session.kind === 'older') {
+    const key = String(server.id)
+    await command(ctx, SYSTEM, async unit => unit.jobs.send(repairQueue, { serverId: server.id }, { key }))
+  }
+  throw new AgentUnreachable(session.message)
 }
 
 /** What the agent refused for lack of a range deserves another try. */
@@ -124,8 +143,9 @@ async function narrow(ctx: SyncContext, agent: AgentClient, server: ServerRow): 
 
 async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
   return ctx.db
-    .select()
+    .select(withAccess)
     .from(agentUsers)
+    .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
     .where(
       and(
         eq(agentUsers.serverId, serverId),
@@ -149,10 +169,12 @@ async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]
     const key = user.rules.join()
     if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
   }
+  const limits = await grantLimits(ctx, users)
   const outcomes: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < users.length; at += AT_ONCE) {
     const some = users.slice(at, at + AT_ONCE).map(async user => {
-      return { user, outcome: await applyUser(agent, user, deniedBy.get(user.rules.join()) ?? NOTHING_DENIED) }
+      const denied = deniedBy.get(user.rules.join()) ?? NOTHING_DENIED
+      return { user, outcome: await applyUser(agent, user, denied, limits.get(user.username)) }
     })
     const results = await Promise.all(some)
     outcomes.push(...results)

@@ -1,3 +1,4 @@
+import type { EgressMode } from '@netlet/contract'
 import { and, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
@@ -5,6 +6,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { troubledSince } from './agents.ts'
+import { askReplaced, forgetUnconfirmed, noteUnproved, readHeld } from './proofs/ask.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -21,12 +23,15 @@ export type WantedUser = {
   prefixes: string[]
   /** The access rules that were bought. */
   rules: number[]
+  /** `fixed` where it is left out. */
+  egress?: EgressMode
 }
 
 /** Wants these users on their agents from now on; jobs bring the agents there. */
 export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<void> {
   if (users.length === 0) return
-  await unit.tx
+  const held = await readHeld(unit, users)
+  const now = await unit.tx
     .insert(agentUsers)
     .values(users)
     .onConflictDoUpdate({
@@ -36,11 +41,16 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
         password: sql`excluded.password`,
         prefixes: sql`excluded.prefixes`,
         rules: sql`excluded.rules`,
+        egress: sql`excluded.egress`,
         wanted: true,
         refusal: null,
-        generation: nextGeneration
+        generation: nextGeneration,
+        handOver: sql`${agentUsers.handOver} or ${agentUsers.password} <> excluded.password
+          or not excluded.prefixes <@ ${agentUsers.prefixes}`
       }
     })
+    .returning()
+  await askReplaced(unit, held, now)
   enqueueConverge(
     unit,
     users.map(user => user.serverId)
@@ -71,7 +81,12 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
  * left there is removed by the repair that a server passes before it sells again.
  */
 export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
-  await unit.tx.delete(agentUsers).where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.orderId, orderId)))
+  const gone = await unit.tx
+    .delete(agentUsers)
+    .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.orderId, orderId)))
+    .returning()
+  await forgetUnconfirmed(unit, serverId, orderId)
+  await noteUnproved(unit, gone, 'given_up')
   unit.publish('server', serverId)
 }
 
@@ -130,11 +145,14 @@ export async function agentProgress(db: Executor, orderId: number) {
     .where(eq(agentUsers.orderId, orderId))
 }
 
-/** Does an order's user wait for a server that does not answer, or takes no changes? @param orderId a column */
+/**
+ * Does an order's user wait for a server that does not answer, or takes no changes? By the index for each order, as `holdsAddresses`.
+ * @param orderId a column
+ */
 export const waitsForServer = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
   select 1 from ${agentUsers} join ${servers} on ${servers.id} = ${agentUsers.serverId}
   where ${agentUsers.orderId} = ${orderId} and ${agentUsers.wanted} and ${troubledSince} is not null
-    and ${agentUsers.generation} <> ${agentUsers.appliedGeneration})`
+    and ${agentUsers.generation} <> ${agentUsers.appliedGeneration} offset 0)`
 
 /** Servers whose agents lack a change, or failed to take the last one. */
 export async function serversBehind(db: Executor): Promise<number[]> {

@@ -6,18 +6,20 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { desc, eq, sql } from 'drizzle-orm'
+import { freePorts } from '../../testing/free-ports.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
+import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { AuditAction } from '../../infra/audit-log.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { activate, assignCidrs, reserve } from '../inventory/index.ts'
 import type { ConfirmPort } from './apply.ts'
+import type { TrafficPorts } from './traffic/record.ts'
 import { setDesiredUsers } from './desired.ts'
-import { agentUsers, servers } from './tables.ts'
+import { agentTies, agentUsers, servers } from './tables.ts'
 
 const main = fileURLToPath(new URL('../../../../agent/src/main.ts', import.meta.url))
 
@@ -38,7 +40,8 @@ export type TestAgent = {
 export async function startTestAgent(): Promise<TestAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'netlet-agent-test-'))
   const token = 'the token of a test agent'
-  const ports = { agent: 0, proxy: 0 }
+  const [agentPort = 0, proxyPort = 0] = await freePorts(2)
+  const ports = { agent: agentPort, proxy: proxyPort }
   let child: ReturnType<typeof launch> | null = null
 
   const launch = () =>
@@ -58,10 +61,7 @@ export async function startTestAgent(): Promise<TestAgent> {
     const started = launch()
     child = started
     for await (const line of createInterface(started.stdout)) {
-      const found = /listen on port (\d+), the management API on [^"]*:(\d+)/.exec(line)
-      if (!found) continue
-      ports.proxy = Number(found[1])
-      ports.agent = Number(found[2])
+      if (!/listen on port \d+, the management API on /.test(line)) continue
       started.stdout.resume()
       return
     }
@@ -81,7 +81,7 @@ export async function startTestAgent(): Promise<TestAgent> {
     port: ports.agent,
     proxyPort: ports.proxy,
     token,
-    client: createAgentClient(address, 5000),
+    client: ownersClient(address),
     start,
     stop,
     wipe,
@@ -92,8 +92,31 @@ export async function startTestAgent(): Promise<TestAgent> {
   }
 }
 
+/** Changes what the agent holds in the name of the console that it belongs to, behind its back. */
+function ownersClient(address: AgentAddress): AgentClient {
+  const plain = createAgentClient(address, 5000)
+  const owners = async () => {
+    const state = await plain.state()
+    const id = state.ok ? state.data.owner?.id : undefined
+    return id === undefined ? plain : createAgentClient({ ...address, console: { id } }, 5000)
+  }
+  return {
+    ...plain,
+    putUser: async (...args) => (await owners()).putUser(...args),
+    deleteUser: async (...args) => (await owners()).deleteUser(...args),
+    putPrefixes: async (...args) => (await owners()).putPrefixes(...args)
+  }
+}
+
 /** The whole shop, since the fleet takes ports of other domains. Nothing works on jobs: tests run the work themselves. */
 export const startFleetShop = (): Promise<TestShop> => startTestShop({})
+
+/** The agent of an earlier test holds users: the new server knows what it was told last, or it would plan first. */
+async function adopt({ tx }: Unit, serverId: number, agent?: TestAgent): Promise<void> {
+  const state = await agent?.client.state()
+  const mark = state?.ok ? state.data.owner?.mark : undefined
+  if (mark !== undefined) await tx.insert(agentTies).values({ serverId, mark })
+}
 
 /** A server of these ranges; without an agent, one where nothing answers. */
 export async function addTestServer(
@@ -115,6 +138,7 @@ export async function addTestServer(
     if (!row) throw new Error('nothing was inserted')
     const assigned = await assignCidrs(unit, row.id, ranges)
     if (!assigned.ok) throw new Error(assigned.reason)
+    await adopt(unit, row.id, agent)
     return row.id
   })
 }
@@ -163,6 +187,9 @@ export const noOrders =
   (ctx: AppContext): ConfirmPort =>
   (_orderIds, write) =>
     command(ctx, SYSTEM, write)
+
+/** For counting traffic where nobody is told of it, and no order is known but by its users. */
+export const untold: TrafficPorts = { ordersOf: () => Promise.resolve(new Map()), tellOfQuota: () => Promise.resolve() }
 
 /** Leases one address of a server to a new order. */
 export async function leaseOn(ctx: AppContext, serverId: number, rule: number): Promise<number> {

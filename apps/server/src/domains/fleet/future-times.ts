@@ -1,5 +1,6 @@
 import { and, gt, isNull, or, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { LONGEST_PAUSE_S, type SyncContext } from './agents.ts'
 import { enqueueTry } from './converge-turns.ts'
@@ -8,13 +9,15 @@ import { serverOutages, servers } from './tables.ts'
 /**
  * A clock that was ahead for a while leaves times of the future behind: since when a server answers nothing, when it is
  * tried next, when its outage began. Whatever waits for so much time to pass would wait until then, so that they begin
- * now.
+ * now. Times of the next moments are those of another check that runs at the same time, or of a clock that is nearly
+ * right.
  */
 export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const { tx } = unit
     const now = sql`${unit.now.toISOString()}::timestamptz`
-    const [silent, failing] = [gt(servers.unreachableSince, now), gt(servers.failingSince, now)]
+    const soon = new Date(unit.now.getTime() + MINUTE)
+    const [silent, failing] = [gt(servers.unreachableSince, soon), gt(servers.failingSince, soon)]
     const tooLate = gt(servers.nextTryAt, sql`${now} + ${LONGEST_PAUSE_S} * interval '1 second'`)
     const found = await tx
       .update(servers)
@@ -27,7 +30,7 @@ export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
       .returning({ id: servers.id })
     // The job of its next try waits until then as well.
     for (const { id } of found) enqueueTry(unit, id)
-    const begunLater = gt(serverOutages.startedAt, now)
+    const begunLater = gt(serverOutages.startedAt, soon)
     // What ended before it began here; the check of a server that is still silent opens another one.
     await tx.delete(serverOutages).where(and(begunLater, gt(serverOutages.endedAt, now)))
     await tx

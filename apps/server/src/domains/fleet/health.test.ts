@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { TestShop } from '../../testing/shop.ts'
+import { recordReport } from './agent-report.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { ALARM_AFTER, checkServers } from './health.ts'
 import { serverReports, servers } from './tables.ts'
@@ -40,7 +43,7 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   for (let round = 1; round <= ALARM_AFTER + 2; round++) {
     await checkServers(ctx)
     expect(await serverRow(ctx, id)).toMatchObject({ connected: false, failures: round })
-    expect(await waiting('send-mail', id)).toBe(round < ALARM_AFTER ? 0 : 1)
+    expect(await waiting('raise-notice', id)).toBe(round < ALARM_AFTER ? 0 : 1)
   }
   const unreachable = await serverRow(ctx, id)
   expect(unreachable.unreachableSince).not.toBeNull()
@@ -129,7 +132,7 @@ test('an agent whose refusal the database cannot hold as it came is away all the
     expect(await said(refusal(`${'x'.repeat(499)}😀`))).toEqual({ ...away, message: 'x'.repeat(499) })
     expect(await said('a page\0')).toEqual({ ...away, message: 'a page' })
     expect((await serverRow(ctx, id)).failures).toBe(5)
-    expect(await waiting('send-mail', id)).toBe(1)
+    expect(await waiting('raise-notice', id)).toBe(1)
   } finally {
     stranger.close()
   }
@@ -193,4 +196,57 @@ test('figures that cannot be right are no report: the last one stays and says si
   } finally {
     stranger.close()
   }
+})
+
+test('what was asked before the report that is there, and comes late, is dropped', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'late')
+  const health = { status: 'ok' as const, version: '2', workers: 1, uptime_seconds: 5 }
+  const info = { epoch: 'e', version: 1, proxy_port: 3128, cidr: [], num_of_users: 0, health }
+  const askedAt = ctx.now()
+  const record = (version: string, asked: number) =>
+    command(ctx, SYSTEM, unit =>
+      recordReport(unit, id, { ...info, health: { ...health, version } }, new Date(askedAt.getTime() + asked))
+    )
+  const version = async () => {
+    const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
+    return row?.report.version
+  }
+  await record('new', 0)
+  await record('old', -4000)
+  expect(await version()).toBe('new')
+  await record('newer', 1000)
+  expect(await version()).toBe('newer')
+  // A clock that was set back keeps nothing from being written down.
+  await record('after', -3_600_000)
+  expect(await version()).toBe('after')
+})
+
+test('an agent that serves another port than customers are shown says so, with both', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'of another port', { agent })
+  await ctx.db.update(servers).set({ proxyPort: 7149 }).where(eq(servers.id, id))
+  await checkServers(ctx)
+  const params = { theirs: agent.proxyPort, ours: 7149 }
+  expect(await serverRow(ctx, id)).toMatchObject({
+    connected: true,
+    trouble: 'other_port',
+    troubleParams: params,
+    offline: true
+  })
+  await ctx.db.update(servers).set({ proxyPort: agent.proxyPort }).where(eq(servers.id, id))
+  await checkServers(ctx)
+  expect(await serverRow(ctx, id)).toMatchObject({ trouble: null, offline: false, unservedSince: null })
+  // Any other trouble says more.
+  const trouble = { trouble: 'prefixes_waiting', troubleParams: {} } as const
+  await ctx.db
+    .update(servers)
+    .set({ ...trouble, proxyPort: 7149 })
+    .where(eq(servers.id, id))
+  await checkServers(ctx)
+  expect(await serverRow(ctx, id)).toMatchObject({ trouble: 'prefixes_waiting', offline: true })
+  await ctx.db
+    .update(servers)
+    .set({ trouble: null, troubleParams: null, proxyPort: agent.proxyPort, unservedSince: null })
+    .where(eq(servers.id, id))
 })

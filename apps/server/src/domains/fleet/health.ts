@@ -1,18 +1,33 @@
-import { isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
+import { raiseNotice } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { agentOf, markOffline, markReachable, markUnreachable, type SyncContext, type Trouble } from './agents.ts'
+import {
+  agentOf,
+  clearTrouble,
+  markOffline,
+  markReachable,
+  markUnreachable,
+  type SyncContext,
+  type Trouble
+} from './agents.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
+import { recordAlarms } from './alarms.ts'
 import { recordReport } from './agent-report.ts'
 import { enqueueFullSync } from './desired.ts'
 import { endFutureTimes } from './future-times.ts'
 import { troubleSentence } from './list-servers.ts'
+import { readConsole } from './ownership/identity.ts'
+import { setForeign } from './ownership/session.ts'
+import { isAlive } from './provision/request.ts'
 import type { ServerRow } from './server-row.ts'
-import { servers } from './tables.ts'
+import { agentUsers, servers } from './tables.ts'
+import { isOtherPort } from './told-port.ts'
+import { isServed, markServed, showUnserved } from './unserved.ts'
 
 const AT_ONCE = 32
 const ANSWER_MS = 5000
@@ -27,18 +42,31 @@ export async function checkServers(ctx: SyncContext): Promise<void> {
   await endFutureTimes(ctx)
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
   const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
-  await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, minutes * MINUTE))
+  const { id: consoleId } = await readConsole(ctx)
+  await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, consoleId, minutes * MINUTE))
 }
 
-async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: number): Promise<void> {
+async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: string, sellsForMs: number): Promise<void> {
+  const askedAt = ctx.now()
   const answer = await askHealth(ctx, server)
+  const told = 'info' in answer ? Number(answer.info.proxy_port) : 0
+  const isUnserved = server.unservedSince !== null || server.trouble === 'other_port'
+  // What an installation is at is checked by it.
+  const isDoubtful = 'info' in answer && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
+  const isBack = isDoubtful && (await isServed(ctx, server, told, ANSWER_MS))
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {
       if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent told figures that cannot be right')
-      await recordReport(unit, server.id, answer.info)
+      await recordReport(unit, server.id, answer.info, askedAt)
+      await recordAlarms(unit, server.id, answer.info.alarms ?? [])
+      if (isBack && isUnserved) await markServed(unit, server.id, server.unservedSince)
       if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
+      const { owner } = answer.info
+      if (owner && owner.id !== consoleId) await setForeign(unit, server.id, owner)
+      else await clearTrouble(unit, server.id, ['foreign_console'])
+      if (isDoubtful && !isBack) await showUnserved(unit, server.id, told)
       if (server.connected) await tellOfFailing(unit, server, deadline)
       return
     }
@@ -47,14 +75,21 @@ async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: numb
     await markOffline(unit, server.id, deadline)
     // Nobody waits for a server that was given up.
     if (failures !== ALARM_AFTER || server.status === 'given_up') return
-    const since = (server.unreachableSince ?? unit.now).toISOString()
-    await notifyAdmins(unit, {
-      subject: `Server ${server.name} does not answer`,
-      text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nLast error: ${troubleSentence(trouble)}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
-      key: `server-silent:${server.id}:${since}`
+    const since = iso(server.unreachableSince ?? unit.now)
+    const orders = await unit.tx.$count(agentUsers, and(eq(agentUsers.serverId, server.id), isServedOrder))
+    raiseNotice(unit, {
+      cause: 'server_down',
+      subject: String(server.id),
+      key: `server-silent:${server.id}:${since}`,
+      words: 'server_down',
+      params: { server: server.name, ip: server.ip, since, message: troubleSentence(trouble), orders },
+      since
     })
   })
 }
+
+/** What a server serves for orders: letter for letter the condition of its index. */
+export const isServedOrder = sql`${agentUsers.wanted} and ${agentUsers.orderId} is not null`
 
 /** It answers, and takes no changes: nothing else would show it, since what it serves already works. */
 async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
@@ -62,9 +97,11 @@ async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Pro
   if (failingSince === null || failingSince > deadline || server.status === 'given_up') return
   const reason = server.trouble ? troubleSentence({ code: server.trouble, params: server.troubleParams ?? {} }) : ''
   await notifyAdmins(unit, {
-    subject: `Server ${server.name} takes no changes`,
-    text: `The agent of server ${server.name} (${server.ip}) answers its health check, but what is sent to it has failed since ${iso(failingSince)}.\n\n${reason}\n\nWhat it serves goes on working. It sells nothing until a change gets there, and new orders on it get addresses of other servers.`,
-    key: `server-failing:${server.id}:${iso(failingSince)}`
+    words: 'changes_failing',
+    params: { server: server.name, ip: server.ip, since: iso(failingSince), message: reason },
+    key: `server-failing:${server.id}:${iso(failingSince)}`,
+    cause: 'server_trouble',
+    about: `${server.id}:changes_failing`
   })
 }
 

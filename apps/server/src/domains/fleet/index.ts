@@ -1,7 +1,8 @@
 /**
  * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
- * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports, agent_users and
- * the sequence agent_generation.
+ * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports, agent_users,
+ * agent_ties, console_identity, upgrades, upgrade_servers, server_places, order_access, abuse_alarms, access_proofs, traffic_cursors, traffic_marks, traffic_hours,
+ * traffic_days, order_traffic_hours, order_traffic_days, server_traffic_hours, server_traffic_days, order_traffic and the sequence agent_generation.
  * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
  * (`agentProgress`); only the fleet writes its tables and talks to agents.
  * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an
@@ -9,6 +10,9 @@
  */
 export { troubledSince } from './agents.ts'
 export { serversHealth } from './servers-health.ts'
+export { countOpenAlarms } from './alarms.ts'
+export { countOpenProofs, proofsOfLeases } from './proofs/alarm.ts'
+export { askRevocations } from './proofs/ask.ts'
 export { type ConfirmPort } from './apply.ts'
 export { checkServers } from './health.ts'
 export { convergeServer } from './converge.ts'
@@ -23,14 +27,21 @@ export {
   setDesiredUsers,
   waitsForServer
 } from './desired.ts'
+export { countStoppedUpgrades } from './upgrades/read.ts'
 export { countTroubledServers } from './list-servers.ts'
 export { removeServer } from './delete-server.ts'
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
+export { fleetRetention } from './retention.ts'
+export { beginOrderLimits, changeOrderLimits, type QuotaPort } from './traffic/quotas.ts'
+export type { TrafficPorts } from './traffic/record.ts'
+export { readOrdersTraffic } from './traffic/read.ts'
 export { fleetRoutes } from './routes.ts'
 export { findOutage, lockOutage, removeOutage, takeUnannounced, type Outage } from './outages.ts'
 export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
+export { accessOf, countAccessAttempt, forgetAccess, setAccess, type OrderAccess } from './order-access.ts'
 export { createServer } from './save-server.ts'
 export { searchServers } from './search-servers.ts'
 export { lockServer, readServerRow } from './server-row.ts'
+export { fleetFinders } from './notice-finders.ts'
 export { changeStatus } from './server-status.ts'

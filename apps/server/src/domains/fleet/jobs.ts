@@ -4,23 +4,47 @@ import type { ConfirmPort } from './apply.ts'
 import { convergeFailing, convergeHealthy } from './converge-turns.ts'
 import { renewDenyLists } from './desired.ts'
 import { checkServers } from './health.ts'
+import { proveAccess, proveDue } from './proofs/prove.ts'
 import { provisionServer } from './provision/provision.ts'
 import {
   convergeFailingQueue,
   convergeQueue,
   denyListsQueue,
   healthQueue,
+  limitsQueue,
+  proveDueQueue,
+  proveQueue,
   provisionQueue,
   repairAllQueue,
-  repairQueue
+  repairQueue,
+  serverTrafficQueue,
+  trafficQueue,
+  upgradeQueue,
+  upgradesQueue
 } from './queues.ts'
+import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
 import { repairAll, repairServer } from './repair.ts'
+import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
+import { renewOrderLimits } from './traffic/quotas.ts'
+import type { TrafficPorts } from './traffic/record.ts'
 
 /** How long a repair waits for another process that talks to the same agent. In milliseconds. */
 const REPAIR_WAIT_MS = 10_000
 
-/** @param confirm makes the port that lets orders go on with what an agent confirmed */
-export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPort }): Job[] => [
+/**
+ * @param ports.confirm makes the port that lets orders go on with what an agent confirmed
+ * @param ports.traffic whose traffic is whose, and who is told of it
+ * @param ports.probeMs how soon an agent that was fine has to give a sign: of tests
+ */
+export const fleetJobs = ({
+  confirm,
+  traffic,
+  probeMs
+}: {
+  confirm: (ctx: AppContext) => ConfirmPort
+  traffic: (ctx: AppContext) => TrafficPorts
+  probeMs?: number
+}): Job[] => [
   job(convergeQueue, {
     purpose: "Brings one server's agent to its desired state: its ranges, then its users.",
     // Most of them may wait for agents that do not answer any more, until that is found out.
@@ -28,7 +52,7 @@ export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPo
     importance: 'urgent',
     // One that waits for a server's lock would keep a worker from another server.
     perGroup: 1,
-    run: (ctx, { serverId }) => convergeHealthy(ctx, serverId, confirm(ctx))
+    run: (ctx, { serverId }) => convergeHealthy(ctx, serverId, confirm(ctx), probeMs)
   }),
   job(convergeFailingQueue, {
     purpose: 'The same for servers whose agents failed to answer, with growing pauses: no other server waits for them.',
@@ -51,10 +75,56 @@ export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPo
     concurrency: 2,
     run: (ctx, { serverId }) => repairServer(ctx, serverId, REPAIR_WAIT_MS)
   }),
+  job(trafficQueue, {
+    purpose: 'Has the traffic counters of every server fetched, spread over the minute.',
+    cron: '* * * * *',
+    run: collectTraffic
+  }),
+  job(serverTrafficQueue, {
+    purpose: "Fetches what changed of one agent's traffic counters, and adds it up by hour and day.",
+    // Slow agents take up to half a minute each: they must not keep the others from being counted.
+    concurrency: 8,
+    perGroup: 1,
+    importance: 'background',
+    run: (ctx, { serverId }) => collectServerTraffic(ctx, serverId, traffic(ctx))
+  }),
+  job(limitsQueue, {
+    purpose: "Gives an order's limits to its agents, after a renewal or its refund changed them.",
+    importance: 'urgent',
+    run: (ctx, { orderId }) => renewOrderLimits(ctx, orderId)
+  }),
+  job(proveQueue, {
+    purpose: "Tries credentials at a server's proxies: old ones have to be refused, new ones to reach the check site.",
+    concurrency: 4,
+    importance: 'background',
+    perGroup: 1,
+    run: (ctx, { serverId }) => proveAccess(ctx, serverId)
+  }),
+  job(proveDueQueue, {
+    purpose: 'Asks for tries of credentials that are due, of every server.',
+    cron: '* * * * *',
+    run: proveDue
+  }),
   job(provisionQueue, {
     purpose: "Installs a server's agent over SSH, or loads its ranges.",
     concurrency: 2,
-    run: (ctx, work) => provisionServer(ctx, work, ctx.config.install)
+    async run(ctx, work) {
+      await provisionServer(ctx, work, ctx.config.install)
+      // An upgrade may wait for it. What fails here is taken up by the minute, and is no reason to install again.
+      await advanceUpgrades(ctx).catch((error: unknown) =>
+        ctx.log.error({ err: error }, 'upgrades were not taken further')
+      )
+    }
+  }),
+  job(upgradeQueue, {
+    purpose: 'Begins the next servers of an upgrade, once those before are done.',
+    run: (ctx, { upgradeId }) => advanceUpgrade(ctx, upgradeId)
+  }),
+  job(upgradesQueue, {
+    purpose: 'The same for whatever upgrade goes on, where a process left one behind.',
+    cron: '* * * * *',
+    atStart: true,
+    run: advanceUpgrades
   }),
   job(denyListsQueue, {
     purpose: 'Gives every agent its deny lists again, after an edit of the access rules.',

@@ -1,8 +1,10 @@
+import { FROM_SOURCES } from '@netlet/contract/agent-version'
 import { fillIn, refuse, serverTroubles, type Provisioning, type Server, type ServerView } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, ne, sql, ilike, or, type SQL } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
+import { fingerprintOf } from '../../integrations/ssh/index.ts'
 import { addressCount, leasedOnServers } from '../inventory/index.ts'
 import type { Trouble } from './agents.ts'
 import { certificateOf } from './certificate.ts'
@@ -10,6 +12,8 @@ import { rangesOfServers } from './cidrs.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
+import { agentVersion } from './provision/bundle.ts'
+import { sells } from './selling.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 import { agentUsers, serverGroups, serverGroupServers, serverReports, servers } from './tables.ts'
 
@@ -18,11 +22,13 @@ type Query = ListInput<'id'> & { state?: ServerView | undefined }
 /** A server that somebody has to look at. One that was given up has no trouble: nobody waits for it. */
 export const isTroubled: SQL = sql`(${servers.status} <> 'given_up' and (${servers.trouble} is not null
   or ${servers.failingSince} is not null or not ${servers.connected} or cardinality(${servers.refusedRanges}) > 0
-  or coalesce(${servers.provisioning} ->> 'status' = 'failed', false)))`
+  or coalesce(${servers.provisioning} ->> 'status' = 'failed', false)
+  or exists (select 1 from ${serverReports} where ${serverReports.serverId} = ${servers.id}
+    and jsonb_array_length(coalesce(${serverReports.report} -> 'problems', '[]')) > 0)))`
 
 /** The rows of each view. */
-const views: Readonly<Record<ServerView, SQL | undefined>> = {
-  selling: and(eq(servers.status, 'active'), eq(servers.offline, false)),
+const views: Readonly<Record<Exclude<ServerView, 'older'>, SQL | undefined>> = {
+  selling: and(eq(servers.status, 'active'), eq(servers.offline, false), isNull(servers.unservedSince)),
   trouble: isTroubled,
   unreachable: and(ne(servers.status, 'given_up'), eq(servers.connected, false)),
   behind: or(
@@ -37,6 +43,14 @@ const views: Readonly<Record<ServerView, SQL | undefined>> = {
   returning: eq(servers.status, 'returning')
 }
 
+/** Its agent told another version than the one that this console installs. */
+async function tellsOther(): Promise<SQL> {
+  const version = await agentVersion()
+  return sql`exists (select 1 from ${serverReports} where ${serverReports.serverId} = ${servers.id}
+    and ${serverReports.report} ->> 'version' <> ${version}
+    and ${serverReports.report} ->> 'version' not like ${`%${FROM_SOURCES}`})`
+}
+
 /** How many servers somebody has to look at: what the view `trouble` lists. */
 export const countTroubledServers = (db: Executor): Promise<number> =>
   db.$count(servers, and(isNull(servers.deletedAt), views.trouble))
@@ -47,12 +61,12 @@ export const serverList = defineList<Query, Server>({
   table: servers,
   id: servers.id,
   sort: { id: servers.id },
-  match(_db, { search, state }) {
+  async match(_db, { search, state }) {
     const pattern = search && containing(search)
     const found = pattern
       ? or(ilike(servers.name, pattern), ilike(sql`host(${servers.ip})`, pattern), ilike(servers.description, pattern))
       : undefined
-    return { where: [isNull(servers.deletedAt), found, state && views[state]] }
+    return { where: [isNull(servers.deletedAt), found, state === 'older' ? await tellsOther() : state && views[state]] }
   },
   load: async (db, ids) => present(db, await db.select().from(servers).where(among(servers.id, ids)))
 })
@@ -110,6 +124,11 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       server_status: row.connected ? 1 : 0,
       port: row.sshPort,
       has_password: row.sshPassword !== null,
+      host_key: {
+        known: row.sshHostKey && fingerprintOf(row.sshHostKey),
+        expected: row.sshFingerprint,
+        refused: row.sshHostKeyRefused && fingerprintOf(row.sshHostKeyRefused)
+      },
       agent_port: row.agentPort,
       has_certificate: row.agentCertificate !== null,
       certificate: row.agentCertificate === null ? null : certificateOf(row.agentCertificate),
@@ -126,7 +145,7 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       unreachable_since: isoOrNull(row.unreachableSince),
       failing_since: isoOrNull(row.failingSince),
       status: row.status,
-      sells: row.status === 'active' && !row.offline,
+      sells: sells(row),
       ...troubleOf(row),
       provisioning: presentProvisioning(row),
       created_at: iso(row.createdAt),

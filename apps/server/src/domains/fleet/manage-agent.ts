@@ -142,6 +142,8 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')
   if (repair.kind === 'unreachable') return unreachable(repair.message)
+  // The plan that waits says more than the number of those that would be removed.
+  if (repair.kind === 'foreign' || repair.kind === 'planned') return refuse('stale')
   if (repair.kind !== 'compared') {
     await command(ctx, by, async unit => unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) }))
     return ok({

@@ -21,6 +21,8 @@ import {
   unreachable,
   type AgentOutput
 } from './manage.ts'
+import { openSession } from './ownership/session.ts'
+import { readServerRow } from './server-row.ts'
 import { agentUsers } from './tables.ts'
 
 /** Orders name their proxy users so: a user made by hand could otherwise take the name of an order to come. */
@@ -107,7 +109,7 @@ export async function deleteProxyUser(
     if (outcome?.kind === 'refused') return refusedByAgent(outcome.message)
   }
   // The console does not know it, or another process has just told the agent: deleting it again does no harm.
-  const [reply] = await deleteUnknownUsers(ctx, found.data.agent, serverId, [username])
+  const [reply] = await deleteUnknownUsers(ctx, serverId, [username])
   if (!reply) return ok({ status: 200, output: { deleted: false } })
   return reply.ok ? ok({ status: 200, output: reply.data }) : unreachable(reply.message)
 }
@@ -127,14 +129,14 @@ export async function deleteAllUsers(ctx: SyncContext, by: Actor, serverId: numb
   const state = await agent.state()
   if (!state.ok) return unreachable(state.message)
   const left = state.data.users.map(user => user.user)
-  const replies = await deleteUnknownUsers(ctx, agent, serverId, left)
+  const replies = await deleteUnknownUsers(ctx, serverId, left)
   const failed = replies.find(reply => !reply.ok)
   if (failed && !failed.ok) return unreachable(failed.message)
   return ok({ status: 200, output: { deleted: byHand.length + replies.length, kept: left.length - replies.length } })
 }
 
 /** Deletes those of the users that the console wants nothing of, while nobody else talks to the agent. */
-async function deleteUnknownUsers(ctx: SyncContext, agent: AgentClient, serverId: number, usernames: string[]) {
+async function deleteUnknownUsers(ctx: SyncContext, serverId: number, usernames: string[]) {
   const replies: Awaited<ReturnType<AgentClient['deleteUser']>>[] = []
   const work = async () => {
     const rows = await ctx.db
@@ -142,7 +144,16 @@ async function deleteUnknownUsers(ctx: SyncContext, agent: AgentClient, serverId
       .from(agentUsers)
       .where(eq(agentUsers.serverId, serverId))
     const known = new Set(rows.map(row => row.username))
-    for (const username of usernames) if (!known.has(username)) replies.push(await agent.deleteUser(username))
+    const unknown = usernames.filter(username => !known.has(username))
+    const server = unknown.length === 0 ? undefined : await readServerRow(ctx.db, serverId)
+    if (!server) return
+    const session = await openSession(ctx, server)
+    for (const username of unknown) {
+      const { message } = session.kind === 'open' ? { message: '' } : session
+      replies.push(
+        session.kind === 'open' ? await session.agent.deleteUser(username) : { ok: false, kind: 'unreachable', message }
+      )
+    }
   }
   await withServerLock(ctx.db, serverId, work, { waitMs: LOCK_WAIT_MS })
   return replies

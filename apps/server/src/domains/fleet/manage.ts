@@ -8,6 +8,7 @@ import { agentOf, type SyncContext } from './agents.ts'
 import type { ConfirmPort } from './apply.ts'
 import { AgentUnreachable, syncAgent, type Synced } from './converge.ts'
 import { withServerLock } from './lock.ts'
+import { readConsole } from './ownership/identity.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 
 /** An agent's answer, for the output panel of the server management. */
@@ -27,7 +28,8 @@ export async function requireAgent(
 ): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
   const server = await readServerRow(ctx.db, id)
   if (!server) return refuse('not_found')
-  const agent = agentOf(server, ctx.secrets)
+  const { id: console } = await readConsole(ctx)
+  const agent = agentOf(server, ctx.secrets, undefined, { console: { id: console } })
   const info = await agent.info()
   return info.ok ? ok({ server, agent }) : unreachable(info.message)
 }

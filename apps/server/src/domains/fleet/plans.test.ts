@@ -1,4 +1,4 @@
-import type { GroupPlan, Page, Server, ServerEditPlan, ServerGroup, ServerPlan } from '@netlet/contract'
+import type { GroupPlan, Page, Server, ServerEditPlan, ServerGroup, ServerPlan, StockChange } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
@@ -187,6 +187,32 @@ test('an installation is asked for again without the form, and twice at once is 
   expect(await entries()).toHaveLength(2)
 })
 
+test('plans tell of IPv4 addresses and IPv6 /64s apart', async () => {
+  const id = await addTestServer(world.ctx, 'of both kinds', { ranges: ['127.91.0.0/28', '2001:db8:91::/60'] })
+  const group = await inGroup('both kinds', id)
+  await world.ctx.db
+    .update(servers)
+    .set({ refusedRanges: ['127.91.0.0/28'] })
+    .where(eq(servers.id, id))
+  const said = (plan: { stock: StockChange[] }) =>
+    plan.stock
+      .filter(change => change.group.id === group.id && change.rule.id === rule)
+      .map(({ family, before, after }) => [family, before, after])
+  const paused = async () => (await admin.get<ServerPlan>(`/api/servers/servers/${id}/plan/?action=pause`)).data
+  // IPv4 is sold out: nothing of it is lost.
+  expect(said(await paused())).toEqual([['ipv6', 16, 0]])
+  await world.ctx.db.update(servers).set({ refusedRanges: [] }).where(eq(servers.id, id))
+  expect(said(await paused())).toEqual([
+    ['ipv4', 16, 0],
+    ['ipv6', 16, 0]
+  ])
+  const form = { name: 'of both kinds', ip: '127.0.0.1', cidr: '127.91.0.0/29\n2001:db8:91::/60\n2001:db8:92::/63' }
+  expect(said((await planEdit(id, form)).data)).toEqual([
+    ['ipv4', 16, 8],
+    ['ipv6', 16, 18]
+  ])
+})
+
 test('what plans say becomes of stock is what becomes of it: with overlaps, exclusions, refused ranges and leases', async () => {
   const { ctx } = world
   const { db } = ctx
@@ -206,7 +232,9 @@ test('what plans say becomes of stock is what becomes of it: with overlaps, excl
     .where(eq(servers.id, id))
   await inTransaction(db, addCidr, { cidr: spare, serverId: null, excludedRules: [rule] })
   const stock = async () =>
-    Object.fromEntries((await stockOfGroups(db, [group.id])).map(one => [one.rule.id, one.stock]))
+    Object.fromEntries(
+      (await stockOfGroups(db, [group.id])).flatMap(one => (one.family === 'ipv4' ? [[one.rule.id, one.stock]] : []))
+    )
   const said = (changes: { rule: { id: number }; after: number }[]) =>
     Object.fromEntries(changes.map(change => [change.rule.id, change.after]))
 

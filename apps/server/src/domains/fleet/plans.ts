@@ -1,11 +1,17 @@
-import type { StockChange } from '@netlet/contract'
+import { ADDRESS_FAMILIES, type AddressFamily, type StockChange } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { quoteRanges, quoteRules, ruleNames } from '../inventory/index.ts'
+import { familyOf, quoteRanges, quoteRules, ruleNames } from '../inventory/index.ts'
+import { sells } from './selling.ts'
 import type { ServerRow } from './server-row.ts'
 import { serverGroups, serverGroupServers } from './tables.ts'
 
-type Stock = { group: { id: number; name: string }; rule: { id: number; name: string }; stock: number }
+type Stock = {
+  group: { id: number; name: string }
+  rule: { id: number; name: string }
+  family: AddressFamily
+  stock: number
+}
 
 /** The groups that a server is in, by id. */
 export async function groupsOfServer(db: Executor, serverId: number): Promise<number[]> {
@@ -18,7 +24,7 @@ export async function groupsOfServer(db: Executor, serverId: number): Promise<nu
   return rows.map(({ id }) => id)
 }
 
-/** Free addresses of every rule in each of these groups, one by one. */
+/** Free addresses of every rule in each of these groups, one by one and each family apart. */
 export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<Stock[]> {
   if (groupIds.length === 0) return []
   const groups = await db
@@ -29,38 +35,49 @@ export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<S
   const names = await ruleNames(db)
   const all: Stock[] = []
   for (const group of groups)
-    for (const { ruleId, stock } of await quoteRules(db, { groupId: group.id, step: 1 }))
-      all.push({ group, rule: { id: ruleId, name: names.get(ruleId) ?? `#${ruleId}` }, stock })
+    for (const family of ADDRESS_FAMILIES)
+      for (const { ruleId, stock } of await quoteRules(db, { groupId: group.id, step: 1, family }))
+        all.push({ group, rule: { id: ruleId, name: names.get(ruleId) ?? `#${ruleId}` }, family, stock })
   return all
 }
 
-/** By rule. */
-type Free = ReadonlyMap<number, number>
+/** By rule and family. */
+type Free = ReadonlyMap<string, number>
+
+const keyOf = (ruleId: number, family: AddressFamily): string => `${ruleId}.${family}`
 
 /** Free addresses of ranges that a server has, or shall have, under every rule. Those that it does not sell are none. */
 export async function stockOfRanges(
   db: Executor,
-  server: Pick<ServerRow, 'status' | 'offline' | 'refusedRanges'>,
+  server: Pick<ServerRow, 'status' | 'offline' | 'unservedSince' | 'refusedRanges' | 'withheldRanges'>,
   ranges: string[]
 ): Promise<Free> {
-  if (ranges.length === 0 || server.status !== 'active' || server.offline) return new Map()
-  const quoted = await quoteRanges(db, { ranges, without: server.refusedRanges })
-  return new Map(quoted.map(({ ruleId, stock }) => [ruleId, stock]))
+  if (ranges.length === 0 || !sells(server)) return new Map()
+  const without = [...server.refusedRanges, ...server.withheldRanges]
+  const free = new Map<string, number>()
+  for (const family of ADDRESS_FAMILIES) {
+    const own = ranges.filter(range => familyOf(range) === family)
+    if (own.length === 0) continue
+    const quoted = await quoteRanges(db, { ranges: own, without })
+    for (const { ruleId, stock } of quoted) free.set(keyOf(ruleId, family), stock)
+  }
+  return free
 }
 
 /** Stock when some addresses come to each of the groups, and others go. What was sold meanwhile leaves no less than none. */
 export const stockAfter = (before: Stock[], { come = [], gone = [] }: { come?: Free[]; gone?: Free[] }): Stock[] =>
   before.map(one => {
-    const sumOf = (all: Free[]) => all.reduce((sum, free) => sum + (free.get(one.rule.id) ?? 0), 0)
+    const sumOf = (all: Free[]) => all.reduce((sum, free) => sum + (free.get(keyOf(one.rule.id, one.family)) ?? 0), 0)
     return { ...one, stock: Math.max(0, one.stock + sumOf(come) - sumOf(gone)) }
   })
 
 /** Where the two differ. What is missing in the second one has none. */
 export function stockChanges(before: Stock[], after: Stock[]): StockChange[] {
-  const keyOf = ({ group, rule }: Stock) => `${group.id}.${rule.id}`
-  const then = new Map(after.map(one => [keyOf(one), one.stock]))
+  const placeOf = ({ group, rule, family }: Stock) => `${group.id}.${keyOf(rule.id, family)}`
+  const then = new Map(after.map(one => [placeOf(one), one.stock]))
   return before.flatMap(one => {
-    const left = then.get(keyOf(one)) ?? 0
-    return left === one.stock ? [] : [{ group: one.group, rule: one.rule, before: one.stock, after: left }]
+    const left = then.get(placeOf(one)) ?? 0
+    const { group, rule, family, stock } = one
+    return left === stock ? [] : [{ group, rule, family, before: stock, after: left }]
   })
 }

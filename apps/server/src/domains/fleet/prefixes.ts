@@ -118,9 +118,11 @@ async function tellOfRefusal(
   const first = await setTrouble(unit, id, { code: 'prefixes_refused', params: { message } })
   if (!first) return
   await notifyAdmins(unit, {
-    subject: `Server ${name} refuses its ranges`,
-    text: `The agent of server ${name} (${ip}) did not take ${refused.length > 0 ? refused.join(', ') : 'a change of its ranges'}: ${message}\n\nThese ranges are not sold, and orders that need them wait; all others are served. It is tried again each minute. Mend the server, or remove the ranges from it.`,
-    key: `ranges-refused:${id}:${prefixesGeneration}`
+    words: refused.length > 0 ? 'ranges_refused' : 'range_change_refused',
+    params: { server: name, ip, ranges: refused.join(', '), message },
+    key: `ranges-refused:${id}:${prefixesGeneration}`,
+    cause: 'server_trouble',
+    about: `${id}:prefixes_refused`
   })
 }
 

@@ -28,14 +28,40 @@ export const repairAllQueue = queue<object>('repair-fleet', { retryLimit: 0, del
 export const repairQueue = queue<{ serverId: number }>('repair-server', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
 /** Installs the agent over SSH, or loads a server's ranges. A failed step is shown; only a crash is tried again. */
-export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: boolean; askedAt?: string }>(
-  'provision-server',
-  {
-    retryLimit: 2,
-    expireInSeconds: 900,
-    deleteAfterSeconds: 3600
-  }
-)
+export const provisionQueue = queue<{
+  serverId: number
+  init: boolean
+  ranges: boolean
+  /** Only the agent's settings are written. */
+  settings?: boolean | undefined
+  /** Its settings stay those that were applied last, whatever was saved since. */
+  asApplied?: boolean | undefined
+  askedAt?: string | undefined
+}>('provision-server', { retryLimit: 2, expireInSeconds: 900, deleteAfterSeconds: 3600 })
+
+/** Takes an upgrade of several servers a step further. */
+export const upgradeQueue = queue<{ upgradeId: number }>('advance-upgrade', { deleteAfterSeconds: 3600 })
+
+/** The same for all that go on, each minute: whatever a process left behind. */
+export const upgradesQueue = queue<object>('advance-upgrades', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Each minute: has the counters of each server fetched. */
+export const trafficQueue = queue<object>('collect-traffic', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Fetches the counters of one server. What fails is taken up by the next minute's. */
+export const serverTrafficQueue = queue<{ serverId: number }>('collect-server-traffic', {
+  retryLimit: 0,
+  deleteAfterSeconds: 600
+})
+
+/** Gives an order's users their limits, after these have changed. */
+export const limitsQueue = queue<{ orderId: number }>('renew-order-limits', { deleteAfterSeconds: 3600 })
+
+/** Tries credentials at one server's proxies. The credentials are not in it. */
+export const proveQueue = queue<{ serverId: number }>('prove-access', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Each minute: has those tried that are due. */
+export const proveDueQueue = queue<object>('prove-due-access', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
 /** Gives every agent its deny lists again, after an edit of the access rules. */
 export const denyListsQueue = queue<object>('renew-deny-lists')

@@ -1,11 +1,28 @@
 import type { Refusal } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull, ne } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { leasedBy, type CidrRefusal } from '../inventory/index.ts'
+import type { ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
 export const nameTaken = fieldRefusal('name', 'name_taken')
+
+/**
+ * Two servers of one agent would each take off it what the other wants. Asked under the lock of the inventory, which whoever
+ * saves a server holds.
+ */
+export async function agentTaken(
+  db: Executor,
+  { id, ip, agentPort }: Pick<ServerRow, 'id' | 'ip' | 'agentPort'>
+): Promise<Refusal | null> {
+  const [other] = await db
+    .select({ name: servers.name })
+    .from(servers)
+    .where(and(eq(servers.ip, ip), eq(servers.agentPort, agentPort), ne(servers.id, id), isNull(servers.deletedAt)))
+    .limit(1)
+  return other ? fieldRefusal('ip', 'agent_taken', { server: other.name }) : null
+}
 
 /** Says which ranges, servers and orders are in the way. */
 export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {

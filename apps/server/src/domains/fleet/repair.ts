@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { ServerStatus } from '@netlet/contract'
+import type { RepairPlan, ServerStatus } from '@netlet/contract'
 import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { isoOrNull } from '../../infra/clock.ts'
@@ -7,9 +7,12 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
+import { NOT_LIMITED } from './apply.ts'
 import { agentOf, clearTrouble, setTrouble, type SyncContext } from './agents.ts'
 import { bumpPrefixes, enqueueConverge } from './desired.ts'
 import { withServerLock } from './lock.ts'
+import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
+import { openSession } from './ownership/session.ts'
 import { repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 import { endReturn } from './server-status.ts'
@@ -22,6 +25,10 @@ const SAFE_SHARE = 0.2
 export type Repair =
   | { kind: 'gone' | 'busy' }
   | { kind: 'unreachable'; message: string }
+  /** It belongs to another console. Nothing was sent. */
+  | { kind: 'foreign' }
+  /** It knows more than this console: what would be done waits for an approval. Nothing was sent. */
+  | { kind: 'planned'; plan: RepairPlan }
   | {
       kind: 'compared'
       /** Users that the agent lacked or held otherwise, and now gets again. */
@@ -56,7 +63,32 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
 const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 
 async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
-  const agent = agentOf(server, ctx.secrets)
+  const session = await openSession(ctx, server)
+  if (session.kind === 'unreachable') return session
+  if (session.kind === 'open') return compareWith(ctx, session.agent, server)
+  return session.kind === 'foreign' ? { kind: 'foreign' } : planFirst(ctx, server)
+}
+
+/**
+ * The agent was told things that this database does not know: it is an older one, or another runs beside it. What would
+ * only be added is added; nothing is removed or changed before an administrator has seen and approved it.
+ */
+async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
+  const state = await agentOf(server, ctx.secrets).state()
+  if (!state.ok) return { kind: 'unreachable', message: state.message }
+  const known = state.data.owner?.mark
+  const { plan, harmless } = await planRepair(ctx, server, state.data)
+  const { approved } = await readPlan(ctx.db, server.id)
+  if (known !== undefined && (harmless || approved === plan.digest)) {
+    // Only with the mark that the plan was made at: whoever told the agent something since makes it wait again.
+    const session = await openSession(ctx, server, { known })
+    if (session.kind === 'open') return compareWith(ctx, session.agent, { ...server, removalsAllowed: true })
+  }
+  await requestApproval(ctx, server, plan)
+  return { kind: 'planned', plan }
+}
+
+async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<Repair> {
   const state = await agent.state()
   if (!state.ok) return { kind: 'unreachable', message: state.message }
   const rows = await ctx.db
@@ -70,7 +102,12 @@ async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
     .where(eq(agentUsers.serverId, server.id))
   const held = new Map(state.data.users.map(user => [user.user, user.hash]))
   const known = new Set(rows.map(row => row.username))
-  const differing = rows.filter(row => row.wanted && row.inStep && held.get(row.username) !== row.digest)
+  const isOld = state.data.limited !== true
+  const isAsWanted = ({ username, digest }: (typeof rows)[number]) => {
+    const hash = held.get(username)
+    return hash === digest || (isOld && `${hash}${NOT_LIMITED}` === digest)
+  }
+  const differing = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row))
   const unknownUsers = [...held.keys()].filter(user => !known.has(user))
   const prefixesRenewed = await renewIfDiffering(ctx, server, state.data)
   const names = differing.map(row => row.username)
@@ -145,9 +182,11 @@ async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count
     const first = await setTrouble(unit, server.id, { code: 'removals_waiting', params: { count, users } })
     if (!first) return
     await notifyAdmins(unit, {
-      subject: `Server ${server.name}: ${count} users wait for removal`,
-      text: `The agent of server ${server.name} (${server.ip}) holds ${users} users, of which ${count} are unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.`,
-      key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`
+      words: 'removals_wait',
+      params: { server: server.name, ip: server.ip, users, count },
+      key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`,
+      cause: 'server_trouble',
+      about: `${server.id}:removals_waiting`
     })
   })
 }

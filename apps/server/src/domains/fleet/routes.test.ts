@@ -34,7 +34,10 @@ type ServerReply = {
 }
 type Errors = { errors?: Record<string, string> }
 
-const create = (form: object) => admin.post<ServerReply & Errors>('/api/servers/servers/', form)
+let agentPort = 20_000
+/** Each has an agent of its own. */
+const create = (form: object) =>
+  admin.post<ServerReply & Errors>('/api/servers/servers/', { agent_port: (agentPort += 1), ...form })
 describe('the server form', () => {
   const good = { name: 'one', ip: '127.0.0.1', cidr: '127.50.0.0/24' }
 
@@ -165,6 +168,22 @@ describe('the server form', () => {
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 404 })
     // What it owned is free for another server.
     expect(await create({ name: 'owner', ip: '127.0.0.1', cidr: '127.52.0.0/24' })).toMatchObject({ code: 2000 })
+  })
+
+  test('an agent is one server’s', async () => {
+    const mine = { ip: '192.0.2.77', agent_port: 4444 }
+    const made = await create({ ...good, ...mine, name: 'the first', cidr: '127.48.0.0/29' })
+    expect(made).toMatchObject({ code: 2000 })
+    const first = made.data
+    const words = 'Server the first has this address and agent port'
+    const refused = { code: 409, data: { errors: { ip: words } } }
+    const other = { ...good, name: 'the other', cidr: '127.48.1.0/29' }
+    expect(await create({ ...other, ...mine })).toMatchObject(refused)
+    const { data } = await create(other)
+    expect(await admin.put(`/api/servers/servers/${data.id}/`, { ...other, ...mine })).toMatchObject(refused)
+    // A server that is gone takes its agent with it.
+    await admin.delete(`/api/servers/servers/${first.id}/`)
+    expect(await create({ ...other, ...mine, name: 'third', cidr: '127.48.2.0/29' })).toMatchObject({ code: 2000 })
   })
 
   test('a name is used once, whatever its case', async () => {

@@ -3,17 +3,31 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { rangeEffect } from '../inventory/index.ts'
+import { planAgentSettings, readAgentSettings, setAgentSettings } from './agent-settings.ts'
+import { acknowledgeAlarm, listAlarms } from './alarms.ts'
+import { checkIpv6 } from './check-ipv6.ts'
 import { cidrBlocks, cidrList, editCidr } from './cidrs.ts'
 import { cleanUnusedCidrs, planCleaning } from './clean-cidrs.ts'
 import { deleteServer } from './delete-server.ts'
 import { createGroup, deleteGroup, planGroup, updateGroup, type VariantsSellingFrom, groupList } from './groups.ts'
 import { findServer, serverList, serverNameList } from './list-servers.ts'
+import { proposeGeofeed } from './geofeed/propose.ts'
+import { savePlaces } from './geofeed/save-places.ts'
+import { endConnections, followLog, liveConnections } from './live.ts'
 import { applyRemovals, flushAccessLog, listAcl, requestApi, resetAllProxy, serverInfo } from './manage-agent.ts'
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
+import { ok } from '../../infra/result.ts'
+import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'
+import { acknowledgeProof, listProofs } from './proofs/alarm.ts'
+import { signatureOf } from './proofs/seen-from.ts'
+import { agentVersion } from './provision/bundle.ts'
 import { cancelProvisioning } from './provision/cancel.ts'
-import { createServer, planEdit, provision, updateServer } from './save-server.ts'
+import { acceptHostKey, createServer, planEdit, provision, updateServer } from './save-server.ts'
 
 import { addOutage, outageList } from './outages.ts'
+import { readServerTraffic } from './traffic/read.ts'
+import { listUpgradeServers, upgradeList } from './upgrades/read.ts'
+import { continueUpgrade, endUpgrade, planUpgrade, startUpgrade } from './upgrades/start.ts'
 import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
 
 export type FleetPorts = { variantsSellingFrom: VariantsSellingFrom }
@@ -27,9 +41,41 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.createServer, call => createServer(ctx, call.caller, call.body))
   mount(fleet.updateServer, call => updateServer(ctx, call.caller, call.params.id, call.body))
   mount(fleet.planEdit, call => planEdit(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.agentVersion, async () => ok({ version: await agentVersion() }))
   mount(fleet.provision, call => provision(ctx, call.caller, call.params.id, call.body))
   mount(fleet.cancelProvision, call => cancelProvisioning(ctx, call.caller, call.params.id, call.body?.started_at))
+  mount(fleet.acceptHostKey, call => acceptHostKey(ctx, call.caller, call.params.id, call.body.fingerprint))
+  mount(fleet.traffic, async ({ params, query }) =>
+    ok(await readServerTraffic(ctx.db, params.id, { ...query, now: ctx.now() }))
+  )
   mount(fleet.deleteServer, call => deleteServer(ctx, call.caller, call.params.id))
+
+  mount(fleet.live, call => liveConnections(ctx, call.params.id, call.query.user))
+  mount(fleet.endConnections, call => endConnections(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.followLog, ({ params, query: { after_line: after, http_status: status, ...query } }) =>
+    followLog(ctx, params.id, { ...query, after, status })
+  )
+  mount(fleet.checkIpv6, call =>
+    checkIpv6(ctx, call.params.id, call.body?.target ?? '', Object.values(ctx.config.checkSites))
+  )
+  mount(fleet.alarms, async call => ok(await listAlarms(ctx.db, call.query)))
+  mount(fleet.acknowledgeAlarm, call => acknowledgeAlarm(ctx, call.caller, call.params.id))
+
+  mountList(mount, ctx, fleet.upgrades, () => upgradeList)
+  mount(fleet.upgradeServers, call => listUpgradeServers(ctx.db, call.params.id))
+  mount(fleet.planUpgrade, call => planUpgrade(ctx, call.body.selection))
+  mount(fleet.startUpgrade, call => startUpgrade(ctx, call.caller, call.body))
+  mount(fleet.continueUpgrade, call => continueUpgrade(ctx, call.caller, call.params.id))
+  mount(fleet.endUpgrade, call => endUpgrade(ctx, call.caller, call.params.id))
+  mount(fleet.agentSettings, call => readAgentSettings(ctx.db, call.params.id))
+  mount(fleet.planAgentSettings, call => planAgentSettings(ctx, call.params.id, call.body))
+  mount(fleet.setAgentSettings, call => setAgentSettings(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.proofs, async call => ok(await listProofs(ctx.db, call.query)))
+  mount(fleet.acknowledgeProof, call => acknowledgeProof(ctx, call.caller, call.params.id))
+  mount(fleet.seenFrom, async ({ caller, query: { mark }, reply }) => {
+    void reply.header('cache-control', 'no-store')
+    return ok({ address: caller.ip, signature: signatureOf(ctx.config.appSecret, { mark, address: caller.ip }) })
+  })
 
   mount(fleet.pause, call => pauseServer(ctx, call.caller, call.params.id, call.body))
   mount(fleet.resume, call => resumeServer(ctx, call.caller, call.params.id, call.body))
@@ -67,5 +113,10 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.listAcl, call => listAcl(ctx, call.params.id))
   mount(fleet.serverInfo, call => serverInfo(ctx, call.caller, call.params.id))
   mount(fleet.requestApi, call => requestApi(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.geofeedProposal, async () => ok(await proposeGeofeed(ctx)))
+  mount(fleet.savePlaces, call => savePlaces(ctx, call.caller, call.body.places))
+  mount(fleet.repairPlan, call => findRepairPlan(ctx.db, call.params.id))
+  mount(fleet.approvePlan, call => approvePlan(ctx, call.caller, call.params.id, call.body.digest))
+  mount(fleet.takeOver, call => takeOver(ctx, call.caller, call.params.id, call.body.owner))
   mount(fleet.applyRemovals, call => applyRemovals(ctx, call.caller, call.params.id))
 }

@@ -9,12 +9,12 @@ import {
 } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
-import { iso, MINUTE } from '../../infra/clock.ts'
 import { command, rehearse, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
+import { fingerprintOf } from '../../integrations/ssh/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { assignCidrs, lockInventory } from '../inventory/index.ts'
 import { usersOutsideRanges } from './by-hand.ts'
@@ -23,8 +23,8 @@ import { bumpPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
 import { isInstalling, readServer, serverFields } from './list-servers.ts'
 import { secretsOf, toldServer } from './told-server.ts'
 import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
-import { provisionQueue } from './queues.ts'
-import { cidrRefusal, nameTaken } from './refusals.ts'
+import { isUnderWay, requestProvisioning } from './provision/request.ts'
+import { agentTaken, cidrRefusal, nameTaken } from './refusals.ts'
 import { lockServer, type ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
@@ -38,6 +38,8 @@ export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Prom
     if (!row) throw new Error('the server was not created')
     const assigned = await assignCidrs(unit, row.id, linesOf(form.cidr))
     if (!assigned.ok) return cidrRefusal(unit.tx, assigned)
+    const taken = await agentTaken(unit.tx, row)
+    if (taken) return taken
     enqueueConverge(unit, [row.id])
     await requestProvisioning(unit, row, form)
     const after = await presented(unit.tx, row.id)
@@ -100,17 +102,15 @@ async function saveServer(
   )
   const stale = staleEdit(version, before, { now, sent: serverFields(form, linesOf(form.cidr)) })
   if (stale) return stale
-  const columns = columnsOf(ctx, form)
+  const columns = columnsOf(ctx, form, row)
   const installing = installedWith(row, columns, form)
   if (installing) return installing
   const again = secretsAgain(row, columns)
   if (again) return again
-  const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
-  const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}
-  await tx
-    .update(servers)
-    .set({ ...columns, ...hostKey })
-    .where(eq(servers.id, id))
+  const moved = { id, ip: columns.ip, agentPort: columns.agentPort ?? row.agentPort }
+  const taken = moved.ip === row.ip && moved.agentPort === row.agentPort ? null : await agentTaken(tx, moved)
+  if (taken) return taken
+  await tx.update(servers).set(columns).where(eq(servers.id, id))
   const assigned = await assignCidrs(unit, id, linesOf(form.cidr))
   if (!assigned.ok) return cidrRefusal(tx, assigned)
   const [username] = await usersOutsideRanges(tx, id)
@@ -132,13 +132,14 @@ export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(
 /** What cannot be read would be found out by the first call to the agent only, and a key is none of the console's business. */
 const isReadable = (pem: string | null | undefined): boolean => !pem || isCertificates(pem)
 
-function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm) {
+function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm, row?: ServerRow) {
   const certificate = form.forget_certificate ? null : form.agent_certificate
   return {
     name: form.name,
     ip: form.ip,
     description: form.description,
     sshPort: form.port,
+    ...hostKeyOf(form, row),
     ...(form.password === '' ? {} : { sshPassword: ctx.secrets.seal(form.password) }),
     ...(form.agent_port === undefined ? {} : { agentPort: form.agent_port }),
     ...(form.agent_token === '' ? {} : { agentToken: ctx.secrets.seal(form.agent_token) }),
@@ -146,6 +147,30 @@ function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm) {
     ...(form.proxy_port === undefined ? {} : { proxyPort: form.proxy_port })
   }
 }
+
+/**
+ * A key that is known stays known, at another address too: the machine there has to show it, or its own one has to be given
+ * or accepted.
+ */
+function hostKeyOf({ host_key: given }: ServerForm, row?: ServerRow) {
+  if (given === '' || (row?.sshHostKey && fingerprintOf(row.sshHostKey) === given)) return {}
+  return { sshHostKey: null, sshHostKeyRefused: null, sshFingerprint: given }
+}
+
+/** Takes the key that the machine showed last as the right one, if it is the one that somebody looked at. */
+export const acceptHostKey = (ctx: AppContext, by: Actor, id: number, fingerprint: string): Promise<Result<Server>> =>
+  command(ctx, by, async unit => {
+    const row = await lockServer(unit, id)
+    if (!row) return refuse('not_found')
+    if (isInstalling(row)) return refuse('server_installing')
+    const refused = row.sshHostKeyRefused
+    if (refused === null || fingerprintOf(refused) !== fingerprint) return refuse('stale')
+    const accepted = { sshHostKey: refused, sshHostKeyRefused: null, sshFingerprint: null }
+    await unit.tx.update(servers).set(accepted).where(eq(servers.id, id))
+    const before = row.sshHostKey ? fingerprintOf(row.sshHostKey) : row.sshFingerprint
+    unit.audit('server.accept_host_key', id, { before: { fingerprint: before }, after: { fingerprint } })
+    return ok(await presented(unit.tx, id))
+  })
 
 /**
  * A stored secret goes to the address that it was entered for, and nowhere else: who may edit a server could otherwise have
@@ -180,7 +205,7 @@ function installedWith(row: ServerRow, columns: ReturnType<typeof columnsOf>, fo
     agent_certificate: !form.forget_certificate && agentCertificate !== row.agentCertificate,
     forget_certificate: form.forget_certificate && row.agentCertificate !== null,
     proxy_port: proxyPort !== row.proxyPort,
-    forget_host_key: form.forget_host_key
+    host_key: columns.sshFingerprint !== undefined
   }
   const said = refusals.server_installing[1]
   const errors = Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [[field, said] as const] : []))
@@ -196,9 +221,6 @@ function isOtherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, for
   )
 }
 
-/** A provisioning that shows no step for so long has died with its process. */
-const STUCK_MS = 20 * MINUTE
-
 /** Installs the agent, or loads the ranges, with what the form stored: also once more, where it failed. */
 export const provision = (ctx: AppContext, by: Actor, id: number, form: ProvisionForm): Promise<Result<Server>> =>
   command(ctx, by, async unit => {
@@ -212,34 +234,6 @@ export const provision = (ctx: AppContext, by: Actor, id: number, form: Provisio
     }
     return ok(await presented(unit.tx, id))
   })
-
-/** One that was cancelled is over, though its worker may not know yet. */
-const isUnderWay = (row: ServerRow, now: Date): boolean =>
-  isInstalling(row) && Date.parse(row.provisioning?.at ?? '') > now.getTime() - STUCK_MS
-
-/** Another one that is under way keeps its steps: the worker does this one after it, and shows it then. */
-async function requestProvisioning(
-  unit: Unit,
-  row: ServerRow,
-  { run_init, update_cidr }: Pick<ServerForm, 'run_init' | 'update_cidr'>
-): Promise<void> {
-  if (!run_init && !update_cidr) return
-  // Later than the last cancel, which counts for what was asked for by then.
-  const cancelled = row.provisioningCancelledAt?.getTime() ?? 0
-  const askedAt = iso(new Date(Math.max(unit.now.getTime(), cancelled + 1)))
-  if (!isUnderWay(row, unit.now)) {
-    const at = askedAt
-    const waiting = { step: 'waiting' as const, status: 'running' as const, message: 'Waiting for a worker' }
-    const steps = [{ ...waiting, output: '', started_at: at, ended_at: null }]
-    await unit.tx
-      .update(servers)
-      .set({ provisioning: { ...waiting, at, run_init, steps } })
-      .where(eq(servers.id, row.id))
-  }
-  const work = { serverId: row.id, init: run_init, ranges: update_cidr, askedAt }
-  // Another key for another piece of work: one that waits already, or was cancelled, must not swallow it.
-  unit.jobs.send(provisionQueue, work, { key: `${row.id}:${run_init}:${cancelled}` })
-}
 
 async function presented(tx: Executor, id: number): Promise<Server> {
   const server = await readServer(tx, id)

@@ -85,6 +85,23 @@ test('a new server sells at once, and nothing any more where it never answers', 
   expect(await figures()).toEqual([0, 0])
 })
 
+test('a server of which nobody knows that it serves sells nothing', async () => {
+  const { ctx } = world
+  const { serverId, orderIds, figures, wanted } = await sellingServer('unserved', '10.81.12.0/28')
+  const mark = (unservedSince: Date | null) =>
+    ctx.db.update(servers).set({ unservedSince }).where(eq(servers.id, serverId))
+  const views = async () =>
+    (await admin.get<{ data: Server[] }>(`${routes.fleet.servers.path}?state=selling`)).data.data.map(({ id }) => id)
+  await mark(ctx.now())
+  expect(await figures()).toEqual([0, 0])
+  expect(await reserve(ctx.db, wanted(orderIds[0] ?? 0))).toEqual({ ok: false, reason: 'out_of_stock' })
+  expect(await shown(serverId)).toMatchObject({ status: 'active', sells: false })
+  expect(await views()).not.toContain(serverId)
+  await mark(null)
+  expect(await figures()).toEqual([16, 16])
+  expect(await views()).toContain(serverId)
+})
+
 test('a paused server sells nothing until it is resumed, however often it answers', async () => {
   const { ctx } = world
   const { serverId, figures } = await sellingServer('paused', '10.81.2.0/28')

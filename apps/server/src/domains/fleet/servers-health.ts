@@ -1,10 +1,10 @@
-import type { Health } from '@netlet/contract'
-import { and, asc, isNull, ne, sql } from 'drizzle-orm'
+import { agentProblems, type AgentReport, type Health } from '@netlet/contract'
+import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ServerRow } from './server-row.ts'
 import { isTroubled, troubleSentence } from './list-servers.ts'
-import { servers } from './tables.ts'
+import { serverReports, servers } from './tables.ts'
 
 /**
  * Which servers answer, and what is wrong with those that do: together those that the server list shows as in trouble.
@@ -22,9 +22,11 @@ export async function serversHealth(db: Executor): Promise<NonNullable<Health['s
       troubleParams: servers.troubleParams,
       refusedRanges: servers.refusedRanges,
       provisioning: servers.provisioning,
+      report: serverReports.report,
       isTroubled: sql<boolean>`${isTroubled}`
     })
     .from(servers)
+    .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
     .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
     .orderBy(asc(servers.id))
   const unreachable = all.filter(server => !server.connected)
@@ -42,12 +44,17 @@ export async function serversHealth(db: Executor): Promise<NonNullable<Health['s
   }
 }
 
-type Troubled = Pick<ServerRow, 'trouble' | 'troubleParams' | 'refusedRanges' | 'provisioning'>
+type Troubled = Pick<ServerRow, 'trouble' | 'troubleParams' | 'refusedRanges' | 'provisioning' | 'failingSince'> & {
+  report: AgentReport | null
+}
 
-function whyOf({ trouble: code, troubleParams, refusedRanges, provisioning }: Troubled): string {
+function whyOf({ trouble: code, troubleParams, refusedRanges, provisioning, failingSince, report }: Troubled): string {
   if (code) return troubleSentence({ code, params: troubleParams ?? {} })
   if (refusedRanges.length > 0)
     return troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
   if (provisioning?.status === 'failed') return `The last installation failed: ${provisioning.message}`
-  return 'What is sent to the agent fails'
+  const problems = report?.problems ?? []
+  if (failingSince !== null || problems.length === 0) return 'What is sent to the agent fails'
+  const texts: Readonly<Record<string, string>> = agentProblems
+  return problems.map(problem => texts[problem] ?? problem).join('; ')
 }

@@ -12,7 +12,24 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
-import { SERVER_STATUSES, type AgentReport, type Params, type Provisioning, type ServerTrouble } from '@netlet/contract'
+import {
+  ABUSE_KINDS,
+  CLIENT_ACCESS,
+  PROOF_CAUSES,
+  PROOF_KINDS,
+  PROOF_STATES,
+  SERVER_STATUSES,
+  UPGRADE_SERVER_STATES,
+  UPGRADE_STATES,
+  type AgentReport,
+  type Params,
+  type ProofTry,
+  type Provisioning,
+  type Reason,
+  type RepairPlan,
+  type ServerTrouble,
+  type EgressMode
+} from '@netlet/contract'
 import { bytes, createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
@@ -21,7 +38,7 @@ export const servers = pgTable(
   {
     id: id(),
     name: text().notNull(),
-    /** What an operator made of it: only an `active` one that is not `offline` sells. */
+    /** What an operator made of it: only an `active` one that is neither `offline` nor unserved sells. */
     status: text({ enum: SERVER_STATUSES }).notNull().default('active'),
     /** It has not answered for longer than the setting `unreachable_after`. Kept by the health check. */
     offline: boolean().notNull().default(false),
@@ -30,7 +47,10 @@ export const servers = pgTable(
     /** SSH port and root password, used for provisioning only. Secrets are sealed (infra/secrets). */
     sshPort: integer().notNull().default(22),
     sshPassword: bytes(),
+    /** The key that the machine has to show; another one that it showed last; a fingerprint that was given beforehand. */
     sshHostKey: text(),
+    sshHostKeyRefused: text(),
+    sshFingerprint: text(),
     agentPort: integer().notNull().default(65533),
     agentToken: bytes(),
     /** The certificate that the agent must show; null means plain HTTP. */
@@ -42,6 +62,8 @@ export const servers = pgTable(
     failures: integer().notNull().default(0),
     /** Since when what is sent to its agent fails, whatever its health check says. Null: the last change got there. */
     failingSince: instant(),
+    /** Since when nobody knows that its proxy serves: a program was started that has passed no check. Null: it is known. */
+    unservedSince: instant(),
     /** How many tries in a row have failed, and when the next one is due (null: at once). */
     failedTries: integer().notNull().default(0),
     nextTryAt: instant(),
@@ -56,10 +78,29 @@ export const servers = pgTable(
       .array()
       .notNull()
       .default(sql`'{}'`),
+    /** Blocks around addresses that old credentials still opened: they are not sold until that is mended, see proofs/. */
+    withheldRanges: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    /** Not before this time old credentials are tried here again: an agent slows down whom it takes for guessing. */
+    nextProofAt: instant(),
     /** The running or last provisioning over SSH. */
     provisioning: jsonb().$type<Omit<Provisioning, 'cancelling'>>(),
     /** When one was cancelled last: whatever had been asked for by then is not done any more. */
     provisioningCancelledAt: instant(),
+    /** The agent's settings that operators have set for this server, and those that were written there last (null: none yet). */
+    agentSettings: jsonb().$type<Record<string, string>>().notNull().default({}),
+    agentSettingsApplied: jsonb().$type<Record<string, string>>(),
+    /** Names that the operator's own file there sets, as the last installation saw it; these win. Null: nobody has looked. */
+    agentLocalNames: text().array(),
+    /**
+     * How the agent is kept there, as its last installation left it: `systemd` or `alone`, and the digest of its service file.
+     * Null: nobody has looked.
+     */
+    agentService: text(),
+    /** Where this console's connections come from, as the machine's sshd saw it. Null: nobody has looked. */
+    consoleAddress: inet(),
     /** An administrator approved it: one repair may remove more users than the safety limit. */
     removalsAllowed: boolean().notNull().default(false),
     createdAt: createdAt(),
@@ -72,7 +113,7 @@ export const servers = pgTable(
     check('servers_status', oneOf(t.status, SERVER_STATUSES)),
     check(
       'servers_trouble',
-      sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting', 'changes_failing') and (${t.trouble} is null) = (${t.troubleParams} is null)`
+      sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting', 'changes_failing', 'foreign_console', 'older_console', 'not_served', 'other_port') and (${t.trouble} is null) = (${t.troubleParams} is null)`
     ),
     check(
       'servers_ports',
@@ -167,6 +208,8 @@ export const agentUsers = pgTable(
     prefixes: text().array().notNull(),
     /** Ids of the access rules that were bought: the domains of all the others are denied. */
     rules: integer().array().notNull(),
+    /** What its connections leave from: see the contract. */
+    egress: text().$type<EgressMode>().notNull().default('fixed'),
     /** False: the user is to be removed; the row goes once the agent has confirmed. */
     wanted: boolean().notNull().default(true),
     generation: bigint({ mode: 'number' })
@@ -176,11 +219,23 @@ export const agentUsers = pgTable(
     /** The agent's own digest of what it holds for this user, to compare without sending secrets. */
     digest: text(),
     /** Why the agent refused the last change, if it did. */
-    refusal: text()
+    refusal: text(),
+    /** Its credentials are new here, or it has other addresses: they are tried before its order goes on, see proofs/. */
+    handOver: boolean().notNull().default(true),
+    /** Bytes that this user has used on this server, as far as they were collected. */
+    trafficUsed: bigint({ mode: 'number' }).notNull().default(0),
+    /**
+     * What of its order's quota its agent was given, and with which generation. The agent stops the user there:
+     * `quotaUntil` is that point of `trafficUsed`. Null: no quota, or not sent yet.
+     */
+    quotaGeneration: bigint({ mode: 'number' }),
+    quotaBytes: bigint({ mode: 'number' }),
+    quotaUntil: bigint({ mode: 'number' })
   },
   t => [
     primaryKey({ columns: [t.serverId, t.username] }),
     index('agent_users_order').on(t.orderId),
+    check('agent_users_egress', sql`${t.egress} in ('fixed', 'request', 'session')`),
     // A server's newest change and confirmation, and how many orders it has: without these, all its users were read.
     index('agent_users_generation').on(t.serverId, t.generation),
     index('agent_users_applied').on(t.serverId, t.appliedGeneration),
@@ -190,5 +245,198 @@ export const agentUsers = pgTable(
     index('agent_users_behind')
       .on(t.serverId, t.generation)
       .where(sql`${t.generation} <> ${t.appliedGeneration}`)
+  ]
+)
+
+/** This installation of the console, as agents know it: one row, made when the first agent is asked. */
+export const consoleIdentity = pgTable(
+  'console_identity',
+  {
+    single: boolean().primaryKey().default(true),
+    consoleId: text()
+      .notNull()
+      .default(sql`gen_random_uuid()::text`),
+    createdAt: createdAt()
+  },
+  t => [check('console_identity_single', sql`${t.single}`)]
+)
+
+/** What this console and a server's agent last agreed on, see `ownership/session.ts`. */
+export const agentTies = pgTable('agent_ties', {
+  serverId: ref()
+    .primaryKey()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  /** The mark that the agent confirmed last; null: none yet. */
+  mark: text(),
+  /** The mark that it was sent since: it may have it, or the one before. */
+  nextMark: text(),
+  /** What waits for an administrator's approval, where the agent was told things that this database does not know. */
+  plan: jsonb().$type<RepairPlan>(),
+  /** The digest of the plan that was approved. */
+  approved: text()
+})
+
+/**
+ * How the clients of an order's user are let in, on whatever servers it has addresses. By order, so that a new password and
+ * other addresses keep it, and another order of the same addresses never has it. No row: by the password, from everywhere.
+ */
+export const orderAccess = pgTable(
+  'order_access',
+  {
+    orderId: ref().primaryKey(),
+    access: text({ enum: CLIENT_ACCESS }).notNull().default('password'),
+    /** Prefixes, canonical; empty where the password alone is asked for. */
+    clientIps: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    /** Null: it was asked to be changed, and never was. */
+    changedAt: instant(),
+    /** How often a change was asked for since then: bounded by the hour. */
+    attempts: integer().notNull().default(0),
+    attemptsSince: instant().notNull()
+  },
+  t => [
+    check('order_access_access', oneOf(t.access, CLIENT_ACCESS)),
+    check('order_access_clients', sql`(${t.access} = 'password') = (cardinality(${t.clientIps}) = 0)`)
+  ]
+)
+
+/** What an agent told of abuse: one row a cause, which goes on or comes again. */
+export const abuseAlarms = pgTable(
+  'abuse_alarms',
+  {
+    id: id(),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    kind: text({ enum: ABUSE_KINDS }).notNull(),
+    /** The proxy user that does it, or whose password is guessed. */
+    username: text().notNull(),
+    /** Null: a user made by hand, or one that is gone. */
+    orderId: ref(),
+    /** The target, the port or the client that it is about. */
+    subject: text().notNull(),
+    /** How many within the worst minute. */
+    count: bigint({ mode: 'number' }).notNull(),
+    startedAt: instant().notNull(),
+    lastAt: instant().notNull(),
+    acknowledgedAt: instant(),
+    acknowledgedBy: text()
+  },
+  t => [
+    uniqueIndex('abuse_alarms_cause_key').on(t.serverId, t.kind, t.username),
+    index('abuse_alarms_open')
+      .on(t.id)
+      .where(sql`${t.acknowledgedAt} is null`),
+    index('abuse_alarms_order').on(t.orderId),
+    index('abuse_alarms_last').on(t.lastAt),
+    check('abuse_alarms_kind', oneOf(t.kind, ABUSE_KINDS))
+  ]
+)
+
+/** One upgrade of several servers to one version. One at a time goes on. */
+export const upgrades = pgTable(
+  'upgrades',
+  {
+    id: id(),
+    state: text({ enum: UPGRADE_STATES }).notNull().default('running'),
+    version: text().notNull(),
+    /** Who asked, as the audit log names them; the account may be gone by now. */
+    actorId: ref().notNull(),
+    actorName: text().notNull(),
+    actorIp: inet().notNull(),
+    /** Why it stopped. */
+    reason: text().$type<Reason>(),
+    params: jsonb().$type<Params>(),
+    createdAt: createdAt(),
+    endedAt: instant()
+  },
+  t => [
+    check('upgrades_state', oneOf(t.state, UPGRADE_STATES)),
+    check('upgrades_ended', sql`(${t.endedAt} is null) = (${t.state} in ('running', 'stopped', 'ending'))`),
+    uniqueIndex('upgrades_one_key')
+      .on(sql`(true)`)
+      .where(sql`${t.endedAt} is null`),
+    index('upgrades_ended').on(t.endedAt)
+  ]
+)
+
+/** A server of an upgrade, and what became of it. */
+export const upgradeServers = pgTable(
+  'upgrade_servers',
+  {
+    upgradeId: ref()
+      .notNull()
+      .references(() => upgrades.id, { onDelete: 'cascade' }),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    position: integer().notNull(),
+    state: text({ enum: UPGRADE_SERVER_STATES }).notNull().default('waiting'),
+    fromVersion: text(),
+    /** Its installation, by when it was asked for. */
+    askedAt: text(),
+    reason: text().$type<Reason>(),
+    params: jsonb().$type<Params>()
+  },
+  t => [
+    primaryKey({ columns: [t.upgradeId, t.serverId] }),
+    index('upgrade_servers_server').on(t.serverId),
+    check('upgrade_servers_state', oneOf(t.state, UPGRADE_SERVER_STATES)),
+    check('upgrade_servers_asked', sql`${t.state} <> 'installing' or ${t.askedAt} is not null`),
+    check('upgrade_servers_reason', sql`(${t.reason} is not null) = (${t.state} in ('failed', 'left_out'))`)
+  ]
+)
+
+/**
+ * What came of trying an order's credentials at addresses of one server: after these ended, and before they are handed over.
+ * Those of leases that ended are kept like the leases.
+ */
+export const accessProofs = pgTable(
+  'access_proofs',
+  {
+    id: id(),
+    kind: text({ enum: PROOF_KINDS }).notNull(),
+    cause: text({ enum: PROOF_CAUSES }).notNull(),
+    state: text({ enum: PROOF_STATES }).notNull().default('waiting'),
+    orderId: ref().notNull(),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    username: text().notNull(),
+    /** The old one of a revocation, until the row is settled. A hand-over is tried with the present one. */
+    password: text(),
+    /** The addresses that it stands for. */
+    prefixes: text().array().notNull(),
+    /** Its agent has to confirm this generation first. Null: it has. */
+    generation: bigint({ mode: 'number' }),
+    /** The last tries, the newest first; `attempts` counts all rounds of them. */
+    tries: jsonb().$type<ProofTry[]>().notNull().default([]),
+    attempts: integer().notNull().default(0),
+    /** When it is tried next. Null: it waits for its agent, or is over. */
+    nextAt: instant(),
+    askedAt: createdAt(),
+    settledAt: instant(),
+    acknowledgedAt: instant(),
+    acknowledgedBy: text()
+  },
+  t => [
+    index('access_proofs_order').on(t.orderId, t.id),
+    index('access_proofs_server').on(t.serverId, t.id),
+    index('access_proofs_asked').on(t.askedAt),
+    index('access_proofs_due')
+      .on(t.serverId, t.nextAt)
+      .where(sql`${t.nextAt} is not null`),
+    index('access_proofs_unconfirmed')
+      .on(t.serverId, t.username)
+      .where(sql`${t.generation} is not null`),
+    index('access_proofs_open')
+      .on(t.id)
+      .where(sql`${t.state} = 'failed'`),
+    check('access_proofs_kind', oneOf(t.kind, PROOF_KINDS)),
+    check('access_proofs_cause', oneOf(t.cause, PROOF_CAUSES)),
+    check('access_proofs_state', oneOf(t.state, PROOF_STATES)),
+    check('access_proofs_password', sql`${t.password} is null or ${t.state} in ('waiting', 'failed')`)
   ]
 )

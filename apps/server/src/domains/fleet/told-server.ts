@@ -9,6 +9,7 @@ export const toldServer = (server: Server) => ({
   agent_port: server.agent_port,
   proxy_port: server.proxy_port,
   has_password: server.has_password,
+  host_key_fingerprint: server.host_key.known ?? server.host_key.expected,
   has_certificate: server.has_certificate,
   status: server.status,
   cidrs: server.cidrs.map(({ cidr }) => cidr)

@@ -32,8 +32,12 @@ test('counts what needs attention as the lists that it leads to do', async () =>
     { what: 'payments', count: 0 },
     { what: 'late_events', count: 0 },
     { what: 'servers', count: 0 },
+    { what: 'upgrades', count: 0 },
+    { what: 'abuse', count: 0 },
+    { what: 'proofs', count: 0 },
     { what: 'dead_letters', count: 0 },
     { what: 'mails', count: 0 },
+    { what: 'notices', count: 0 },
     { what: 'prices', count: 0 },
     { what: 'stock', count: 1 },
     { what: 'tickets', count: 0 }
@@ -127,7 +131,9 @@ test('a role is shown what it may see, and no more', async () => {
     'payments',
     'late_events',
     'servers',
+    'upgrades',
     'mails',
+    'notices',
     'prices',
     'stock',
     'tickets'

@@ -11,8 +11,9 @@ import type { Executor } from '../../infra/db/client.ts'
 import { countDead } from '../../infra/dead-letters.ts'
 import { countPriceDrifts } from '../catalog/index.ts'
 import { countLateEvents } from '../commerce/index.ts'
-import { countTroubledServers } from '../fleet/index.ts'
+import { countOpenAlarms, countOpenProofs, countStoppedUpgrades, countTroubledServers } from '../fleet/index.ts'
 import { mailTroubles } from '../mail/index.ts'
+import { countUntold } from '../notices/index.ts'
 import { countUndelivered } from '../orders/index.ts'
 import { countUnresolvedEvents } from '../payments/index.ts'
 import { countOpenTickets } from '../support/index.ts'
@@ -25,8 +26,12 @@ const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, no
   payments: countUnresolvedEvents,
   late_events: countLateEvents,
   servers: countTroubledServers,
+  upgrades: countStoppedUpgrades,
+  abuse: countOpenAlarms,
+  proofs: countOpenProofs,
   dead_letters: countDead,
   mails: async db => (await mailTroubles(db)).failed,
+  notices: countUntold,
   prices: countPriceDrifts,
   tickets: countOpenTickets
 }

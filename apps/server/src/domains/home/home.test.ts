@@ -3,11 +3,13 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { addRule } from '../inventory/fixtures.ts'
+import { addCidr, removeCidr } from '../inventory/index.ts'
 import { orderEvents } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { START, startHome, type Home } from './home.fixture.ts'
 
 let shop: Home['shop']
+let serverId: Home['serverId']
 let as: Home['as']
 let place: Home['place']
 let ask: Home['ask']
@@ -15,7 +17,7 @@ let now: Home['now']
 let close: Home['close']
 
 beforeAll(async () => {
-  ;({ shop, as, place, ask, now, close } = await startHome())
+  ;({ shop, serverId, as, place, ask, now, close } = await startHome())
 })
 afterAll(() => close?.())
 
@@ -39,7 +41,10 @@ test('a new shop says which steps are left before it can sell', async () => {
 
 test('free addresses by group and rule; a group without servers has none', async () => {
   expect(await ask('stock')).toEqual({
-    groups: [expect.objectContaining({ name: 'New York' }), expect.objectContaining({ name: 'Nowhere' })],
+    groups: [
+      expect.objectContaining({ name: 'New York', family: 'ipv4' }),
+      expect.objectContaining({ name: 'Nowhere', family: 'ipv4' })
+    ],
     rules: [expect.objectContaining({ name: 'Adidas' }), expect.objectContaining({ name: 'Nike' })],
     free: [
       [16, 16],
@@ -47,6 +52,27 @@ test('free addresses by group and rule; a group without servers has none', async
     ],
     more: { groups: 0, rules: 0 }
   })
+})
+
+test('IPv4 addresses and IPv6 /64s of a group are apart', async () => {
+  const { db } = shop.ctx
+  const added = await db.transaction(tx => addCidr({ tx }, { cidr: '2001:db8:40::/60', serverId }))
+  if (!added.ok) throw new Error(added.reason)
+  // IPv4 is sold out.
+  await db.execute(sql`update servers set refused_ranges = '{10.1.0.0/28}'`)
+  const { groups, free } = await ask('stock')
+  expect(groups.map(({ name, family }) => [name, family])).toEqual([
+    ['New York', 'ipv4'],
+    ['New York', 'ipv6'],
+    ['Nowhere', 'ipv4']
+  ])
+  expect(free).toEqual([
+    [0, 0],
+    [16, 16],
+    [0, 0]
+  ])
+  await db.execute(sql`update servers set refused_ranges = '{}'`)
+  await db.transaction(tx => removeCidr({ tx }, added.cidrId))
 })
 
 test('a map of very many rules keeps those with the least stock, and says how many it left out', async () => {

@@ -88,3 +88,28 @@ export async function takeRulePrice(unit: Unit, ruleId: number, price: string): 
   unit.audit('acl_rule.take_price', ruleId, { before: { price: rule.price }, after: { price } })
   return rule.price
 }
+
+/** Writes down which products of the platform rules belong to, where nobody told yet. @param products by variant, the platform's ids */
+export async function nameRuleProducts(unit: Unit, products: ReadonlyMap<string, string>): Promise<void> {
+  const rows = await unit.tx
+    .select({ id: aclRules.id, variantId: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), isNull(aclRules.platformProductId)))
+  for (const { id, variantId } of rows) {
+    const platformProductId = products.get(variantId)
+    if (platformProductId !== undefined)
+      await unit.tx.update(aclRules).set({ platformProductId }).where(eq(aclRules.id, id))
+  }
+}
+
+/** Makes a rule's validity what it was before a sync, because an administrator says so. */
+export async function restoreRule(unit: Unit, ruleId: number, was: { valid: boolean }): Promise<void> {
+  const [rule] = await unit.tx
+    .select({ valid: aclRules.valid })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    .for('update')
+  if (!rule || rule.valid === was.valid) return
+  await unit.tx.update(aclRules).set(was).where(eq(aclRules.id, ruleId))
+  unit.audit('acl_rule.undo_sync', ruleId, { before: rule, after: was })
+}

@@ -53,10 +53,14 @@ export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShar
   })
 }
 
-/** Does an order hold addresses now, reserved ones too? As a condition of a query. */
+/**
+ * Does an order hold addresses now, reserved ones too? As a condition of a query. The offset has PostgreSQL look by the
+ * index for each order: otherwise it may read all leases into a hash table for a thousand of them.
+ */
 export const holdsAddresses = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
   select 1 from ${leases} join ${leaseBlocks} on ${leaseBlocks.leaseId} = ${leases.id}
-  where ${leases.orderId} = ${orderId} and ${leases.state} <> 'released' and ${leaseBlocks.releasedAt} is null)`
+  where ${leases.orderId} = ${orderId} and ${leases.state} <> 'released' and ${leaseBlocks.releasedAt} is null
+  offset 0)`
 
 export type HeldLease = {
   leaseId: number

@@ -36,15 +36,24 @@ export {
   splitByRanges
 } from './leasing.ts'
 export { occupancyOf } from './occupancy.ts'
-export { addressCount, parseCidr } from './ranges.ts'
+export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'
 export { ruleNames, rulesById, sellableRules } from './rule-lookup.ts'
 export { addAclRule } from './manage-rules.ts'
-export { followRules, type PlatformPrice, rulesOnPlatform, ruleVariantsOf, takeRulePrice } from './follow-platform.ts'
+export {
+  followRules,
+  nameRuleProducts,
+  type PlatformPrice,
+  restoreRule,
+  rulesOnPlatform,
+  ruleVariantsOf,
+  takeRulePrice
+} from './follow-platform.ts'
 export { type RulePrices } from './priced-rules.ts'
 export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './ownership.ts'
 export { createRule, deleteRule, liveRules, updateRule } from './rules.ts'
+export { familyOf } from './ranges.ts'
 export { maxStep, quoteRanges, quoteRules, quoteSelection } from './stock.ts'

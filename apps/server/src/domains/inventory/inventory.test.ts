@@ -205,9 +205,10 @@ describe('reserving', () => {
 
   it('cuts IPv6 into /64s and leases one address of each', async () => {
     const { groupId, serverId, orders } = await shop(['2001:db8:0:ff00::/56'])
-    expect(await quoteSelection(db, { groupId, step: 256, rules })).toBe(256)
-    await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules, quantity: 1 })
-    const lease = await reserved({ orderId: nth(orders, 1), groupId, step: 8, rules, quantity: 8 })
+    const family = 'ipv6'
+    expect(await quoteSelection(db, { groupId, step: 256, rules, family })).toBe(256)
+    await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules, quantity: 1, family })
+    const lease = await reserved({ orderId: nth(orders, 1), groupId, step: 8, rules, quantity: 8, family })
     const expected = Array.from({ length: 8 }, (_, at) => `2001:db8:0:ff${(8 + at).toString(16).padStart(2, '0')}::1`)
     expect(await ips(lease)).toEqual(expected)
     expect(await leasesOf(db, nth(orders, 1))).toMatchObject([

@@ -39,9 +39,10 @@ async function auditNow(ctx: AppContext): Promise<void> {
   ctx.log.error({ differences, doubleLeased }, 'the inventory is inconsistent')
   await command(ctx, SYSTEM, unit =>
     notifyAdmins(unit, {
-      subject: 'The inventory is inconsistent',
-      text: `The nightly audit found ${doubleLeased} addresses leased twice under one access rule, and ${differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.`,
-      key: `audit:${ctx.now().toISOString().slice(0, 10)}`
+      words: 'inventory',
+      params: { leased: doubleLeased, differences },
+      key: `audit:${ctx.now().toISOString().slice(0, 10)}`,
+      cause: 'inventory'
     })
   )
 }

@@ -1,6 +1,7 @@
+import type { OrderFamily } from '@netlet/contract'
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { bigIdList, idList } from './sql.ts'
+import { bigIdList, familyNumber, idList } from './sql.ts'
 import { chunks, leaseBlocks, leases } from './tables.ts'
 
 export type Reservation = {
@@ -13,6 +14,8 @@ export type Reservation = {
   quantity: number
   /** Servers that give none of them. */
   avoid?: number[]
+  /** `ipv4` where it is left out. */
+  family?: OrderFamily
 }
 
 export type Reserved = { ok: true; leaseId: number } | { ok: false; reason: 'out_of_stock' }
@@ -44,9 +47,9 @@ export async function reservePart(
   tx: Executor,
   wanted: Reservation
 ): Promise<{ leaseId: number; addresses: number } | null> {
-  const { orderId, groupId, step, rules, avoid = [] } = wanted
+  const { orderId, groupId, step, rules, avoid = [], family = 'ipv4' } = wanted
   const { rows } = await tx.execute<{ id: number | null }>(
-    sql`select inventory.reserve_part(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${bigIdList(avoid)}) as id`
+    sql`select inventory.reserve_part(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${bigIdList(avoid)}, ${familyNumber(family)}) as id`
   )
   const leaseId = rows[0]?.id
   if (!leaseId) return null
@@ -55,9 +58,9 @@ export async function reservePart(
 }
 
 async function take(tx: Executor, wanted: Reservation, other: boolean): Promise<Reserved> {
-  const { orderId, groupId, step, rules, avoid = [] } = wanted
+  const { orderId, groupId, step, rules, avoid = [], family = 'ipv4' } = wanted
   const { rows } = await tx.execute<{ leaseId: number | null }>(
-    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${other}, ${bigIdList(avoid)}) as "leaseId"`
+    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${other}, ${bigIdList(avoid)}, ${familyNumber(family)}) as "leaseId"`
   )
   const leaseId = rows[0]?.leaseId
   return leaseId ? { ok: true, leaseId } : { ok: false, reason: 'out_of_stock' }

@@ -1,3 +1,4 @@
+import type { OrderFamily } from '@netlet/contract'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
@@ -66,12 +67,13 @@ class Model {
     return [...wanted, ...this.sites.filter(site => site.some(rule => wanted.includes(rule))).flat()]
   }
 
-  /** Aligned blocks that are free for all the rules. */
-  free(step: number, wanted: number[]): number {
+  /** Aligned blocks of a family that are free for all the rules. */
+  free(step: number, wanted: number[], family: OrderFamily): number {
     const taken = this.intersecting(wanted)
     let blocks = 0
     for (const range of this.ranges) {
       if (range.excluded.some(rule => wanted.includes(rule))) continue
+      if (family !== 'any' && (family === 'ipv6') !== range.cidr.includes(':')) continue
       for (let start = 0; start + step <= range.units; start += step) {
         const units = Array.from({ length: step }, (_, nth) => this.used.get(`${range.id} ${start + nth}`))
         if (!units.some(held => taken.some(rule => held?.has(rule)))) blocks += 1
@@ -93,6 +95,7 @@ class Model {
 }
 
 const step = fc.constantFrom(1, 8, 16, 32, 64, 128, 256)
+const family = fc.constantFrom<OrderFamily>('ipv4', 'ipv6', 'any')
 const choice = fc.subarray([0, 1, 2, 3], { minLength: 1 })
 const command = fc.oneof(
   {
@@ -101,6 +104,7 @@ const command = fc.oneof(
       kind: fc.constant('reserve' as const),
       step,
       choice,
+      family,
       blocks: fc.integer({ min: 1, max: 9 })
     })
   },
@@ -168,6 +172,7 @@ type Lease = {
   id: number
   step: number
   rules: number[]
+  family: OrderFamily
   units: string[]
 }
 
@@ -179,19 +184,30 @@ async function unitsOf(model: Model, leaseId: number): Promise<string[]> {
 }
 
 /** Notes a lease in the model, where it must be free, aligned, and outside excluded ranges. */
-async function hold(model: Model, leaseId: number, size: number, wanted: number[], quantity: number): Promise<Lease> {
+async function hold(
+  model: Model,
+  leaseId: number,
+  {
+    step: size,
+    rules: wanted,
+    quantity,
+    family
+  }: { step: number; rules: number[]; quantity: number; family: OrderFamily }
+): Promise<Lease> {
   const units = await unitsOf(model, leaseId)
   expect(units).toHaveLength(quantity)
   for (const [at, unit] of units.entries()) {
     const [range, start] = unit.split(' ').map(Number)
     expect(Number(start) % size).toBe(at % size)
+    const v6 = model.ranges.find(({ id }) => id === range)?.cidr.includes(':')
+    if (family !== 'any') expect(v6).toBe(family === 'ipv6')
     expect(model.ranges.find(({ id }) => id === range)?.excluded.filter(rule => wanted.includes(rule))).toEqual([])
     const held = model.used.get(unit) ?? new Set()
     for (const rule of model.intersecting(wanted)) expect(held.has(rule)).toBe(false)
     for (const rule of wanted) held.add(rule)
     model.used.set(unit, held)
   }
-  return { id: leaseId, step: size, rules: wanted, units }
+  return { id: leaseId, step: size, rules: wanted, family, units }
 }
 
 function letGo(model: Model, lease: Lease): void {
@@ -204,7 +220,8 @@ it('does what a naive inventory does, in any order of reservations, releases and
       shape,
       fc.array(command, { minLength: 4, maxLength: 14 }),
       choice,
-      async (world, commands, look) => {
+      family,
+      async (world, commands, look, of) => {
         const { groupId, orderId, model } = await build(world)
         let leases: Lease[] = []
         for (const next of commands) {
@@ -214,23 +231,25 @@ it('does what a naive inventory does, in any order of reservations, releases and
               groupId,
               step: next.step,
               rules: ruleIds(next.choice),
-              quantity: next.step * next.blocks
+              quantity: next.step * next.blocks,
+              family: next.family
             }
-            const enough = model.free(next.step, wanted.rules) >= next.blocks
+            const enough = model.free(next.step, wanted.rules, next.family) >= next.blocks
             const taken = await reserve(db, wanted)
             expect(taken.ok).toBe(enough)
-            if (taken.ok) leases.push(await hold(model, taken.leaseId, next.step, wanted.rules, wanted.quantity))
+            if (taken.ok) leases.push(await hold(model, taken.leaseId, wanted))
             continue
           }
           const lease = leases[next.at % Math.max(1, leases.length)]
           if (!lease) continue
           if (next.kind === 'change') {
             const quantity = lease.units.length
-            const free = model.free(lease.step, lease.rules) >= quantity / lease.step
-            const other = await reserveOther(db, { orderId, groupId, step: lease.step, rules: lease.rules, quantity })
+            const again = { step: lease.step, rules: lease.rules, family: lease.family, quantity }
+            const free = model.free(lease.step, lease.rules, lease.family) >= quantity / lease.step
+            const other = await reserveOther(db, { orderId, groupId, ...again })
             expect(other.ok).toBe(free)
             if (!other.ok) continue
-            leases.push(await hold(model, other.leaseId, lease.step, lease.rules, quantity))
+            leases.push(await hold(model, other.leaseId, again))
           }
           expect(await release(db, { leaseIds: [lease.id] })).toEqual([lease.id])
           letGo(model, lease)
@@ -238,14 +257,14 @@ it('does what a naive inventory does, in any order of reservations, releases and
         }
         const selected = ruleIds(look)
         for (const size of [1, 8, 32, 256]) {
-          expect(await quoteSelection(db, { groupId, step: size, rules: selected })).toBe(
-            model.free(size, selected) * size
+          expect(await quoteSelection(db, { groupId, step: size, rules: selected, family: of })).toBe(
+            model.free(size, selected, of) * size
           )
-          expect(await quoteRules(db, { groupId, step: size })).toEqual(
-            rules.map(ruleId => ({ ruleId, stock: model.free(size, [ruleId]) * size }))
+          expect(await quoteRules(db, { groupId, step: size, family: of })).toEqual(
+            rules.map(ruleId => ({ ruleId, stock: model.free(size, [ruleId], of) * size }))
           )
-          expect(await quoteRules(db, { groupId, step: size, selected })).toEqual(
-            rules.map(ruleId => ({ ruleId, stock: model.free(size, [...new Set([...selected, ruleId])]) * size }))
+          expect(await quoteRules(db, { groupId, step: size, selected, family: of })).toEqual(
+            rules.map(ruleId => ({ ruleId, stock: model.free(size, [...new Set([...selected, ruleId])], of) * size }))
           )
         }
       }

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import type { AddressFamily } from '@netlet/contract'
 import ipaddr from 'ipaddr.js'
 
 /** The most units of one range: an IPv4 /12, an IPv6 /44. Larger ones are added in parts. */
@@ -43,6 +44,9 @@ export function addressCount(cidr: string): number {
   const parsed = parseCidr(cidr)
   return parsed.ok ? parsed.units : 0
 }
+
+/** What is sold of a range that `parseCidr` wrote. */
+export const familyOf = (cidr: string): AddressFamily => (cidr.includes(':') ? 'ipv6' : 'ipv4')
 
 export function addressToNumber(address: string): bigint {
   return ipaddr
@@ -101,6 +105,10 @@ export function prefixesOf(runs: UnitRun[]): string[] {
     })
   ]
 }
+
+/** The same leased addresses with the whole /64 of each IPv6 one, for users whose connections leave from anywhere in it. */
+export const wholeUnits = (prefixes: string[]): string[] =>
+  prefixes.map(prefix => (prefix.includes(':') ? prefix.replace(/^(.*:):1\/128$/, '$1:/64') : prefix))
 
 /** Half-open spans of numbers, ascending, none touching another. */
 function joinRuns(runs: UnitRun[]): [number, number][] {

@@ -1,3 +1,4 @@
+import type { OrderFamily } from '@netlet/contract'
 import { sql, type SQL } from 'drizzle-orm'
 
 /** Ids as one int[] parameter, ascending and distinct: a plain array would become a list of parameters. */
@@ -13,3 +14,6 @@ export function sortedIds(ids: number[]): number[] {
 export function bigIdList(ids: number[]): SQL {
   return sql`${sql.param(ids)}::bigint[]`
 }
+
+/** A family as the inventory's functions take it. */
+export const familyNumber = (family: OrderFamily): number => ({ ipv4: 4, ipv6: 6, any: 0 })[family]

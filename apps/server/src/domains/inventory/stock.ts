@@ -1,7 +1,8 @@
+import type { OrderFamily } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { addressCount } from './ranges.ts'
-import { bigIdList, idList } from './sql.ts'
+import { bigIdList, familyNumber, idList } from './sql.ts'
 
 /** Addresses to a block; a variant sells whole blocks. */
 export type Step = 1 | 8 | 16 | 32 | 64 | 128 | 256
@@ -17,13 +18,19 @@ export type RuleStock = {
 /**
  * Stock of every live rule in a server group, in addresses: each on its own, or, where rules are selected already,
  * each together with those. A figure of the moment: `reserve` looks again.
+ * @param family `any` counts IPv4 addresses and IPv6 /64s together
  */
 export async function quoteRules(
   db: Executor,
-  { groupId, step, selected = [] }: { groupId: number; step: number; selected?: number[] }
+  {
+    groupId,
+    step,
+    selected = [],
+    family = 'ipv4'
+  }: { groupId: number; step: number; selected?: number[]; family?: OrderFamily }
 ): Promise<RuleStock[]> {
   const { rows } = await db.execute<{ ruleId: number; stock: number }>(
-    sql`select rule_id as "ruleId", stock from inventory.stock_by_rule(${groupId}, ${step}, ${idList(selected)}) order by 1`
+    sql`select rule_id as "ruleId", stock from inventory.stock_by_rule(${groupId}, ${step}, ${idList(selected)}, ${familyNumber(family)}) order by 1`
   )
   return rows
 }
@@ -34,12 +41,18 @@ export async function quoteRules(
  */
 export async function quoteSelection(
   db: Executor,
-  { groupId, step, rules, avoid = [] }: { groupId: number; step: number; rules: number[]; avoid?: number[] }
+  {
+    groupId,
+    step,
+    rules,
+    avoid = [],
+    family = 'ipv4'
+  }: { groupId: number; step: number; rules: number[]; avoid?: number[]; family?: OrderFamily }
 ): Promise<number> {
   // No rule has such an id, and the database's integers could not even hold it.
   if (rules.some(rule => rule > 2 ** 31 - 1)) return 0
   const { rows } = await db.execute<{ stock: number }>(
-    sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}, ${bigIdList(avoid)}) as stock`
+    sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}, ${bigIdList(avoid)}, ${familyNumber(family)}) as stock`
   )
   return rows[0]?.stock ?? 0
 }
@@ -73,12 +86,13 @@ export async function quoteRanges(
   return rows
 }
 
-/** The largest step that any range of the group can hold; 0 where the group has no ranges. */
-export async function maxStep(db: Executor, groupId: number): Promise<Step | 0> {
+/** The largest step that any range of this family in the group can hold; 0 where the group has none. */
+export async function maxStep(db: Executor, groupId: number, family: OrderFamily = 'ipv4'): Promise<Step | 0> {
   const { rows } = await db.execute<{ size: number }>(sql`
     select coalesce(max(c.size), 0) as size
     from inventory.sellers s join chunks c on c.server_id = s.server_id
-    where s.group_id = ${groupId} and not c.base <<= any(s.refused_ranges)`)
+    where s.group_id = ${groupId} and not c.base <<= any(s.refused_ranges)
+      and ${familyNumber(family)} in (0, family(c.base))`)
   const size = rows[0]?.size ?? 0
   return steps.findLast(step => step <= size) ?? 0
 }

@@ -1,17 +1,17 @@
 /**
- * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails and
- * mail_choices. Others send by `enqueueMail` within their command, and know nothing of the mail service.
+ * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails,
+ * mail_choices, mail_blocks and mail_report_tokens. Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
+export { blockedAmong, blockOf } from './blocked-addresses.ts'
 export { moveChoices, readChoices, saveChoices } from './choices.ts'
-export { forgetAddress } from './forget-address.ts'
+export { forgetAddress, forgetWaitingMails } from './forget-address.ts'
 export { mailJobs } from './jobs.ts'
-export { mailOutcomes } from './outcomes.ts'
+export { mailOutcomes, mailStates } from './outcomes.ts'
 export { exportMails } from './own-mails.ts'
 export { type Recipient } from './recipient.ts'
-export { mailTroubles } from './send-again.ts'
+export { mailTroubles, refusedMail } from './send-again.ts'
 export { mailRetention } from './retention.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { DELETED_HOST, enqueueMail, mailIsSetUp, sendMailQueue } from './send-mail.ts'
-export { type Template, type TemplateData } from './templates/index.ts'
 export { sendTestMail } from './test-mail.ts'
 export { type RefundEffect, type WhyNotDelivered } from './templates/payments.ts'

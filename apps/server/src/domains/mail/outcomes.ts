@@ -14,3 +14,16 @@ export async function mailOutcomes(db: Executor, keys: readonly string[]): Promi
     .where(inArray(mails.key, [...keys]))
   return new Map(rows.map(({ key, ...outcome }) => [key, outcome]))
 }
+
+/** To whom mails went and what came of them, by the keys that they were sent with. */
+export async function mailStates(
+  db: Executor,
+  keys: readonly string[]
+): Promise<Map<string, { to: string; state: MailState }>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db
+    .select({ key: mails.key, to: mails.to, state: mails.state })
+    .from(mails)
+    .where(inArray(mails.key, [...keys]))
+  return new Map(rows.map(({ key, ...mail }) => [key, mail]))
+}

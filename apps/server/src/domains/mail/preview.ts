@@ -10,7 +10,8 @@ export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'n
   return Promise.all(
     all.map(async ({ name, language }) => {
       const { kind, sample } = TEMPLATES[name]
-      const unsubscribeUrl = optionalKind(kind) ? unsubscribePage(config.publicUrl, 'preview') : undefined
+      const endable = optionalKind(kind) !== undefined || 'unsubscribe' in TEMPLATES[name]
+      const unsubscribeUrl = endable ? unsubscribePage(config.publicUrl, 'preview') : undefined
       const mail = await renderTemplate(name, sample, { ...shop, language }, unsubscribeUrl)
       return { template: name, kind, language, ...mail }
     })

@@ -1,5 +1,6 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
+import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -62,9 +63,10 @@ export async function recordMail(
     const [mail] = await tx
       .update(mails)
       .set({
-        state: outcome.state,
-        error: unlessForgotten(sql`${outcome.failure?.sentence ?? null}::text`),
-        errorCode: outcome.failure?.code ?? null,
+        // The service may have reported that the mail came back before its answer is written down here.
+        state: unlessBounced(mails.state, outcome.state),
+        error: unlessForgotten(unlessBounced(mails.error, outcome.failure?.sentence ?? null)),
+        errorCode: unlessBounced(mails.errorCode, outcome.failure?.code ?? null),
         providerId: outcome.providerId ?? null,
         sentAt: outcome.state === 'sent' ? now : null,
         unsent: unlessForgotten(sql`${outcome.unsent ? JSON.stringify(outcome.unsent) : null}::jsonb`)
@@ -80,6 +82,9 @@ export async function recordMail(
       .onConflictDoUpdate({ target: mailContents.mailId, set: content })
   })
 }
+
+const unlessBounced = (kept: AnyPgColumn, value: string | null): SQL =>
+  sql`case when ${mails.state} = 'bounced' then ${kept} else ${value}::text end`
 
 const unlessForgotten = (value: SQL): SQL => sql`case when ${mails.to} <> ${FORGOTTEN} then ${value} end`
 

@@ -1,9 +1,10 @@
 import type { MailKind } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
-import { optionalKind, unsubscribePage } from './footer.ts'
+import { oneClickAddress, optionalKind, unsubscribePage } from './footer.ts'
 import type { RenderedMail } from './layout.ts'
 import type { MailOrder } from './mail-order.ts'
-import { renderTemplate } from './templates/index.ts'
+import type { MailTemplate, TemplateContext } from './templates/define.ts'
+import { renderTemplate, TEMPLATES } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
 
 /** Stands in a kept mail for a code, or for the part of a link that only its recipient may use. */
@@ -13,8 +14,8 @@ export type RenderedOrder = {
   sent: RenderedMail
   /** The same for the log: what was sealed was not opened for it, and its link to unsubscribe leads nowhere. */
   kept: RenderedMail
-  /** The recipient's, for the mail's headers; undefined where such mails cannot be switched off. */
-  token: string | undefined
+  /** Where one click ends such mails, for the mail's headers; undefined where they cannot be switched off. */
+  oneClick: string | undefined
 }
 
 /** Fills the template twice, so that no secret is ever in what is kept. */
@@ -23,12 +24,22 @@ export async function renderOrder(
   { to, template, data, language = 'en' }: MailOrder,
   kind: MailKind
 ): Promise<RenderedOrder> {
+  const shop = { language, shopUrl: config.publicUrl, now: now() }
+  const open = (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
+  const mask = () => MASK
   const optional = optionalKind(kind)
   const token = optional && unsubscribeToken(secrets, to, optional)
-  const shop = { language, shopUrl: config.publicUrl, now: now() }
-  const link = (of: string) => token && unsubscribePage(config.publicUrl, of)
-  const open = (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
-  const sent = await renderTemplate(template, data, { ...shop, open }, token && link(token))
-  const kept = await renderTemplate(template, data, { ...shop, open: () => MASK }, link(MASK))
-  return { sent, kept, token }
+  const linksFor = (tokenOf: string | undefined, opened: TemplateContext['open']): Links => {
+    const own = (TEMPLATES[template] as unknown as MailTemplate<typeof data>).unsubscribe?.(data, opened)
+    const at = config.publicUrl
+    if (own) return { page: at + own.page, oneClick: at + own.oneClick }
+    return tokenOf ? { page: unsubscribePage(at, tokenOf), oneClick: oneClickAddress(at, tokenOf) } : {}
+  }
+  const links = linksFor(token, open)
+  const sent = await renderTemplate(template, data, { ...shop, open }, links.page)
+  const kept = await renderTemplate(template, data, { ...shop, open: mask }, linksFor(token && MASK, mask).page)
+  return { sent, kept, oneClick: links.oneClick }
 }
+
+/** Where such mails are switched off; nothing where they cannot be. */
+type Links = { page?: string; oneClick?: string }

@@ -1,6 +1,7 @@
 import { and, lt, ne } from 'drizzle-orm'
+import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { mailContents, mails } from './tables.ts'
+import { mailContents, mails, reportTokens } from './tables.ts'
 
 export const mailRetention: RetentionEntry[] = [
   {
@@ -17,5 +18,12 @@ export const mailRetention: RetentionEntry[] = [
     why: 'What mails said, without codes and personal links: only to look into what somebody was told.',
     remove: (unit, before, limit) => removeRows(unit, mailContents, lt(mailContents.createdAt, before), limit),
     count: db => countRows(db, mailContents, mailContents.createdAt)
+  },
+  {
+    what: 'mail_report_tokens',
+    keep: { ms: DAY },
+    why: 'Reports of the mail service that were taken: a signature counts once, and is too old after half a day.',
+    remove: (unit, before, limit) => removeRows(unit, reportTokens, lt(reportTokens.createdAt, before), limit),
+    count: db => countRows(db, reportTokens, reportTokens.createdAt)
   }
 ]

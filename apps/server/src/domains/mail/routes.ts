@@ -4,17 +4,25 @@ import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { unsubscribePage } from './footer.ts'
+import { blockedList, liftBlock } from './blocked-addresses.ts'
 import { mailList } from './list-mails.ts'
 import { readMail } from './read-mail.ts'
+import { receiveEvents } from './receive-events.ts'
+import { checkSender } from './sender-check.ts'
 import { sendAgain } from './send-again.ts'
 import { previewTemplates } from './preview.ts'
 import { unsubscribe } from './unsubscribe.ts'
 
-/** The log of mails and the previews of templates, for administrators. */
+/** The log of mails, blocked addresses and the previews of templates, for administrators, and what mail services report. */
 export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mountList(mount, ctx, routes.mail.mails, () => mailList)
   mount(routes.mail.mail, ({ caller, params }) => readMail(ctx, caller, params.id))
   mount(routes.mail.sendAgain, ({ caller, params }) => sendAgain(ctx, caller, params.id))
+  mountList(mount, ctx, routes.mail.blocks, () => blockedList)
+  mount(routes.mail.liftBlock, ({ caller, params }) => liftBlock(ctx, caller, params.id))
+  mount(routes.mail.senderCheck, async () => ok(await checkSender(ctx)))
+  mount(routes.mail.sendgridEvents, ({ request }) => receiveEvents(ctx, request, 'sendgrid'))
+  mount(routes.mail.mailgunEvents, ({ request }) => receiveEvents(ctx, request, 'mailgun'))
   mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }
 

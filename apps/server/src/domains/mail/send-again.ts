@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, count, desc, eq, isNotNull } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -27,6 +27,17 @@ export const sendAgain = (ctx: AppContext, by: Actor, id: number): Promise<Resul
     unit.audit('mail.send_again', id, { after: { template: mail.template } })
     return done
   })
+
+/** What the mail service said, and when, of the oldest mail that waits because it does not take the key; undefined: none does. */
+export async function refusedMail(db: Executor): Promise<{ message: string; since: Date } | undefined> {
+  const [waiting] = await db
+    .select({ message: mails.error, since: mails.createdAt })
+    .from(mails)
+    .where(and(eq(mails.state, 'waiting'), eq(mails.errorCode, 'unauthorized')))
+    .orderBy(asc(mails.id))
+    .limit(1)
+  return waiting && { message: waiting.message ?? '–', since: waiting.since }
+}
 
 /** Mails that failed for good, and what the service said last of one that waits. */
 export async function mailTroubles(db: Executor): Promise<{ failed: number; error: string | null }> {

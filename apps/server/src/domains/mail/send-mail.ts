@@ -7,6 +7,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
+import { blockAddresses, blockOf } from './blocked-addresses.ts'
 import { readChoices } from './choices.ts'
 import { optionalKind, unsubscribeHeaders } from './footer.ts'
 import { claimMail, FORGOTTEN, recordMail, recordUncertain, type MailFailure } from './record.ts'
@@ -38,13 +39,17 @@ export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>)
 export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string): Promise<void> {
   const { log } = ctx
   const { key, to, template, language = 'en' } = order
-  const { kind, unnamed }: Pick<MailTemplate<unknown>, 'kind' | 'unnamed'> = TEMPLATES[template]
+  const {
+    kind,
+    unnamed,
+    unsubscribe
+  }: Pick<MailTemplate<never>, 'kind' | 'unnamed' | 'unsubscribe'> = TEMPLATES[template]
   const about = { mail: key, template }
   const named = unnamed ? FORGOTTEN : to
   const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
   if (!claimed) return log.info(about, 'mail not sent again')
   const { id, createdAt } = claimed
-  const needless = await whyNeedless(ctx, order, kind)
+  const needless = await whyNeedless(ctx, order, { kind, canEnd: unsubscribe !== undefined })
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'mail skipped')
@@ -67,8 +72,15 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
     ...(final ? { unsent: order, content } : {})
   })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
+  if (sent.noMailbox) await blockUnknown(ctx, to, sent.message)
   log.error({ ...about, reason: sent.message }, 'mail failed for good')
 }
+
+/** The recipient's own server says that there is no such mailbox: no mail service stands between that would report it. */
+const blockUnknown = (ctx: AppContext, address: string, reason: string): Promise<void> =>
+  command(ctx, SYSTEM, unit =>
+    blockAddresses(unit, [{ address, cause: 'bounced', reason, at: ctx.now(), source: 'smtp' }])
+  )
 
 /** A little less than what the queue's tries take together: the last one says that it was the last. */
 const TRY_FOR = 22 * HOUR
@@ -91,15 +103,27 @@ function sendLater(
 }
 
 const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }
+const BOUNCED: MailFailure = { code: 'bounced', sentence: 'the address takes no mail' }
+const COMPLAINED: MailFailure = { code: 'complained', sentence: 'its owner calls our mail spam' }
 const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched off by its recipient' }
 
-/** Why nobody needs this mail any more; null where somebody does. */
-async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailKind): Promise<MailFailure | null> {
+/**
+ * Why nobody needs this mail any more; null where somebody does.
+ * @param mail `canEnd`: its recipient can end such mails in another way than by kind
+ */
+async function whyNeedless(
+  ctx: AppContext,
+  { to, data }: MailOrder,
+  { kind, canEnd }: { kind: MailKind; canEnd: boolean }
+): Promise<MailFailure | null> {
   if ('sealed_code' in data && Date.parse(data.expires_at) <= ctx.now().getTime())
     return { code: 'code_expired', sentence: 'its code expired while it waited' }
   // RFC 2606: nobody has such an address. Deleted users have one.
   if (/\.invalid$/i.test(to)) return NO_SUCH_ADDRESS
   const optional = optionalKind(kind)
+  const blocked = await blockOf(ctx.db, to)
+  if (blocked === 'bounced') return BOUNCED
+  if (blocked && (optional || canEnd)) return COMPLAINED
   return optional && !(await readChoices(ctx.db, to))[optional] ? SWITCHED_OFF : null
 }
 
@@ -107,7 +131,7 @@ async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailK
 export async function deliver(
   ctx: AppContext,
   order: Pick<MailOrder, 'to' | 'key'>,
-  { sent, token }: Pick<RenderedOrder, 'sent' | 'token'>
+  { sent, oneClick }: Pick<RenderedOrder, 'sent' | 'oneClick'>
 ): Promise<MailResult> {
   const { config, secrets } = ctx
   const settings = await readSettings(ctx.db, secrets)
@@ -115,9 +139,9 @@ export async function deliver(
   return mailer.send({
     ...sent,
     to: order.to,
-    from: settings.email_from || defaultSender(settings, config),
+    from: senderOf(settings, config),
     idempotencyKey: order.key,
-    headers: token ? unsubscribeHeaders(config.publicUrl, token) : {}
+    headers: oneClick ? unsubscribeHeaders(oneClick) : {}
   })
 }
 
@@ -164,5 +188,6 @@ function smtpOptions(smtpUrl: string | undefined): MailerOptions {
   }
 }
 
-const defaultSender = (settings: Settings, config: Config): string =>
-  `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`
+/** Whom mails come from: an address, or `Name <address>`. */
+export const senderOf = (settings: Settings, config: Pick<Config, 'publicUrl'>): string =>
+  settings.email_from || `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`

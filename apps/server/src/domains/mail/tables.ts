@@ -1,7 +1,16 @@
 import { sql, type SQL } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text, type AnyPgColumn } from 'drizzle-orm/pg-core'
-import { LANGUAGES, MAIL_FAILURES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
-import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
+import { boolean, check, index, integer, jsonb, pgTable, text, type AnyPgColumn } from 'drizzle-orm/pg-core'
+import {
+  BLOCK_CAUSES,
+  BLOCK_SOURCES,
+  LANGUAGES,
+  MAIL_FAILURES,
+  MAIL_KINDS,
+  MAIL_STATES,
+  OPTIONAL_MAILS,
+  type OptionalMail
+} from '@netlet/contract'
+import { bytes, createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
 
 /** The `at`-th word of a mail's key, whose words are parted by ':'. The first one says what kind of cause it was. */
 export const keyPart = (key: AnyPgColumn, at: 1 | 2 | 3): SQL => sql`split_part(${key}, ':', ${sql.raw(String(at))})`
@@ -69,6 +78,40 @@ export const mailContents = pgTable(
     createdAt: createdAt()
   },
   t => [index('mail_contents_created').on(t.createdAt), index('mail_contents_username').on(lower(t.username))]
+)
+
+/** Addresses that are not written to. A block that an operator lifted stays, and knows when: what was reported before is over. */
+export const blockedAddresses = pgTable(
+  'mail_blocks',
+  {
+    id: id(),
+    /** In lower case. */
+    address: text().notNull().unique('mail_blocks_address'),
+    cause: text({ enum: BLOCK_CAUSES }).notNull(),
+    /** In the words of the mail service. */
+    reason: text().notNull(),
+    source: text({ enum: BLOCK_SOURCES }).notNull(),
+    /** When the mail came back, or was complained about. */
+    at: instant().notNull(),
+    active: boolean().notNull(),
+    liftedAt: instant()
+  },
+  t => [
+    index('mail_blocks_search').using('gin', sql`${t.address} gin_trgm_ops`),
+    index('mail_blocks_active')
+      .on(t.id)
+      .where(sql`${t.active}`),
+    check('mail_blocks_cause', oneOf(t.cause, BLOCK_CAUSES)),
+    check('mail_blocks_source', oneOf(t.source, BLOCK_SOURCES)),
+    check('mail_blocks_lifted', sql`${t.active} or ${t.liftedAt} is not null`)
+  ]
+)
+
+/** Reports of a mail service whose signature counts once, by the hash of what it signed. */
+export const reportTokens = pgTable(
+  'mail_report_tokens',
+  { token: bytes().primaryKey(), createdAt: createdAt() },
+  t => [index('mail_report_tokens_created').on(t.createdAt)]
 )
 
 /** Kinds of mail that an address does not want. Who has no row wants all. */

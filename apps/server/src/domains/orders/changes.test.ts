@@ -6,6 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
+import { limitsQueue } from '../fleet/queues.ts'
 import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
@@ -34,7 +35,10 @@ let shop: TestShop
 let groupId = 0
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney }) })
+  shop = await startTestShop({
+    routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney }),
+    queues: [limitsQueue]
+  })
   groupId = await addGroup(shop.ctx.db, 'here', [])
 })
 afterAll(() => shop?.close())

@@ -1,7 +1,9 @@
 /** What delivery and payments do to a locked order, each within their own command. */
 import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
+import { beginOrderLimits } from '../fleet/index.ts'
 import { addDays } from './renew.ts'
+import { tellOfOrder } from './tell-webhooks.ts'
 import { transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
@@ -42,9 +44,11 @@ export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): 
   else await transition(unit, order, 'fail', changes, { code: failure.code, ...failure.params })
 }
 
-/** Its addresses are on their way to the agents. */
-export const startDelivering = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
+/** Its addresses are on their way to the agents, with what it may use. */
+export async function startDelivering(unit: Unit, order: OrderRow): Promise<OrderRow> {
+  await beginOrderLimits(unit, order.id, order)
+  return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
+}
 
 /** How many addresses work by now, and what keeps the others from working. @returns whether the failure is another one */
 export async function recordProgress(
@@ -72,6 +76,7 @@ export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
 export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword: string): Promise<OrderRow> {
   const changes = { proxyPassword, resetTime: unit.now }
   await updateOrder(unit, order.id, changes)
+  await tellOfOrder(unit, 'credentials.changed', order, { changed: 'password' })
   return { ...order, ...changes }
 }
 

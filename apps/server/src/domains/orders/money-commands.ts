@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
+import { changeOrderLimits } from '../fleet/index.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './ended-time.ts'
 import { addDays } from './renew.ts'
@@ -70,6 +71,7 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
 /** A renewal was given back: see `termWithout`. @returns the days that were taken off */
 export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack, renewal: Renewal): Promise<number> {
   const { taken, ...left } = termWithout(order, renewal, unit.now)
+  if (taken > 0) await changeOrderLimits(unit, order.id, { limits: order.limits, terms: -1, quantity: order.quantity })
   const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
@@ -109,6 +111,8 @@ export async function restoreOrder(
 /** The money of a renewal came back. @param days of its term where that was taken off, to be added again; else null */
 export async function restoreTerm(unit: Unit, order: OrderRow, back: GivenBack, days: number | null): Promise<void> {
   const expiredAt = days !== null && order.expiredAt ? addDays(order.expiredAt, days) : null
+  if (days !== null)
+    await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
   await updateOrder(unit, order.id, {
     refundedAmount: takeRefund(back.amount),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),

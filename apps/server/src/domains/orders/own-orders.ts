@@ -4,6 +4,7 @@ import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pagesById } from '../../infra/db/pages-by-id.ts'
+import { forgetAccess } from '../fleet/index.ts'
 import { orders } from './tables.ts'
 
 /**
@@ -43,12 +44,17 @@ function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }: 
   return !isRefunded
 }
 
-/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it. */
-export async function forgetBuyer({ tx }: Unit, userId: number): Promise<void> {
-  await tx
+/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it, and clients have addresses. */
+export async function forgetBuyer(unit: Unit, userId: number): Promise<void> {
+  await unit.tx
     .update(orders)
     .set({ checkoutUrl: null })
     .where(and(eq(orders.userId, userId), isNotNull(orders.checkoutUrl)))
+  const own = await unit.tx.select({ id: orders.id }).from(orders).where(eq(orders.userId, userId))
+  await forgetAccess(
+    unit,
+    own.map(({ id }) => id)
+  )
 }
 
 /** By what the platform knows a user's orders. */

@@ -15,6 +15,7 @@ import { readSettings } from '../settings/index.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { orders, type OrderLine } from './tables.ts'
+import { tellOfOrder } from './tell-webhooks.ts'
 import { note } from './transition.ts'
 import { unpaidLimit } from './unpaid-limit.ts'
 
@@ -86,6 +87,9 @@ export async function placeOrder(
         quantity: placing.quantity,
         cartStep: variant.step,
         proxyTime: variant.proxyTime,
+        limits: variant.limits,
+        addressFamily: variant.family,
+        egress: variant.egress,
         variantPrice: basePrice,
         aclPrice,
         amount,
@@ -98,9 +102,10 @@ export async function placeOrder(
         proxyUsername: `u${randomCode(9)}`,
         proxyPassword: randomCode(14)
       })
-      .returning({ id: orders.id })
+      .returning()
     if (!order) throw new Error('The order was not inserted')
     unit.publish('order', order.id, caller.id)
+    await tellOfOrder(unit, 'order.placed', order)
     await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
     const { productName, variantName } = variant
     const mail = orderMailFrom({ ...buyer, publicId, productName, variantName })
@@ -125,7 +130,8 @@ export async function placeOrder(
       groupId: variant.groupId,
       step: variant.step,
       rules,
-      quantity: placing.quantity
+      quantity: placing.quantity,
+      family: variant.family
     })
     if (!lease.ok) return refuse(lease.reason)
     return ok(reply)

@@ -71,6 +71,8 @@ export function presentOrder(
     acl_selected: order.rules.join(','),
     acl_names: order.rules.map(id => ruleNames.get(id) ?? `#${id}`),
     proxy_num: order.quantity,
+    address_family: order.addressFamily,
+    egress: order.egress,
     delivery_num: order.deliveryNum,
     task: order.task,
     task_done: order.task === null ? null : order.taskDone,

@@ -8,6 +8,7 @@ import { variants } from '../catalog/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
+import { tellOfOrder } from './tell-webhooks.ts'
 
 const BATCH = 200
 
@@ -54,6 +55,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     // Where the end is so near that both are due, one mail says it.
     const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
     await tx.update(orders).set(sent).where(eq(orders.id, order.id))
+    await tellOfOrder(unit, 'order.expiring', order, { last })
     const mail = orderMailFrom(about)
     enqueueMail(unit, {
       ...mail,

@@ -4,6 +4,7 @@ import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { pauseOf, unservedTime } from './ended-time.ts'
+import { changeOrderLimits } from '../fleet/index.ts'
 import { isTimed, TIMED_STATES } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
@@ -42,7 +43,8 @@ export function renewable(
 
 /**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
- * reminded of the new date. An order that is still on its way has no expiry: its first term will be longer. One that was
+ * reminded of the new date. Its limits stay those that it was placed with, with another term's traffic: a plan that is limited
+ * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer. One that was
  * renewed in an earlier grace and has not worked since keeps the time that it was not served.
  * @param payment what the platform took, in decimals: '12.30', and the days that it pays for
  */
@@ -54,6 +56,7 @@ export async function renewOrder(
   const unserved = unservedTime(order, unit.now)
   const from = unserved > 0 ? new Date(unit.now.getTime() + unserved) : order.expiredAt
   const expiredAt = from && addDays(from, days)
+  await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
   await updateOrder(unit, order.id, {
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,

@@ -6,6 +6,7 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { cancelOrder } from './cancel.ts'
 import { keyOf } from './checkout-keys.ts'
+import { editClientAccess, readClientAccess } from './client-access.ts'
 import { creditDays, setExpiry } from './extend.ts'
 import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
@@ -15,6 +16,7 @@ import { openOrdersOf } from './of-product.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
 import { removeOrder, type RemovalPorts } from './remove.ts'
+import { trafficOfOrder, trafficOfUser } from './traffic.ts'
 import { addressRoutes } from './who-held.ts'
 
 export function orderRoutes(
@@ -63,6 +65,17 @@ export function orderRoutes(
   mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id, { hasOpenMoney }))
   mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, call.body))
   mount(routes.orders.credit, call => creditDays(ctx, call.caller, call.params.id, call.body))
+  mount(routes.orders.clientAccess, ({ caller, params }) => readClientAccess(ctx.db, { orderId: params.id, caller }))
+  mount(routes.orders.setClientAccess, ({ caller, params, body }) =>
+    editClientAccess(ctx, { orderId: params.id, caller }, body)
+  )
+  mount(routes.orders.traffic, ({ caller, params, query }) => {
+    const userId = caller.isSuperuser ? null : caller.id
+    return trafficOfOrder(ctx.db, { id: params.id, userId }, { ...query, now: ctx.now() })
+  })
+  mount(routes.orders.userTraffic, async ({ params, query }) =>
+    ok(await trafficOfUser(ctx.db, params.id, { ...query, now: ctx.now() }))
+  )
   mount(routes.orders.ofProduct, async ({ params }) => ok(await openOrdersOf(ctx.db, params.id)))
   mount(routes.orders.order, ({ params }) => findOrder(ctx.db, params.id, null, ctx.now()))
 }

@@ -5,6 +5,8 @@ import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import {
+  type EgressMode,
+  type OrderFamily,
   ORDER_EVENTS,
   ORDER_FAILURES,
   ORDER_STATES,
@@ -12,6 +14,7 @@ import {
   TASK_FAILURES,
   type OrderFailure,
   type Params,
+  type PlanLimits,
   type TaskFailure
 } from '@netlet/contract'
 
@@ -59,6 +62,14 @@ export const orders = pgTable(
     proxyTime: integer().notNull(),
     variantPrice: money().notNull(),
     aclPrice: money().notNull(),
+    /** What of it is limited: as it was when it was placed, or last renewed. */
+    limits: jsonb()
+      .$type<PlanLimits>()
+      .notNull()
+      .default(sql`'{}'`),
+    /** What one address of it is, and what connections leave from: as its plan said when it was placed. */
+    addressFamily: text().$type<OrderFamily>().notNull().default('ipv4'),
+    egress: text().$type<EgressMode>().notNull().default('fixed'),
     /** quantity × (variantPrice + aclPrice). */
     amount: money().notNull(),
     payAmount: money(),
@@ -169,6 +180,11 @@ export const orders = pgTable(
     index('orders_tasks')
       .on(t.taskAt)
       .where(sql`${t.task} is not null`),
+    check('orders_family', sql`${t.addressFamily} in ('ipv4', 'ipv6', 'any')`),
+    check(
+      'orders_egress',
+      sql`${t.egress} = 'fixed' or (${t.egress} in ('request', 'session') and ${t.addressFamily} = 'ipv6')`
+    ),
     check('orders_fail_code', oneOf(t.failCode, Object.keys(ORDER_FAILURES))),
     check('orders_task', oneOf(t.task, ORDER_TASKS)),
     check('orders_task_error', oneOf(t.taskErrorCode, Object.keys(TASK_FAILURES))),

@@ -1,5 +1,5 @@
 import { refuse, routes, type AddressLease, type ReplyOf } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, max } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -9,12 +9,13 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
+import { proofsOfLeases } from '../fleet/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, whoHeld } from '../inventory/index.ts'
 import { leaseBlocks } from '../inventory/tables.ts'
 import { abuseReplies } from './abuse-reply.ts'
 import { noteLook } from './look-up-address.ts'
-import { orders } from './tables.ts'
+import { orderEvents, orders } from './tables.ts'
 
 type LeaseQuery = ListInput<'id'> & { address: string; from?: string | undefined; to?: string | undefined }
 
@@ -109,12 +110,24 @@ async function holdersOf(
   })
 }
 
+const later = (one: Date, other: Date | undefined): Date => (other && other > one ? other : one)
+
+/** When orders came back last after their end: what was tried before says nothing of their leases since. */
+async function termsOf(db: Executor, orderIds: number[]): Promise<Map<number, Date>> {
+  const rows = await db
+    .select({ orderId: orderEvents.orderId, at: max(orderEvents.at) })
+    .from(orderEvents)
+    .where(and(inArray(orderEvents.orderId, orderIds), inArray(orderEvents.kind, ['revive', 'reopen'])))
+    .groupBy(orderEvents.orderId)
+  return new Map(rows.flatMap(({ orderId, at: came }) => (came ? [[orderId, came] as const] : [])))
+}
+
 /** Entries of the lease history with their orders and customers; what they may do with an address, and no credentials. */
 async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[]> {
   const entries = await historyEntries(db, ids)
   if (entries.length === 0) return []
   const orderIds = [...new Set(entries.map(entry => entry.orderId))]
-  const [rows, names] = await Promise.all([
+  const [rows, names, proofs] = await Promise.all([
     db
       .select({
         id: orders.id,
@@ -127,7 +140,13 @@ async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
       .where(inArray(orders.id, orderIds)),
-    ruleNames(db)
+    ruleNames(db),
+    termsOf(db, orderIds).then(terms =>
+      proofsOfLeases(
+        db,
+        entries.map(entry => ({ ...entry, since: later(entry.leasedAt, terms.get(entry.orderId)) }))
+      )
+    )
   ])
   const byId = new Map(rows.map(row => [row.id, row]))
   return entries.flatMap(entry => {
@@ -145,7 +164,8 @@ async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[
       active_from: isoOrNull(entry.activeFrom),
       released_at: isoOrNull(entry.releasedAt),
       delivered_at: isoOrNull(order.deliveredAt),
-      expired_at: isoOrNull(order.expiredAt)
+      expired_at: isoOrNull(order.expiredAt),
+      proof: proofs.get(entry.id) ?? null
     }
   })
 }

@@ -112,9 +112,9 @@ test('it stays held while the platform is away for an hour, of which the adminis
   expect(await world.row(order.id)).toMatchObject({ state: 'failed', failCode: 'refund_amount_unknown' })
   expect(await deliver(order)).toMatchObject(HELD)
   const { rows } = await world.shop.ctx.db.execute(
-    sql`select distinct data ->> 'key' as key from pgboss.job where name = 'send-mail' and data ->> 'key' like 'refund-amount:%'`
+    sql`select distinct data ->> 'key' as key from pgboss.job where name = 'raise-notice' and data ->> 'key' like 'refund-amount:%'`
   )
-  expect(rows).toEqual([{ key: `refund-amount:foreign:${id}:admin:${boss.user.id}` }])
+  expect(rows).toEqual([{ key: `refund-amount:foreign:${id}` }])
   world.platformOrders.isAway = false
   await askForAllRefunds(world.shop.ctx)
   await work(world)

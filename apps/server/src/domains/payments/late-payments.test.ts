@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  adminMails,
+  adminNotices,
   inState,
   ordersOf,
   outcomeOf,
@@ -56,7 +56,7 @@ test('paid after the time-out: delivered while there is stock, else failed until
     fail_reason: 'Out of stock: the addresses were gone when the payment arrived',
     fail: { code: 'out_of_stock', params: {} }
   })
-  expect((await adminMails(stack)).at(-1)).toContain('paid too late')
+  expect((await adminNotices(stack)).at(-1)).toContain('paid too late')
   expect((await buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${tooLate.order_id}`)).data.status).toBe(
     'success'
   )

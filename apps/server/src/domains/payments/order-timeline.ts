@@ -5,6 +5,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
+import { accessProofs, servers } from '../fleet/tables.ts'
 import { isAboutOutage, keyPart, mails } from '../mail/tables.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
 import { paymentRefunds, payments } from './tables.ts'
@@ -60,7 +61,13 @@ export async function orderTimeline(
       select 1, created_at, 'mail', id, template,
         jsonb_strip_nulls(jsonb_build_object('state', state, 'to', "to", 'error_code', error_code, 'error', error)),
         null, null, state = 'failed' and unsent is not null
-      from ${mails} where ${isAbout(id, platformIds)})
+      from ${mails} where ${isAbout(id, platformIds)}
+      union all
+      select 5, coalesce(p.settled_at, p.asked_at), 'proof', p.id, p.kind || '.' || p.state,
+        jsonb_strip_nulls(jsonb_build_object('server', s.name, 'cause', p.cause, 'answer', p.tries -> 0 ->> 'answer',
+          'address', p.tries -> 0 ->> 'address', 'seen', p.tries -> 0 ->> 'seen', 'took', p.tries -> 0 -> 'took')),
+        p.acknowledged_by, null, false
+      from ${accessProofs} p join ${servers} s on s.id = p.server_id where p.order_id = ${id})
     select * from (
       select *, (extract(epoch from at) * 1000000)::bigint::text as micros from told) placed
     where ${isBefore(earlier)}

@@ -101,8 +101,8 @@ export async function askForAllRefunds(ctx: AppContext): Promise<void> {
       if (awaitsDecision || createdAt.getTime() > late) continue
       const name = (await paymentOf(unit.tx, platformOrderId))?.platformOrderNumber ?? platformOrderId
       await notifyAdmins(unit, {
-        subject: `The amount of a refund of ${name} is not known`,
-        text: `The platform gave ${foreignAmount} of payment ${name} back, and has not said since how much that is in the shop’s currency. The payment is held for as long.\n\nOpen Health in the console to see whether the platform answers. Under Payments you can end the refund’s event: by its reason ‘ignore’ the payment is held no longer.`,
+        words: 'refund_amount',
+        params: { payment: name, money: foreignAmount ?? '–' },
         key: `refund-amount:${key}`
       })
     }

@@ -1,7 +1,7 @@
 import type { RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { adminMails, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
+import { adminNotices, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { DAY } from '../../infra/clock.ts'
 import { compareFigures } from './figures.ts'
@@ -109,7 +109,7 @@ test('a part is noted, and the operator decides; parts that add up to all end th
   expect(await outcomeOf(stack, 'part one again', 'refunds/create')).toMatchObject({ outcome: 'duplicate' })
   expect(await mine(order.order_id)).toMatchObject({ state: 'delivered', delivery_num: 8 })
   expect(await revenueOf(order.id)).toBe('16.60')
-  expect((await adminMails(stack)).at(-1)).toContain('decide whether its lease goes on')
+  expect((await adminNotices(stack)).at(-1)).toContain('decide whether its lease goes on')
   await refunded(id, { id: 902, amount: '16.60', eventId: 'the rest' })
   expect(await outcomeOf(stack, 'the rest', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
   await inState(buyer, order.order_id, 'refunded')

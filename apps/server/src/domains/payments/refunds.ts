@@ -148,9 +148,10 @@ export const tellOfDispute = (
   { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
 ) =>
   notifyAdmins(unit, {
-    subject: `Payment ${payment} is disputed`,
-    text: `The buyer’s bank took ${money} of payment ${payment} (order ${order ?? 'unknown'}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.`,
-    key
+    words: 'dispute',
+    params: { payment, money, order: order ?? '–' },
+    key,
+    cause: 'dispute'
   })
 
 async function correct(

@@ -15,7 +15,7 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { useCoupons } from '../rewards/index.ts'
+import { freeCoupons, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, isPaidBack, isUnpaid, purchaseProblem, renewalProblem, sumRefunds } from './compare-payment.ts'
 import { isListed } from './foreign-refunds.ts'
@@ -68,8 +68,15 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
     settings,
     refunds: await refundsOf(tx, paid.id)
   })
-  if (payment.refundedAt) return paidBack(unit, order, payment)
+  if (payment.refundedAt) {
+    // The platform has counted what its codes took off, and counts that on.
+    await useCoupons(unit, order?.userId ?? null, codesOf(paid))
+    await freeCoupons(unit, paid.id)
+    return paidBack(unit, order, payment)
+  }
   if (!order) {
+    // What its codes took off, they take off no more.
+    await useCoupons(unit, null, codesOf(paid))
     // It names none, and has nothing of ours: a sale of something else.
     if (!named && !(await holdsOurs(unit, paid))) return { outcome: 'ignored' }
     tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')

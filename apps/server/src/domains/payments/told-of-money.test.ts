@@ -8,6 +8,7 @@ import { deliveryPorts } from '../../workers.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
 import { nextId } from './telling.fixture.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -51,13 +52,7 @@ async function mailTexts(publicId: string, template: Template, language: Languag
   return mails.map(({ subject, text }) => `${subject}\n${text}`)
 }
 
-const notices = async () => {
-  const { rows } = await world.shop.ctx.db.execute<{ subject: string; text: string }>(
-    sql`select data -> 'data' ->> 'subject' as subject, data -> 'data' ->> 'text' as text from pgboss.job
-      where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by created_on, id`
-  )
-  return rows
-}
+const notices = () => raisedNotices(world.shop.ctx.db)
 
 test('whoever paid twice is told that the proxies go on and the second payment goes back, in both languages', async () => {
   const { order } = await delivered()
@@ -79,7 +74,7 @@ test('a chargeback is told as a dispute: its customer, and once the administrato
   expect(told).toMatchObject({ outcome: 'refunded', detail: { reason: 'chargeback' } })
   await tell(world, 'disputes/update', { ...dispute, status: 'under_review' })
   const sent = (await notices()).slice(before)
-  expect(sent.map(({ subject }) => subject)).toEqual([`Payment ${paid.name} is disputed`])
+  expect(sent.map(({ title }) => title)).toEqual([`Payment ${paid.name} is disputed`])
   expect(sent[0]?.text).toContain(order.publicId)
   expect(sent[0]?.text).toContain('deadline')
   const [mail] = await mailTexts(order.publicId, 'payment-refunded')

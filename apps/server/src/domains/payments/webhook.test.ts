@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  adminMails,
+  adminNotices,
   inState,
   outcomeOf,
   paidEvent,
@@ -11,6 +11,7 @@ import {
   ruleVariant,
   stockOf
 } from '../../testing/buying.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import type { Published } from '../../infra/change-feed.ts'
 import { DAY } from '../../infra/clock.ts'
@@ -105,15 +106,17 @@ test('one payment changes its order once: ten times at once, again later, and un
 })
 
 test('a payment for nothing of ours changes nothing and is shown to an administrator', async () => {
-  const mails = (await adminMails(stack)).length
+  const mails = (await adminNotices(stack)).length
   expect(await report(shop.url, paidEvent({ publicId: 'NL-nobody', amount: '1.00' }), { eventId: 'unknown' })).toBe(200)
   expect(await outcomeOf(stack, 'unknown')).toEqual({ outcome: 'unknown_order', detail: { order_id: 'NL-nobody' } })
   expect(await report(shop.url, { no: 'order' }, { eventId: 'unreadable' })).toBe(200)
   expect(await outcomeOf(stack, 'unreadable')).toEqual({ outcome: 'unreadable', detail: null })
-  const newMails = (await adminMails(stack)).slice(mails)
+  const newMails = (await adminNotices(stack)).slice(mails)
   expect(newMails).toHaveLength(2)
   expect(newMails[0]).toContain('no order of ours is named (order_id NL-nobody)')
   expect(newMails[1]).toContain('unreadable')
+  const inChinese = (await raisedNotices(stack.ctx.db, 'zh-CN')).map(({ text }) => text).join('\n')
+  expect(inChinese).toContain('：未对应本店的任何订单（order_id NL-nobody）。')
 })
 
 test('lines that fall short: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
@@ -131,7 +134,9 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
     fail: { code: 'lines_missing', params: { missing } }
   })
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
-  expect((await adminMails(stack)).at(-1)).toContain(`order ${order_id} was paid for less than was ordered: ${missing}`)
+  expect((await adminNotices(stack)).at(-1)).toContain(
+    `order ${order_id} was paid for less than was ordered: ${missing}`
+  )
   expect(await customerMails(order_id)).toEqual(['payment-not-delivered'])
   expect(await tagsOf(event.id)).toEqual([
     { tags: ['delivery_fail'], note: `Paid for less than was ordered: ${missing}` }
@@ -292,7 +297,7 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   await eventually('the change', async () => heard.some(one => one.resource === 'order' && one.id === id))
   stop()
   expect(heard.filter(one => one.resource === 'order')).toEqual([{ resource: 'order', id, userId: uid }])
-  expect((await adminMails(stack)).at(-1)).toContain('was paid already; refund #')
+  expect((await adminNotices(stack)).at(-1)).toContain('was paid already; refund #')
   expect(await moved(order_id)).toEqual({ ...before, payments: 3 })
   expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })
 })

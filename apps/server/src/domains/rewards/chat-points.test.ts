@@ -9,6 +9,7 @@ import { accountRoutes } from '../accounts/index.ts'
 import { accountPorts } from '../../ports.ts'
 import { applyRetention } from '../retention/apply.ts'
 import { rewardsRetention, rewardsRoutes } from './index.ts'
+import { rewardsQueues } from './queues.ts'
 import { chatAccountPoints, chatEvents, chatPoints, pointRecords } from './tables.ts'
 
 let shop: TestShop
@@ -19,6 +20,7 @@ let now = NOON
 
 beforeAll(async () => {
   shop = await startTestShop({
+    queues: rewardsQueues,
     routes: (mount, ctx) => {
       accountRoutes(mount, ctx, accountPorts(ctx))
       rewardsRoutes(mount, ctx)

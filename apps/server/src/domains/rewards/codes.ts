@@ -1,16 +1,30 @@
-import { eq, sql } from 'drizzle-orm'
+import type { CodeKind } from '@netlet/contract'
+import { sql, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { coupons, giftCards } from './tables.ts'
+import { coupons, giftCards, levelCodes } from './tables.ts'
 
 /**
- * A gift card's code becomes a promo code when somebody exchanges coins for it. So one code must not be in both
- * tables before that: whoever adds or renames a code takes this lock first, until the command ends.
+ * One code is one discount of the platform, so it must not be in two tables, nor be two levels'. Only a gift card's code
+ * becomes a promo code, when somebody exchanges coins for it. Whoever adds or renames a code takes this lock first, until
+ * the command ends.
  */
 export const lockCodes = (tx: Executor): Promise<void> => lock(tx, 'rewardCodes')
 
-export const isGiftCardCode = async (tx: Executor, code: string): Promise<boolean> =>
-  (await tx.$count(giftCards, eq(sql`lower(${giftCards.code})`, code.toLowerCase()))) > 0
+/** Case does not count, as on the platform. */
+export const sameCode = (column: PgColumn, code: string): SQL => sql`lower(${column}) = lower(${code})`
 
-export const isCouponCode = async (tx: Executor, code: string): Promise<boolean> =>
-  (await tx.$count(coupons, eq(sql`lower(${coupons.code})`, code.toLowerCase()))) > 0
+/**
+ * Is a code somebody else's? Called under `lockCodes`. Of promo codes and of gift cards each table keeps its own apart.
+ * @param kept the code that the row has already: it may keep one that came from a gift card
+ */
+export async function isCodeTaken(
+  tx: Executor,
+  { kind, code, kept = '' }: { kind: CodeKind; code: string; kept?: string | undefined }
+): Promise<boolean> {
+  if (code === '' || code.toLowerCase() === kept.toLowerCase()) return false
+  const inCoupons = kind !== 'coupon' && (await tx.$count(coupons, sameCode(coupons.code, code))) > 0
+  const inCards = kind !== 'gift_card' && (await tx.$count(giftCards, sameCode(giftCards.code, code))) > 0
+  return inCoupons || inCards || (await tx.$count(levelCodes, sameCode(levelCodes.code, code))) > 0
+}

@@ -1,4 +1,4 @@
-import { refuse, type Coupon } from '@netlet/contract'
+import { refuse, type CodeState, type Coupon, type DiscountType } from '@netlet/contract'
 import { and, arrayContains, eq, ilike, isNull, not, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
@@ -10,20 +10,33 @@ import { among, defineList, idsByText, type ListInput } from '../../infra/list/i
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
-import { isGiftCardCode, lockCodes } from './codes.ts'
+import { isCodeTaken, lockCodes } from './codes.ts'
+import { tooManyPercent } from './discount-limits.ts'
+import { endCode, followCode, lookAtCode, presentSeen, withoutSeen } from './platform-codes.ts'
+import { noteStrangersUse } from './strangers-use.ts'
 import { coupons } from './tables.ts'
 
-type CouponInput = { username: string; code: string; discount: string; code_type: 1 | 2; is_used?: boolean | undefined }
+type CouponInput = {
+  username: string
+  code: string
+  discount: string
+  discount_type?: DiscountType | undefined
+  code_type: 1 | 2
+  is_used?: boolean | undefined
+}
+type Query = ListInput<'id'> & { platform_state?: CodeState | undefined }
 
 /** Promo codes, found by code and by their holder's name: everyone's, or those that `holderId` holds. */
 export const couponList = (holderId?: number) =>
-  defineList<ListInput<'id'>, Coupon>({
+  defineList<Query, Coupon>({
     name: 'promo_codes',
     table: coupons,
     id: coupons.id,
     sort: { id: coupons.id },
-    async match(db, { search }) {
-      const own = holderId === undefined ? undefined : eq(coupons.holderId, holderId)
+    async match(db, { search, platform_state }) {
+      const inState = platform_state && eq(coupons.platformState, platform_state)
+      // What the platform has is for administrators: to a holder the filter says nothing.
+      const own = holderId === undefined ? inState : eq(coupons.holderId, holderId)
       if (search === undefined) return { where: [own] }
       const [ids, holders] = await Promise.all([
         idsByText(db, { table: coupons, id: coupons.id, text: coupons.code, where: own }, search, FOUND + 1),
@@ -38,7 +51,10 @@ export const couponList = (holderId?: number) =>
         capped: ids.length > FOUND || holders.length > FOUND
       }
     },
-    load: async (db, ids) => (await selectCoupons(db).where(among(coupons.id, ids))).map(present)
+    load: async (db, ids) => {
+      const rows = await selectCoupons(db).where(among(coupons.id, ids))
+      return rows.map(row => present(row, { isKnown: holderId === undefined }))
+    }
   })
 
 /** Codes, and holders, that a search goes through: the newest so many. */
@@ -56,9 +72,10 @@ export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Pro
     if (!row.ok) return row
     const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
     if (!made) throw new Error('the promo code was not added')
+    await lookAtCode(unit, { kind: 'coupon', id: made.id })
     const after = await readCoupon(tx, made.id)
     if (!after) throw new Error('the promo code is gone')
-    unit.audit('coupon.create', made.id, { after })
+    unit.audit('coupon.create', made.id, { after: withoutSeen(after) })
     unit.publish('coupon', made.id, row.data.holderId)
     return ok(after)
   })
@@ -78,19 +95,24 @@ export function updateCoupon(
     if (!before) return refuse('not_found')
     const stale = staleEdit(version, before, { now: fieldsOf(before), sent: fieldsOf(form) })
     if (stale) return stale
-    const row = await rowOf(tx, form, before.code)
+    const row = await rowOf(tx, { ...form, discount_type: form.discount_type ?? before.discount_type }, before.code)
     if (!row.ok) return row
     const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
-    // An administrator's word stands, whatever becomes of a payment that used it before.
-    const decided = form.is_used !== undefined && form.is_used !== before.is_used ? { usedBy: [], freedBy: [] } : {}
+    const isDecided = form.is_used !== undefined && form.is_used !== before.is_used
+    const isRenamed = before.code.toLowerCase() !== row.data.code.toLowerCase()
     const changed = await tx
       .update(coupons)
-      .set({ ...row.data, ...decided })
+      .set({ ...row.data, ...countedAfter({ isDecided, isRenamed }) })
       .where(eq(coupons.id, id))
       .returning({ id: coupons.id })
+    if (!held || changed.length === 0) return refuse('not_found')
+    if (before.code !== row.data.code) endCode(unit, before.code)
+    // What an administrator says is spent counts at the checkout no longer; one that is free again does.
+    if (isDecided && form.is_used) endCode(unit, row.data.code)
+    await followCode(unit, { kind: 'coupon', id })
     const after = await readCoupon(tx, id)
-    if (!held || changed.length === 0 || !after) return refuse('not_found')
-    unit.audit('coupon.edit', id, { before, after })
+    if (!after) return refuse('not_found')
+    unit.audit('coupon.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
     if (held.by !== row.data.holderId) unit.publish('coupon', id, held.by)
     unit.publish('coupon', id, row.data.holderId)
     return ok(after)
@@ -102,24 +124,29 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
     const { tx } = unit
     const before = await readCoupon(tx, id)
     const [deleted] = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ holderId: coupons.holderId })
-    if (!deleted) return refuse('not_found')
-    unit.audit('coupon.delete', id, { before })
+    if (!deleted || !before) return refuse('not_found')
+    endCode(unit, before.code)
+    unit.audit('coupon.delete', id, { before: withoutSeen(before) })
     unit.publish('coupon', id, deleted.holderId)
     return done
   })
 }
 
 /**
- * Marks promo codes as used that a paid order of their holder named. Codes of others stay as they are.
+ * Marks promo codes as used that a paid order of their holder named. Codes of others do not become used, see
+ * `noteStrangersUse`.
+ * @param holderId null: the order is of nobody in the shop
  * @param payment the platform's id of that order: see `freeCoupons`
  */
 export async function useCoupons(
   unit: Unit,
-  holderId: number,
+  holderId: number | null,
   { codes, payment }: { codes: readonly string[]; payment: string }
 ): Promise<void> {
   if (codes.length === 0) return
   const named = codes.map(code => code.trim().toLowerCase())
+  await noteStrangersUse(unit, named, holderId)
+  if (holderId === null) return
   const used = await unit.tx
     .update(coupons)
     .set({ isUsed: true, ...movedTo(payment, 'usedBy') })
@@ -150,8 +177,21 @@ async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Prom
       isUsed: to === 'usedBy' ? true : sql`cardinality(array_remove(${coupons.usedBy}, ${payment})) > 0`
     })
     .where(arrayContains(from, [payment]))
-    .returning({ id: coupons.id, holderId: coupons.holderId })
-  for (const { id, holderId } of changed) unit.publish('coupon', id, holderId)
+    .returning({ id: coupons.id, holderId: coupons.holderId, isUsed: coupons.isUsed })
+  for (const { id, holderId, isUsed } of changed) {
+    unit.publish('coupon', id, holderId)
+    // The platform counts its use of before: it may be used once more.
+    if (!isUsed) await followCode(unit, { kind: 'coupon', id })
+  }
+}
+
+/** What the platform counts of a promo code's uses, after an edit. */
+function countedAfter({ isDecided, isRenamed }: { isDecided: boolean; isRenamed: boolean }) {
+  const inLists = sql`cardinality(${coupons.usedBy}) + cardinality(${coupons.freedBy})`
+  // An administrator's word stands, whatever becomes of a payment that used it before. The platform counts that on.
+  if (isDecided)
+    return { usedBy: [], freedBy: [], countedBefore: isRenamed ? 0 : sql`${coupons.countedBefore} + ${inLists}` }
+  return isRenamed ? { countedBefore: sql`-(${inLists})` } : {}
 }
 
 /** A payment stands in one of both lists, once. */
@@ -167,18 +207,20 @@ const movedTo = (payment: string, to: 'usedBy' | 'freedBy') => {
  * @param kept the code that the promo code has already, if any: it may keep one that came from a gift card
  */
 async function rowOf(tx: Executor, form: CouponInput, kept?: string) {
+  const percent = tooManyPercent(form.discount, form.discount_type ?? 'amount')
+  if (percent) return percent
   const [holder] = await tx
     .select({ id: users.id })
     .from(users)
     .where(and(eq(sql`lower(${users.username})`, form.username.toLowerCase()), isNull(users.deletedAt)))
   if (!holder) return refuse('unknown_user', { data: { errors: { username: 'This user does not exist' } } })
-  if (kept?.toLowerCase() !== form.code.toLowerCase() && (await isGiftCardCode(tx, form.code)))
-    return refuse('code_taken')
+  if (await isCodeTaken(tx, { kind: 'coupon', code: form.code, kept })) return refuse('code_taken')
   return ok({
     holderId: holder.id,
     code: form.code,
     codeType: form.code_type,
     discount: form.discount,
+    discountType: form.discount_type ?? 'amount',
     ...(form.is_used === undefined ? {} : { isUsed: form.is_used })
   })
 }
@@ -197,20 +239,25 @@ async function readCoupon(db: Executor, id: number): Promise<Coupon | undefined>
 }
 
 /** What the form of a promo code shows. */
-const fieldsOf = ({ username, code, discount, code_type, is_used }: CouponInput) => ({
+const fieldsOf = ({ username, code, discount, discount_type, code_type, is_used }: CouponInput) => ({
   username,
   code,
   discount,
+  discount_type,
   code_type,
   is_used
 })
 
-function present({ coupon, username }: { coupon: typeof coupons.$inferSelect; username: string }): Coupon {
+function present(
+  { coupon, username }: { coupon: typeof coupons.$inferSelect; username: string },
+  reader: { isKnown?: boolean } = {}
+): Coupon {
   const fields = {
     username,
     code: coupon.code,
     code_type: coupon.codeType === 2 ? 2 : 1,
     discount: coupon.discount,
+    discount_type: coupon.discountType,
     is_used: coupon.isUsed
   } as const
   return {
@@ -218,6 +265,7 @@ function present({ coupon, username }: { coupon: typeof coupons.$inferSelect; us
     holder_username: username,
     ...fields,
     created_at: iso(coupon.createdAt),
+    ...presentSeen(coupon, reader),
     version: versionOf(fieldsOf(fields))
   }
 }

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, asc, eq, not } from 'drizzle-orm'
+import { and, asc, desc, eq, ne, not, sql } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -8,6 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { lockUser } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
 import { pendingCoins } from './pending-coins.ts'
+import { createCode } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 
 export type Exchanged = {
@@ -17,12 +18,23 @@ export type Exchanged = {
   reward_points: number
 }
 
+/**
+ * Cards that nobody has, and whose codes may take off what they say: the platform neither refused them nor has another discount
+ * under them, nor one that was used up, nor one for other customers that the shop did not make; while it is asked again, what it had last counts. One that it does not have yet is created with the exchange.
+ */
+const isOffered = and(
+  not(giftCards.isExchanged),
+  ne(giftCards.platformState, 'refused'),
+  sql`not (${giftCards.platformDiffers} && array['kind', 'value', 'items', 'minimum', 'ended', 'used'])`,
+  sql`not (${giftCards.platformDiffers} @> array['holder', 'foreign'])`
+)
+
 /** What coins can be exchanged for now, at the price of the cheapest card of each amount, cheapest first. */
 export async function listExchangeOptions(db: Executor): Promise<{ mount: string; point: number }[]> {
   const options = await db
     .selectDistinctOn([giftCards.mount], { mount: giftCards.mount, point: giftCards.point })
     .from(giftCards)
-    .where(not(giftCards.isExchanged))
+    .where(isOffered)
     .orderBy(asc(giftCards.mount), asc(giftCards.point))
   return options.toSorted((a, b) => a.point - b.point)
 }
@@ -46,8 +58,8 @@ export async function exchangeCoins(
     const [card] = await tx
       .select()
       .from(giftCards)
-      .where(and(not(giftCards.isExchanged), eq(giftCards.mount, mount)))
-      .orderBy(asc(giftCards.point), asc(giftCards.id))
+      .where(and(isOffered, eq(giftCards.mount, mount)))
+      .orderBy(asc(giftCards.point), desc(eq(giftCards.platformState, 'present')), asc(giftCards.id))
       .limit(1)
       // A card that another exchange has locked is most likely taken: use the next one instead of waiting.
       .for('update', { skipLocked: true })
@@ -58,7 +70,13 @@ export async function exchangeCoins(
     if (spendable < card.point) return refuse('insufficient_coins')
     await tx
       .update(giftCards)
-      .set({ isExchanged: true, exchangedBy: userId, exchangedAt: now })
+      .set({
+        isExchanged: true,
+        exchangedBy: userId,
+        exchangedAt: now,
+        platformState: 'unknown',
+        platformProblem: null
+      })
       .where(eq(giftCards.id, card.id))
     await grantPoints(unit, {
       userId,
@@ -72,6 +90,8 @@ export async function exchangeCoins(
       .insert(coupons)
       .values({ holderId: userId, code: card.code, codeType: 2, discount: card.mount, createdAt: now })
       .returning({ id: coupons.id })
+    // The shop's discount of it becomes this customer's, and is made where there is none: coins were paid for it.
+    if (coupon) await createCode(unit, { kind: 'coupon', id: coupon.id })
     unit.publish('gift_card', card.id)
     unit.publish('coupon', coupon?.id, userId)
     return ok({ code: card.code, mount: card.mount, reward_points: user.coins - card.point })

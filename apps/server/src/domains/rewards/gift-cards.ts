@@ -7,7 +7,8 @@ import type { Executor } from '../../infra/db/client.ts'
 import { countOutcomes, type Outcomes } from '../../infra/outcomes.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
-import { isCouponCode, lockCodes } from './codes.ts'
+import { isCodeTaken, lockCodes } from './codes.ts'
+import { endCode, followCode, lookAtCode, withoutSeen } from './platform-codes.ts'
 import { giftCardFields as fieldsOf, presentGiftCard as present } from './list-gift-cards.ts'
 import { giftCards } from './tables.ts'
 
@@ -17,10 +18,11 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
   return command(ctx, by, { unique: { gift_cards_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
     await lockCodes(tx)
-    if (await isCouponCode(tx, form.code)) return refuse('code_taken')
+    if (await isCodeTaken(tx, { kind: 'gift_card', code: form.code })) return refuse('code_taken')
     const [made] = await tx.insert(giftCards).values(form).returning()
     if (!made) throw new Error('the gift card was not added')
-    const after = present(made)
+    await lookAtCode(unit, { kind: 'gift_card', id: made.id })
+    const after = present({ ...made, platformState: 'waiting' })
     unit.audit('gift_card.create', made.id, { after: masked(after) })
     return ok(after)
   })
@@ -41,11 +43,13 @@ export function updateGiftCard(
     const before = present(row.data)
     const stale = staleEdit(version, before, { now: fieldsOf(before), sent: fieldsOf(form) })
     if (stale) return stale
-    if (row.data.code.toLowerCase() !== form.code.toLowerCase() && (await isCouponCode(tx, form.code)))
-      return refuse('code_taken')
+    if (await isCodeTaken(tx, { kind: 'gift_card', code: form.code, kept: before.code })) return refuse('code_taken')
     const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
     if (!changed) return refuse('not_found')
-    const after = present(changed)
+    if (before.code !== form.code) endCode(unit, before.code)
+    if (before.code !== form.code || before.mount !== changed.mount) await followCode(unit, { kind: 'gift_card', id })
+    const [kept] = await tx.select().from(giftCards).where(eq(giftCards.id, id))
+    const after = present(kept ?? changed)
     unit.audit('gift_card.edit', id, { before: masked(before), after: masked(after) })
     return ok(after)
   })
@@ -59,6 +63,7 @@ export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<n
   const row = await takeUnexchanged(unit.tx, id)
   if (!row.ok) return row
   await unit.tx.delete(giftCards).where(eq(giftCards.id, id))
+  endCode(unit, row.data.code)
   unit.audit('gift_card.delete', id, { before: masked(present(row.data)) })
   return done
 }
@@ -78,8 +83,8 @@ export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcom
   )
 
 /** For the audit log: who knows a gift card's code can spend it. */
-const masked = (card: GiftCard): GiftCard => ({
-  ...card,
+const masked = (card: GiftCard) => ({
+  ...withoutSeen(card),
   code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`
 })
 

@@ -8,12 +8,13 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { grantForPayment, rewardsRoutes } from './index.ts'
+import { rewardsQueues } from './queues.ts'
 import { pointRecords } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: rewardsRoutes })
+  shop = await startTestShop({ routes: rewardsRoutes, queues: rewardsQueues })
 })
 afterAll(() => shop.close())
 

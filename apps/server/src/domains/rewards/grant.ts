@@ -1,6 +1,7 @@
 import { fillIn, POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
+import { followLevel } from './level-tags.ts'
 import { pointRecords } from './tables.ts'
 
 export type Grant = {
@@ -36,6 +37,7 @@ export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   if (point === 0) return false
   if (!(await writeRecord(unit, grant))) return false
   await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })
+  if (kind === 'level') await followLevel(unit, userId, point)
   if (kind === 'level' || point < 0) return true
   const owed = Math.min((await lockBalance(unit.tx, userId))?.coinsOwed ?? 0, point)
   if (owed === 0) return true

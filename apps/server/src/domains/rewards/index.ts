@@ -5,7 +5,14 @@
  * record with them. Others grant by the functions below within their own command.
  */
 export { changePoints } from './account-points.ts'
-export { freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'
+export { couponList, freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'
+export {
+  chatAccountHash,
+  chatChannels,
+  chatPointsOfDay,
+  grantForChatMessage,
+  OLDEST_CHAT_MESSAGE
+} from './chat-points.ts'
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { pendingCoins } from './pending-coins.ts'
 export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
@@ -14,7 +21,19 @@ export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-ca
 export { giftCardList } from './list-gift-cards.ts'
 export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'
 
+export {
+  askPlatformIn,
+  followWhoeverHas,
+  isAsWanted,
+  noteCode,
+  wantedCode,
+  wantedCodes,
+  type CodeRef,
+  type Seen
+} from './platform-codes.ts'
+export { endCodesOf, followAddress } from './follow-holder.ts'
+export { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from './queues.ts'
 export { rewardsJobs } from './jobs.ts'
-export { discountCodeFor, levelThresholds, seedLevelCodes } from './level-codes.ts'
+export { discountCodeFor, levelCodeList, levelThresholds, seedLevelCodes } from './level-codes.ts'
 export { rewardsRetention } from './retention.ts'
 export { rewardsRoutes } from './routes.ts'

@@ -1,18 +1,30 @@
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { decayLevelPoints } from './decay.ts'
+import { followCodesOf } from './follow-holder.ts'
+import { followLevels } from './level-tags.ts'
+import { holderCodesQueue } from './queues.ts'
 
 // Long enough for many users; a run that is cut off goes on where it was.
 const decayQueue = queue('decay-level-points', { expireInSeconds: 900 })
 
 export const rewardsJobs: Job[] = [
+  job(holderCodesQueue, {
+    purpose: "Takes the discounts of a holder's unused promo codes along, after a change of the e-mail address.",
+    importance: 'background',
+    run: followCodesOf
+  }),
   job(decayQueue, {
     purpose: "Lowers everyone's level points once a month, from the day that the settings name.",
     // Every hour, not on the day: a shop that was down on the day catches up.
     cron: '7 * * * *',
     async run(ctx) {
       const changed = await decayLevelPoints(ctx)
-      if (changed > 0) ctx.log.info({ users: changed }, 'level points decayed')
+      if (changed === 0) return
+      ctx.log.info({ users: changed }, 'level points decayed')
+      await command(ctx, SYSTEM, async unit => followLevels(unit))
     }
   })
 ]

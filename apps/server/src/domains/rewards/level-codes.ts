@@ -1,4 +1,4 @@
-import { refuse, sentenceOf, type LevelCode } from '@netlet/contract'
+import { refuse, sentenceOf, type CodeState, type DiscountType, type LevelCode } from '@netlet/contract'
 import { asc, desc, eq, lte, ne, sql, ilike, or } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -10,6 +10,10 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
+import { isCodeTaken, lockCodes } from './codes.ts'
+import { tooManyPercent } from './discount-limits.ts'
+import { followLevels } from './level-tags.ts'
+import { endCode, followCode, lookAtCode, presentSeen, withoutSeen } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
 
 const SEED = [100, 5000, 10_000, 20_000, 50_000]
@@ -43,34 +47,63 @@ export async function discountCodeFor(db: Executor, userId: number): Promise<str
 
 /** Levels in their order; codes are for administrators' eyes. */
 export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
-  defineList<ListInput<'level'>, LevelCode>({
+  defineList<ListInput<'level'> & { platform_state?: CodeState | undefined }, LevelCode>({
     name: 'level_codes',
     table: levelCodes,
     id: levelCodes.id,
     sort: { level: levelCodes.level },
-    match: (_db, { search }) => {
-      if (search === undefined) return {}
+    match: (_db, { search, platform_state }) => {
+      const inState = withCodes && platform_state ? eq(levelCodes.platformState, platform_state) : undefined
+      if (search === undefined) return { where: [inState] }
       const level = sql`${levelCodes.level}::text = ${search}`
       // A search must not tell those who may not see the codes which ones there are.
-      return { where: [withCodes ? or(ilike(levelCodes.code, containing(search)), level) : level] }
+      return { where: [inState, withCodes ? or(ilike(levelCodes.code, containing(search)), level) : level] }
     },
     async load(db, ids) {
       const rows = await db.select().from(levelCodes).where(among(levelCodes.id, ids))
-      return rows.map(row => present({ ...row, code: withCodes ? row.code : null }))
+      return rows.map(row => present(row, { withCodes }))
     }
   })
 
-type LevelForm = { discount: string; code: string; point: number }
+type LevelForm = { discount: string; discount_type?: DiscountType | undefined; code: string; point: number }
+type LevelRow = typeof levelCodes.$inferSelect
 
 /** What the form of a level shows. */
-const fieldsOf = ({ discount, code, point }: Pick<LevelCode, 'discount' | 'code' | 'point'>) => ({
+const fieldsOf = ({
   discount,
+  discount_type,
+  code,
+  point
+}: Pick<LevelCode, 'discount' | 'code' | 'point'> & { discount_type?: DiscountType | undefined }) => ({
+  discount,
+  discount_type,
   code,
   point
 })
 
 /** Of a code that the reader may not see, the version tells nothing either. */
-const present = (row: Omit<LevelCode, 'version'>): LevelCode => ({ ...row, version: versionOf(fieldsOf(row)) })
+function present(row: LevelRow, { withCodes = true }: { withCodes?: boolean } = {}): LevelCode {
+  const { id, level, discount, discountType: discount_type, point } = row
+  const fields = { discount, discount_type, code: withCodes ? row.code : null, point }
+  return {
+    id,
+    level,
+    ...fields,
+    ...presentSeen(row, { isKnown: withCodes }),
+    version: versionOf(fieldsOf(fields))
+  }
+}
+
+/** The columns that a form sets. @param before what is kept where the form says nothing of it */
+const columnsOf = (
+  { discount, discount_type, code, point }: LevelForm,
+  before?: LevelRow
+): Pick<LevelRow, 'discount' | 'discountType' | 'code' | 'point'> => ({
+  discount,
+  discountType: discount_type ?? before?.discountType ?? 'amount',
+  code,
+  point
+})
 
 /** Adds a level that is missing. */
 export function createLevelCode(
@@ -80,13 +113,23 @@ export function createLevelCode(
 ): Promise<Result<LevelCode>> {
   return command(ctx, by, { unique: { level_codes_level_unique: 'conflict' } }, async unit => {
     const { tx } = unit
+    await lockCodes(tx)
     await lockLevels(tx)
     const wrong = await outOfOrder(tx, form)
     if (wrong) return wrong
-    const [made] = await tx.insert(levelCodes).values(form).returning()
+    if (await isCodeTaken(tx, { kind: 'level_code', code: form.code })) return refuse('code_taken')
+    const columns = columnsOf(form)
+    const percent = tooManyPercent(columns.discount, columns.discountType)
+    if (percent) return percent
+    const [made] = await tx
+      .insert(levelCodes)
+      .values({ ...columns, level: form.level })
+      .returning()
     if (!made) throw new Error('the level was not added')
-    unit.audit('level_code.create', made.id, { after: made })
-    return ok(present(made))
+    await lookAtCode(unit, { kind: 'level_code', id: made.id })
+    followLevels(unit)
+    unit.audit('level_code.create', made.id, { after: withoutSeen(made) })
+    return ok(present({ ...made, platformState: 'waiting' }))
   })
 }
 
@@ -98,16 +141,27 @@ export async function updateLevelCode(
 ): Promise<Result<LevelCode>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
+    await lockCodes(tx)
     await lockLevels(tx)
     const [before] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
     if (!before) return refuse('not_found')
-    const stale = staleEdit(version, present(before), { now: fieldsOf(before), sent: fieldsOf(form) })
+    const shown = present(before)
+    const stale = staleEdit(version, shown, { now: fieldsOf(shown), sent: fieldsOf(form) })
     if (stale) return stale
+    const columns = columnsOf(form, before)
     const wrong = await outOfOrder(tx, { ...form, level: before.level })
     if (wrong) return wrong
-    const after = { ...before, ...form }
-    await tx.update(levelCodes).set(form).where(eq(levelCodes.id, id))
-    unit.audit('level_code.edit', id, { before, after })
+    const { code } = columns
+    if (await isCodeTaken(tx, { kind: 'level_code', code, kept: before.code })) return refuse('code_taken')
+    const percent = tooManyPercent(columns.discount, columns.discountType)
+    if (percent) return percent
+    await tx.update(levelCodes).set(columns).where(eq(levelCodes.id, id))
+    if (before.code !== columns.code) endCode(unit, before.code)
+    await followCode(unit, { kind: 'level_code', id })
+    if (before.point !== columns.point) followLevels(unit)
+    const [after] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
+    if (!after) return refuse('not_found')
+    unit.audit('level_code.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
     return ok(present(after))
   })
 }
@@ -117,7 +171,9 @@ export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): P
     const { tx } = unit
     const [before] = await tx.delete(levelCodes).where(eq(levelCodes.id, id)).returning()
     if (!before) return refuse('not_found')
-    unit.audit('level_code.delete', id, { before })
+    endCode(unit, before.code)
+    followLevels(unit)
+    unit.audit('level_code.delete', id, { before: withoutSeen(before) })
     return done
   })
 }

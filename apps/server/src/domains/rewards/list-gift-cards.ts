@@ -1,11 +1,15 @@
-import type { GiftCard } from '@netlet/contract'
+import type { CodeState, GiftCard } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { versionOf } from '../../infra/version.ts'
+import { presentSeen } from './platform-codes.ts'
 import { giftCards } from './tables.ts'
 
-type Query = ListInput<'id' | 'mount' | 'point'> & { is_exchanged?: '0' | '1' | undefined }
+type Query = ListInput<'id' | 'mount' | 'point'> & {
+  is_exchanged?: '0' | '1' | undefined
+  platform_state?: CodeState | undefined
+}
 
 /** Gift cards, found by code. */
 export const giftCardList = defineList<Query, GiftCard>({
@@ -13,8 +17,11 @@ export const giftCardList = defineList<Query, GiftCard>({
   table: giftCards,
   id: giftCards.id,
   sort: { id: giftCards.id, mount: giftCards.mount, point: giftCards.point },
-  match: (_db, { search, is_exchanged }) => ({
-    where: [is_exchanged === undefined ? undefined : eq(giftCards.isExchanged, is_exchanged === '1')],
+  match: (_db, { search, is_exchanged, platform_state }) => ({
+    where: [
+      is_exchanged === undefined ? undefined : eq(giftCards.isExchanged, is_exchanged === '1'),
+      platform_state && eq(giftCards.platformState, platform_state)
+    ],
     text: search ? { in: giftCards.code, term: search } : undefined
   }),
   load: async (db, ids) => (await db.select().from(giftCards).where(among(giftCards.id, ids))).map(presentGiftCard)
@@ -34,5 +41,6 @@ export const presentGiftCard = (row: typeof giftCards.$inferSelect): GiftCard =>
   code: row.code,
   is_exchanged: row.isExchanged,
   created_at: iso(row.createdAt),
+  ...presentSeen(row),
   version: versionOf(giftCardFields(row))
 })

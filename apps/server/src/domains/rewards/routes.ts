@@ -10,6 +10,7 @@ import { exchangeCoins, listExchangeOptions } from './exchange.ts'
 import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
 import { giftCardList } from './list-gift-cards.ts'
 import { createLevelCode, deleteLevelCode, levelCodeList, updateLevelCode } from './level-codes.ts'
+import { askPlatform } from './platform-codes.ts'
 import { pointRecordList } from './point-history.ts'
 
 /** Puts the calls about promo codes, gift cards, levels and points on the server. */
@@ -38,6 +39,8 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))
+
+  mount(rewards.codeOnPlatform, async call => askPlatform(ctx, call.caller, call.body))
 
   mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id, ctx.now()))
 

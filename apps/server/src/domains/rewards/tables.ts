@@ -12,9 +12,28 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id, instant, money, points, ref } from '../../infra/db/columns.ts'
-import { POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
+import { bytes, createdAt, id, instant, money, oneOf, points, ref } from '../../infra/db/columns.ts'
+import {
+  CODE_STATES,
+  DISCOUNT_TYPES,
+  POINT_REASONS,
+  type CodeDifference,
+  type Params,
+  type PointReason
+} from '@netlet/contract'
 import { users } from '../accounts/tables.ts'
+
+/** What the platform has under the row's code, as it was last seen; see `CODE_STATES` of the contract. */
+const onPlatform = () => ({
+  platformState: text({ enum: CODE_STATES }).notNull().default('unknown'),
+  platformDiffers: text()
+    .array()
+    .$type<CodeDifference[]>()
+    .notNull()
+    .default(sql`'{}'`),
+  platformProblem: text(),
+  platformCheckedAt: instant()
+})
 
 export const coupons = pgTable(
   'coupons',
@@ -27,6 +46,7 @@ export const coupons = pgTable(
     /** 1 discount, 2 gift. */
     codeType: integer().notNull(),
     discount: money().notNull(),
+    discountType: text({ enum: DISCOUNT_TYPES }).notNull().default('amount'),
     isUsed: boolean().notNull().default(false),
     /** The platform's orders that use it: it is free again where all of them were given back before they were delivered. */
     usedBy: text()
@@ -38,7 +58,13 @@ export const coupons = pgTable(
       .array()
       .notNull()
       .default(sql`'{}'`),
-    createdAt: createdAt()
+    /**
+     * Uses that the platform counts under this code beyond those of both lists: those of before an administrator said
+     * whether it is used. Negative where the code got another name after the uses in the lists.
+     */
+    countedBefore: integer().notNull().default(0),
+    createdAt: createdAt(),
+    ...onPlatform()
   },
   t => [
     uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
@@ -46,6 +72,9 @@ export const coupons = pgTable(
     index('coupons_used_by').using('gin', t.usedBy),
     index('coupons_freed_by').using('gin', t.freedBy),
     index('coupons_search').using('gin', sql`${t.code} gin_trgm_ops`),
+    index('coupons_platform').on(t.platformState, t.id),
+    check('coupons_discount_type', oneOf(t.discountType, DISCOUNT_TYPES)),
+    check('coupons_platform_state', oneOf(t.platformState, CODE_STATES)),
     check('coupons_type', sql`${t.codeType} in (1, 2)`),
     check('coupons_discount', sql`${t.discount} >= 0`)
   ]
@@ -63,7 +92,8 @@ export const giftCards = pgTable(
     isExchanged: boolean().notNull().default(false),
     exchangedBy: ref().references(() => users.id),
     exchangedAt: instant(),
-    createdAt: createdAt()
+    createdAt: createdAt(),
+    ...onPlatform()
   },
   t => [
     uniqueIndex('gift_cards_code_key').on(sql`lower(${t.code})`),
@@ -74,6 +104,8 @@ export const giftCards = pgTable(
     index('gift_cards_free')
       .on(t.mount, t.point, t.id)
       .where(sql`not ${t.isExchanged}`),
+    index('gift_cards_platform').on(t.platformState, t.id),
+    check('gift_cards_platform_state', oneOf(t.platformState, CODE_STATES)),
     check('gift_cards_values', sql`${t.mount} > 0 and ${t.point} >= 0`),
     check('gift_cards_exchanged', sql`${t.isExchanged} = (${t.exchangedBy} is not null)`)
   ]
@@ -86,10 +118,17 @@ export const levelCodes = pgTable(
     id: id(),
     level: integer().notNull().unique(),
     discount: money().notNull(),
+    discountType: text({ enum: DISCOUNT_TYPES }).notNull().default('amount'),
     code: text().notNull().default(''),
-    point: points().notNull()
+    point: points().notNull(),
+    ...onPlatform()
   },
-  t => [check('level_codes_level', sql`${t.level} between 1 and 5`), check('level_codes_point', sql`${t.point} >= 0`)]
+  t => [
+    check('level_codes_level', sql`${t.level} between 1 and 5`),
+    check('level_codes_discount_type', oneOf(t.discountType, DISCOUNT_TYPES)),
+    check('level_codes_platform_state', oneOf(t.platformState, CODE_STATES)),
+    check('level_codes_point', sql`${t.point} >= 0`)
+  ]
 )
 
 /** Why points changed. The sentence is made where it is shown, out of the code and its parameters. */
@@ -123,7 +162,8 @@ export const pointRecords = pgTable(
     createdAt: createdAt()
   },
   t => [
-    index('point_records_user').on(t.userId, t.id),
+    // Points and kind stand in it, so that a history counts its rows without reading them.
+    index('point_records_user').on(t.userId, t.id, t.point, t.kind),
     index('point_records_payment')
       .on(t.payment)
       .where(sql`${t.payment} is not null`),

@@ -22,12 +22,14 @@ import {
   takeBackPart
 } from './index.ts'
 import { decayLevelPoints } from './decay.ts'
+import { rewardsQueues } from './queues.ts'
 import { pointRecords } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({
+    queues: rewardsQueues,
     routes: (mount, ctx) => {
       rewardsRoutes(mount, ctx)
       accountRoutes(mount, ctx, accountPorts(ctx))

@@ -8,13 +8,29 @@ import ipaddr from 'ipaddr.js'
  */
 export function checkGeofeed(text: string): Refusal | undefined {
   const seen = new Map<string, number>()
-  for (const [at, raw] of text.split(/\r\n|\r|\n/).entries()) {
-    const fields = raw.replace(/#.*$/, '').trim()
+  for (const [at, raw] of linesOf(text).entries()) {
+    const fields = withoutComment(raw)
     const refused = fields === '' ? undefined : checkLine(fields, at + 1, seen)
     if (refused) return refused
   }
   return undefined
 }
+
+const linesOf = (text: string): string[] => text.split(/\r\n|\r|\n/)
+const withoutComment = (line: string): string => line.replace(/#.*$/, '').trim()
+
+/** A line of a geofeed. `prefix` is canonical; `fields` are country, region, city and postal code, as they are compared. */
+export type GeofeedLine = { raw: string; prefix: string; fields: [string, string, string, string] }
+
+/** The lines of a geofeed that name a range; comments, and what `checkGeofeed` would refuse for its range, are left out. */
+export const readGeofeed = (text: string): GeofeedLine[] =>
+  linesOf(text).flatMap(raw => {
+    const [given = '', country = '', region = '', city = '', postal = ''] = withoutComment(raw)
+      .split(',')
+      .map(part => part.trim())
+    const prefix = readPrefix(given)
+    return prefix ? [{ raw, prefix, fields: [country.toUpperCase(), region.toUpperCase(), city, postal] }] : []
+  })
 
 function checkLine(fields: string, line: number, seen: Map<string, number>): Refusal | undefined {
   const [prefix = '', country = '', region = '', ...others] = fields.split(',').map(part => part.trim())

@@ -3,6 +3,7 @@
  * Others read by `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program itself) write.
  */
 export { storeLogLines } from './log-lines.ts'
+export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'
 export { readSettings, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
 export { settingsRetention } from './retention.ts'

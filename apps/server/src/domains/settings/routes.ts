@@ -9,6 +9,7 @@ import { readHealth, type HealthPorts } from './health.ts'
 import { readLogs, readLogTail } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
+import { serveGeofeed } from './serve-geofeed.ts'
 import { discardDeadLetters, readTasks, retryDeadLetters, runNow } from './tasks.ts'
 import { testSettings, type SettingTests } from './test-settings.ts'
 
@@ -46,10 +47,8 @@ export function settingsRoutes(
     const { support_discord: discord, support_twitter: twitter } = await readSettings(db, secrets)
     return ok({ discord, twitter })
   })
-  mount(settings.geofeed, async ({ reply }) => {
-    const { geofeed } = await readSettings(db, secrets)
-    const text = geofeed.trim()
-    reply.type('text/csv; charset=utf-8').send(text === '' ? '' : `${text}\n`)
+  mount(settings.geofeed, async ({ request, reply }) => {
+    await serveGeofeed(ctx, request, reply)
     return SENT
   })
 }

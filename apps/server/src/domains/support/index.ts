@@ -20,6 +20,7 @@ import {
 
 export { createFaq } from './faqs.ts'
 export { countOpenTickets } from './tickets.ts'
+export { supportFinders } from './notice-finders.ts'
 export { exportTickets, forgetSender } from './own-tickets.ts'
 
 /** Puts the calls about questions, answers and tickets on the server. */

@@ -24,7 +24,7 @@ export const LOCKS = {
   emailCodeClient: 7308,
   /** Tickets of one client. Key: the network. */
   ticketClient: 7309,
-  /** A code may be among the gift cards or the promo codes, not among both. */
+  /** A code may be a gift card's, a promo code's or a level's, not two of them. */
   rewardCodes: 7310,
   /** Key: the user. */
   preferences: 7311,
@@ -36,10 +36,16 @@ export const LOCKS = {
   platformOrder: 7314,
   /** Counts what visitors behind a proxy that nobody named are let in for. Key: what, and the proxy. */
   forwardedClients: 7315,
+  /** Who opens, changes or ends notices, and says when they are told. */
+  notices: 7340,
+  /** Who asks for mails about incidents. Key: the network. */
+  statusClient: 7350,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320,
   /** Writes prices to the platform: from the check of what is saved until it is. A session lock, see session-lock.ts. */
-  platformPrices: 7321
+  platformPrices: 7321,
+  /** Counts one owner's webhook endpoints, tests and resends. Key: the user; 0: the operators. */
+  webhookEndpoints: 7330
 } as const
 
 export type Lock = keyof typeof LOCKS

@@ -20,7 +20,7 @@ const composing = (options: Options) => async (ctx: AppContext) => {
   const mount = mounter(app, guard)
   eventStreamRoutes(mount, ctx, { app, guard, heartbeatMs: 100, ...options })
   accountRoutes(mount, ctx, accountPorts(ctx))
-  await serveWeb(app, ctx.config, '/nowhere')
+  await serveWeb(app, ctx.config, { folder: '/nowhere' })
   return app
 }
 export const startShop = (options: Options = {}) => startTestShop({ app: composing(options) })

@@ -1,26 +1,26 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from './app.ts'
 import { serveWeb } from './web.ts'
 
-const PAGE = '<!doctype html><title>Netlet</title>'
+const BUILT = '<!doctype html><meta name="description" content="x"><title>Built</title><p>$&</p>'
+const PAGE = '<!doctype html><title>Netlet</title>\n    <meta name="description" content=""><p>$&</p>'
 let folder: string
 let app: FastifyInstance
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'netlet-web-'))
   await mkdir(join(folder, 'assets'))
-  await writeFile(join(folder, 'index.html'), PAGE)
-  await writeFile(join(folder, 'index.html.br'), brotliCompressSync(PAGE))
+  await writeFile(join(folder, 'index.html'), BUILT)
   await writeFile(join(folder, 'assets', 'app-1a2b.js'), 'export {}')
   app = await createApp({ log: pino({ level: 'silent' }), trustProxy: false })
   app.get('/api/known', async () => 'known')
-  await serveWeb(app, { demo: false, secureCookies: true }, folder)
+  await serveWeb(app, { demo: false, secureCookies: true }, { folder })
 })
 afterAll(async () => {
   await app.close()
@@ -42,8 +42,15 @@ test('what a browser can unpack is sent packed', async () => {
   for (const url of ['/', '/product']) {
     const reply = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
     expect(reply.headers['content-encoding']).toBe('br')
-    expect(reply.rawPayload).toEqual(brotliCompressSync(PAGE))
+    expect(brotliDecompressSync(reply.rawPayload).toString()).toBe(PAGE)
   }
+})
+
+test('a page that did not change is not sent again', async () => {
+  const { etag } = (await app.inject({ url: '/' })).headers
+  const again = await app.inject({ url: '/', headers: { 'if-none-match': String(etag) } })
+  expect([again.statusCode, again.body]).toEqual([304, ''])
+  expect((await app.inject({ url: '/', headers: { 'accept-encoding': 'br;q=0' } })).body).toBe(PAGE)
 })
 
 test('assets are kept for good, since their names change with them', async () => {

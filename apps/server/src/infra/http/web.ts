@@ -7,14 +7,24 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { sendRefusal } from './app.ts'
+import { builtPage } from './built-page.ts'
+import type { PageHead } from './page-head.ts'
 
 const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
+
+type Options = {
+  /** What the page at an address is about. Without it all are the app, and none is missing. */
+  about?: (url: string) => Promise<PageHead>
+  folder?: string
+}
+
+const ANY: PageHead = { status: 200, title: 'Netlet', description: '' }
 
 /** Serves the built web app; every path that is no call and no file opens it, since it has its own router. */
 export async function serveWeb(
   app: FastifyInstance,
   config: Pick<Config, 'demo' | 'secureCookies'>,
-  folder = dist
+  { about = async () => ANY, folder = dist }: Options = {}
 ): Promise<void> {
   await app.register(helmet, {
     // Pictures come from the platform's own servers; the stand-in platform has no certificate.
@@ -51,11 +61,12 @@ export async function serveWeb(
       }
     })
   }
+  const sendPage = builtPage(join(folder, 'index.html'))
   // The file server takes `/` for a folder, and would not list it.
-  if (built) app.get('/', (_request, reply) => reply.sendFile('index.html'))
-  app.setNotFoundHandler((request, reply) => {
+  if (built) app.get('/', async (request, reply) => sendPage(request, reply, await about(request.url)))
+  app.setNotFoundHandler(async (request, reply) => {
     const page = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|assets)\//.test(request.url)
-    if (page && built) return reply.sendFile('index.html')
+    if (page && built) return sendPage(request, reply, await about(request.url))
     return sendRefusal(reply, refuse('not_found'))
   })
 }

@@ -79,7 +79,7 @@ async function joinOrLaunch(
     const running = await findPostmaster(cluster)
     if (running) {
       const ready = await whenReady(cluster, running.pid, deadline)
-      if (ready) {
+      if (typeof ready === 'object') {
         options.log(`PostgreSQL already serves ${options.dataDir} on port ${ready.port}; joining it`)
         return ready
       }
@@ -91,6 +91,7 @@ async function joinOrLaunch(
     }
     await removeStaleLock(cluster)
     const launched = await launch(cluster, binaries, account, port, options.settings ?? {}, deadline)
+    if (launched === 'superseded') continue
     if ('pid' in launched) return launched
     // It may have ended for another start's sake, for the port's, or because processes of a killed server still end.
     const passing = /lock file|could not bind|could not create any TCP|pre-existing shared memory/.test(launched.reason)
@@ -100,6 +101,7 @@ async function joinOrLaunch(
   throw new Error(`PostgreSQL was not ready after ${startDeadline / 1000} s. Its log: ${cluster.log}`)
 }
 
+/** @returns the server; `superseded` where another start's server has the folder by now; or why it ended */
 async function launch(
   cluster: Cluster,
   binaries: Binaries,
@@ -107,7 +109,7 @@ async function launch(
   port: number,
   settings: Record<string, string>,
   deadline: number
-): Promise<Postmaster | { reason: string }> {
+): Promise<Postmaster | 'superseded' | { reason: string }> {
   const all = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -136,11 +138,13 @@ async function launch(
     })
     child.once('error', error => (failure = error.message))
     child.unref()
-    const ready = child.pid === undefined ? undefined : await whenReady(cluster, child.pid, deadline)
-    if (ready) return ready
+    const ready = child.pid === undefined ? 'ended' : await whenReady(cluster, child.pid, deadline)
+    if (typeof ready === 'object') return ready
     if (child.pid !== undefined && pidTaken(child.pid) && child.exitCode === null && child.signalCode === null) {
       child.kill('SIGQUIT')
     }
+    // Its log may say nothing of that, since it has not met the other's lock file yet.
+    if (ready === 'superseded') return ready
   } finally {
     await log.close()
   }
@@ -159,15 +163,19 @@ async function openLog(path: string): Promise<FileHandle> {
   return log
 }
 
-/** Waits until this very process serves the cluster. Undefined when it ended or is shutting down and has ended. */
-async function whenReady(cluster: Cluster, pid: number, deadline: number): Promise<Postmaster | undefined> {
+/** Waits until this very process serves the cluster, has ended, or another one has the folder. */
+async function whenReady(
+  cluster: Cluster,
+  pid: number,
+  deadline: number
+): Promise<Postmaster | 'superseded' | 'ended'> {
   while ((await startOf(pid)) !== undefined && Date.now() < deadline) {
     const found = await findPostmaster(cluster)
     if (found?.pid === pid && found.status === 'ready' && (await verify(cluster, found))) return found
-    if (found && found.pid !== pid) return undefined
+    if (found && found.pid !== pid) return 'superseded'
     await sleep(20)
   }
-  return undefined
+  return 'ended'
 }
 
 function freePort(): Promise<number> {

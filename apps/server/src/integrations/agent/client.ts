@@ -1,16 +1,33 @@
 import {
+  agentClaimReply,
   agentFailure,
+  agentOwner,
+  CONSOLE_HEADER,
   agentDeleteReply,
   agentPrefixesReply,
   agentReport,
   agentState,
+  agentTrafficChanges,
   agentUserReply,
+  type AgentClaim,
   type AgentDeleteReply,
+  type AgentOwner,
   type AgentPrefixesReply,
+  type AgentReason,
   type AgentState,
+  type AgentTrafficChanges,
   type AgentUserBody,
   type AgentUserReply
 } from '@netlet/contract/agent'
+import {
+  agentConnections,
+  agentEnded,
+  agentLogLines,
+  type AgentConnections,
+  type AgentEnded,
+  type AgentLogLines
+} from '@netlet/contract/agent-live'
+import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/agent-exit-check'
 import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
@@ -28,6 +45,8 @@ export type AgentAddress = {
   token: string
   /** PEM of the certificate that it must show; null: plain HTTP. */
   certificate: string | null
+  /** Who calls: the console's id, and the mark of its session. Agents that belong to a console take changes of no other. */
+  console?: { id: string; mark?: string }
   /** Another way there than the network, such as a channel of an SSH connection. */
   dial?: () => Promise<Duplex>
 }
@@ -39,6 +58,12 @@ export type AgentResult<T> =
   /** The agent understood and declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
+/** What an agent says to a claim. `unknown`: one of before, which belongs to nobody. */
+export type ClaimReply =
+  | { kind: 'granted' | 'foreign' | 'older'; owner: AgentOwner }
+  | { kind: 'unknown' }
+  | { kind: 'unreachable'; message: string }
+
 /** `cut`: the answer was longer than asked for, and ends in the middle. */
 export type RawReply = { status: number; body: string; cut: boolean }
 
@@ -49,18 +74,48 @@ const agentInfo = z.object({
     version: z.number(),
     proxy_port: z.number(),
     cidr: z.array(z.string()),
+    owner: z.unknown().optional(),
     num_of_users: z.unknown().optional(),
     health: z.unknown().optional(),
-    load: z.unknown().optional()
+    load: z.unknown().optional(),
+    alarms: z.unknown().optional()
   })
 })
 /** `misreported`: what it tells of itself cannot be right, so none of it is here. That it answers counts all the same. */
-export type AgentInfo = Omit<z.infer<typeof agentInfo>['data'], 'num_of_users' | 'health' | 'load'> &
-  z.infer<typeof agentReport> & { misreported?: true }
+export type AgentInfo = Omit<
+  z.infer<typeof agentInfo>['data'],
+  'owner' | 'num_of_users' | 'health' | 'load' | 'alarms'
+> & {
+  /** Agents of before tell none. */
+  owner?: AgentOwner | null | undefined
+} & z.infer<typeof agentReport> & { misreported?: true }
 
-function readInfo({ num_of_users, health, load, ...known }: z.infer<typeof agentInfo>['data']): AgentInfo {
-  const report = agentReport.safeParse({ num_of_users, health, load })
+function readInfo({
+  owner: told,
+  num_of_users,
+  health,
+  load,
+  alarms,
+  ...rest
+}: z.infer<typeof agentInfo>['data']): AgentInfo {
+  const owner = agentOwner.nullish().safeParse(told)
+  const known = { ...rest, owner: owner.success ? owner.data : undefined }
+  const report = agentReport.safeParse({ num_of_users, health, load, alarms })
   return report.success ? { ...known, ...report.data } : { ...known, misreported: true }
+}
+
+export type LogQuery = {
+  after: number
+  user?: string | undefined
+  address?: string | undefined
+  status?: string | undefined
+}
+
+function queryOf(parts: Record<string, string | number | undefined>): string {
+  const given = Object.entries(parts).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]]
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }
 
 export type AgentClient = {
@@ -68,8 +123,23 @@ export type AgentClient = {
   deleteUser(user: string): Promise<AgentResult<AgentDeleteReply>>
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
   state(): Promise<AgentResult<AgentState>>
+  /** Says that this console is the one to change something. */
+  claim(claim: AgentClaim): Promise<ClaimReply>
+  /** A piece of the counters that changed since `after`. `fresh`: what happened until now counts. */
+  trafficChanges(query: {
+    epoch: string
+    after: number
+    limit: number
+    fresh: boolean
+  }): Promise<AgentResult<AgentTrafficChanges>>
   /** A few figures: proof that the agent is there and takes our token. */
   info(): Promise<AgentResult<AgentInfo>>
+  /** What is open there: by user, or of one. */
+  connections(user?: string): Promise<AgentResult<AgentConnections>>
+  endConnections(user: string, connection?: string): Promise<AgentResult<AgentEnded>>
+  followLog(query: LogQuery): Promise<AgentResult<AgentLogLines>>
+  /** Whether answers come back to an address of a range. */
+  checkExit(check: { prefix: string; targets: ExitTarget[] }): Promise<AgentResult<AgentExitReply>>
   /** Any call, its answer as it came: for the server management's output panel. */
   raw(method: 'GET' | 'POST', path: string, body?: unknown, maxBytes?: number): Promise<AgentResult<RawReply>>
 }
@@ -84,6 +154,20 @@ const LARGEST_REPLY = 64 * 1024 * 1024
 const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 })
 /** By certificate. One that is reissued leaves its pool behind, whose idle connections time out. */
 const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
+
+/** Reasons by which an agent refuses whoever calls, whatever was asked. */
+const OF_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
+
+function readClaim({ status, body }: RawReply): ClaimReply {
+  const json = parseJson(body)
+  const granted = agentClaimReply.safeParse(json)
+  if (status === 200 && granted.success) return { kind: 'granted', owner: granted.data.owner }
+  const failure = agentFailure.safeParse(json)
+  if (!failure.success) return { kind: 'unreachable', message: 'What answers there is not a Netlet agent' }
+  const { reason, owner, msg } = failure.data
+  if (owner && OF_CALLER.has(reason)) return { kind: reason === 'foreignConsole' ? 'foreign' : 'older', owner }
+  return status === 404 ? { kind: 'unknown' } : { kind: 'unreachable', message: msg }
+}
 
 /** A client of one node agent. Its calls never throw: what went wrong is in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
@@ -103,8 +187,9 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) }
-      // A refusal of the token says nothing about the user or range that was sent: a valid token fixes it.
-      if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: refusal.msg }
+      // A refusal of the caller says nothing about the user or range that was sent.
+      const ofCaller = status === 401 || OF_CALLER.has(refusal.reason)
+      if (status >= 500 || ofCaller) return { ok: false, kind: 'unreachable', message: refusal.msg }
       return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
     }
     const parsed = schema.safeParse(json)
@@ -116,11 +201,28 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     putUser: (user, body) => call(agentUserReply, 'PUT', userPath(user), body),
     deleteUser: user => call(agentDeleteReply, 'DELETE', userPath(user)),
     putPrefixes: prefixes => call(agentPrefixesReply, 'PUT', '/api/prefixes', { prefixes }),
+    claim: async claim => {
+      const reply = await send('PUT', '/api/owner', claim)
+      return reply.ok ? readClaim(reply.data) : { kind: 'unreachable', message: reply.message }
+    },
     state: () => call(agentState, 'GET', '/api/state'),
+    trafficChanges: ({ epoch, after, limit, fresh }) => {
+      const query = new URLSearchParams({
+        epoch,
+        after: String(after),
+        limit: String(limit),
+        fresh: fresh ? '1' : '0'
+      })
+      return call(agentTrafficChanges, 'GET', `/api/traffic/changes?${query.toString()}`)
+    },
     info: async () => {
       const reply = await call(agentInfo, 'GET', '/api/view-server-info')
       return reply.ok ? { ok: true, data: readInfo(reply.data.data) } : reply
     },
+    checkExit: check => call(agentExitReply, 'POST', '/api/check-exit', check),
+    connections: user => call(agentConnections, 'GET', `/api/connections${queryOf({ user })}`),
+    endConnections: (user, id) => call(agentEnded, 'DELETE', `/api/connections${queryOf({ user, id })}`),
+    followLog: query => call(agentLogLines, 'GET', `/api/log/follow${queryOf(query)}`),
     raw: (method, path, body, maxBytes) => send(method, path, body, maxBytes)
   }
 }
@@ -162,6 +264,7 @@ function attempt(address: AgentAddress, call: Exchange, signal: AbortSignal, soc
     headers: {
       authorization: `Bearer ${address.token}`,
       accept: 'application/json',
+      ...consoleHeader(address),
       ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {})
     }
   }
@@ -199,6 +302,9 @@ function attempt(address: AgentAddress, call: Exchange, signal: AbortSignal, soc
   request.end(payload)
   return promise
 }
+
+const consoleHeader = ({ console: caller }: AgentAddress): Record<string, string> =>
+  caller ? { [CONSOLE_HEADER]: caller.mark === undefined ? caller.id : `${caller.id} ${caller.mark}` } : {}
 
 function open(
   { certificate }: AgentAddress,

@@ -2,6 +2,7 @@ export {
   createAgentClient,
   type AgentAddress,
   type AgentClient,
+  type LogQuery,
   type AgentInfo,
   type AgentResult,
   type RawReply

@@ -179,7 +179,7 @@ test('SMTP: a server that takes the mail and leaves may have it', async () => {
 
 test('SMTP: a password is not sent where the server has no TLS', async () => {
   const server = await smtpServer()
-  const account = { username: 'u', password: 'secret-77' }
+  const account = { username: 'u', password: 'secret-77', timeoutMs: 500 }
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, ...account }).send(mail)
   await server.close()
   expect(result).toMatchObject({ ok: false })

@@ -32,18 +32,25 @@ export type MailFailure = {
   retryable: boolean
   /** The service may have taken the mail all the same: it was handed over, and no answer came. */
   uncertain: boolean
+  /** The recipient's own mail server says that there is no such mailbox. */
+  noMailbox: boolean
 }
 /** `id` is the service's name for the mail, where it gave one. */
 export type MailResult = { ok: true; id: string | null } | MailFailure
 
 const retryable: ReadonlySet<MailReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
 
-export const failed = (reason: MailReason, message: string, { uncertain = false } = {}): MailFailure => ({
+export const failed = (
+  reason: MailReason,
+  message: string,
+  { uncertain = false, noMailbox = false } = {}
+): MailFailure => ({
   ok: false,
   reason,
   message,
   retryable: retryable.has(reason),
-  uncertain
+  uncertain,
+  noMailbox
 })
 
 /** 'Netlet <shop@example.com>' → name and address. */

@@ -45,7 +45,10 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
   } catch (error) {
     const reason = reasonOf(error)
     const text = `The mail server at ${smtp.host}:${smtp.port} ${texts[reason] ?? 'refused the mail'}`
-    return failed(reason, `${text}${saidBy(error)}.`, { uncertain: isUncertain(error) })
+    return failed(reason, `${text}${saidBy(error)}.`, {
+      uncertain: isUncertain(error),
+      noMailbox: reason === 'rejected' && isNoMailbox(error)
+    })
   } finally {
     transport.close()
   }
@@ -60,6 +63,13 @@ function reasonOf(error: unknown): MailReason {
   if (responseCode !== undefined && command === 'RCPT TO' && NO_SUCH_RECIPIENT.has(responseCode)) return 'rejected'
   if (responseCode === 530 || responseCode === 535) return 'unauthorized'
   return reasons[code] ?? 'server_error'
+}
+
+/** RFC 3463: 5.1.x is about the mailbox's address. Without such a code, the plain reply to the recipient has to do. */
+function isNoMailbox(error: unknown): boolean {
+  const response = error instanceof Error ? ((error as SmtpError).response ?? '') : ''
+  const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
+  return status === undefined || /^5\.1\.(1|2|3|6|10)$/.test(status)
 }
 
 const NO_SUCH_RECIPIENT = new Set([550, 551, 553])

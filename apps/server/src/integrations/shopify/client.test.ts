@@ -280,7 +280,7 @@ test('the shop tells its currency and what the access token may do', async () =>
   expect(value(await client().shop())).toEqual({
     name: 'Netlet stand-in',
     currency: 'USD',
-    scopes: ['read_products', 'write_products', 'read_orders', 'write_orders']
+    scopes: ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
   })
 })
 

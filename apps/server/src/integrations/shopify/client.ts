@@ -1,5 +1,15 @@
 import { z } from 'zod'
 import { checkoutUrl, type CheckoutInput } from './checkout-url.ts'
+import { readCustomer, readCustomers, tagCustomer, type ShopifyCustomer } from './customers.ts'
+import {
+  createDiscount,
+  endDiscount,
+  readDiscounts,
+  updateDiscount,
+  type FoundDiscount,
+  type WantedDiscount,
+  type Written
+} from './discounts.ts'
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
 import { readRefundFate, refundOrder, type RefundFate } from './refund.ts'
@@ -199,6 +209,23 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
         `Order ${orderId} could not be tagged on the shop platform: ${errors.map(error => error.message).join('; ')}`
       )
     },
+
+    /** See `readDiscounts`. */
+    discounts: (codes: readonly string[]): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> =>
+      readDiscounts(execute, codes),
+    createDiscount: (wanted: WantedDiscount, at: Date): Promise<ShopifyResult<Written>> =>
+      createDiscount(execute, wanted, at),
+    updateDiscount: (found: FoundDiscount, wanted: WantedDiscount): Promise<ShopifyResult<Written>> =>
+      updateDiscount(execute, found, wanted),
+    endDiscount: (found: FoundDiscount): Promise<ShopifyResult<Written>> => endDiscount(execute, found),
+
+    customer: (email: string): Promise<ShopifyResult<ShopifyCustomer | null>> => readCustomer(execute, email),
+    customers: (after: string | null): Promise<ShopifyResult<{ nodes: ShopifyCustomer[]; next: string | null }>> =>
+      readCustomers(execute, after),
+    tagCustomer: (
+      id: string,
+      tags: { add: readonly string[]; remove: readonly string[] }
+    ): Promise<ShopifyResult<null>> => tagCustomer(execute, id, tags),
 
     /** What the platform sends where, seen from this installation. */
     inspectWebhooks: (installation: Installation): Promise<ShopifyResult<Webhooks>> =>

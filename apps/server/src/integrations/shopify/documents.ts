@@ -1,4 +1,5 @@
 import { orderDocuments } from './order-documents.ts'
+import { promotionDocuments } from './promotion-documents.ts'
 
 // Every query that the shop sends to the platform. Page sizes keep a call well under the platform's limit of
 // 1,000 cost points even by its older, dearer formula (each node of a connection counted in full).
@@ -42,6 +43,7 @@ const productFields = /* GraphQL */ `
 
 export const documents = {
   ...orderDocuments,
+  ...promotionDocuments,
   products: /* GraphQL */ `
     query Products($after: String) {
       products(first: 5, after: $after, sortKey: ID) {

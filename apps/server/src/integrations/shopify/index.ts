@@ -1,5 +1,7 @@
 export { type ChangedOrders, type UnreadableOrder } from './changed-orders.ts'
 export { createShopify, type Shopify } from './client.ts'
+export { type ShopifyCustomer } from './customers.ts'
+export { differencesOf, MADE_BY_SHOP, type FoundDiscount, type WantedDiscount } from './discounts.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
   type ShopifyCollection,

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectSsh, type SshTarget } from './client.ts'
-import { freePort, sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
+import { sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
+import { freePort } from '../../testing/free-ports.ts'
 
 if (!sshdPath) console.warn('OpenSSH’s server is not installed here: its tests are skipped')
 

@@ -14,6 +14,8 @@ export type SshTarget = {
   secret: string
   /** As `SshSession.hostKey` gave it the first time; null: whichever key the machine shows is taken. */
   knownHostKey: string | null
+  /** The fingerprint that somebody read on the machine ('SHA256:…'), where no key is known yet. */
+  fingerprint?: string | null
   /** Ends the attempt to connect. */
   signal?: AbortSignal
 }
@@ -32,13 +34,20 @@ export type SshSession = {
     command: string,
     options?: { input?: string | Readable; timeoutMs?: number; signal?: AbortSignal }
   ): Promise<SshOutput>
-  /** Connects to a port of the machine's own loopback. */
-  dial(port: number): Promise<Duplex>
+  /** Connects from there to a port: of the machine's own loopback, or of another address. */
+  dial(port: number, host?: string): Promise<Duplex>
   close(): void
 }
 
 /** `code`: why it failed, with the sentence's parameters. */
-export type SshFailure = { ok: false; code: ProvisioningCode; params: Record<string, string | number>; message: string }
+export type SshFailure = {
+  ok: false
+  code: ProvisioningCode
+  params: Record<string, string | number>
+  message: string
+  /** The host key that the machine showed, where it is not the one that was expected. */
+  shown?: string
+}
 export type SshResult = { ok: true; session: SshSession } | SshFailure
 
 const failed = (code: ProvisioningCode, params: SshFailure['params'] = {}): SshFailure => ({
@@ -52,25 +61,47 @@ const READY_MS = 20_000
 const COMMAND_MS = 60_000
 const LARGEST_OUTPUT = 1024 * 1024
 
+/** A machine has a key of each kind, and a fingerprint does not say of which it is. */
+const KINDS: ServerHostKeyAlgorithm[][] = [
+  ['ssh-ed25519'],
+  ['ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521'],
+  ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa']
+]
+
 /** Connects and logs in. The host key is checked before any secret is sent. */
 export async function connectSsh(target: SshTarget): Promise<SshResult> {
+  if (target.knownHostKey !== null) return connectOnce(target, algorithmsOf(target.knownHostKey))
+  if (!target.fingerprint) return connectOnce(target, null)
+  let first: SshFailure | null = null
+  for (const kind of KINDS) {
+    const result = await connectOnce(target, kind)
+    if (result.ok || (result.code !== 'ssh_key_unexpected' && result.code !== 'ssh_other_key')) return result
+    if (result.shown !== undefined) first ??= result
+  }
+  return first ?? failed('ssh_other_key', { host: target.host })
+}
+
+/** @param kinds the host keys to ask for; null: whichever */
+async function connectOnce(target: SshTarget, kinds: ServerHostKeyAlgorithm[] | null): Promise<SshResult> {
   const client = new ssh2.Client()
   let shown = ''
   const { promise, resolve } = Promise.withResolvers<SshResult>()
   const verify = (key: Buffer) => {
     shown = nameKey(key)
-    return target.knownHostKey === null || target.knownHostKey === shown
+    return isExpected(target, shown)
   }
+  // A command is some small packets each way: held back until each was acknowledged, it took 175 ms and not 5.
+  client.on('connect', () => client.setNoDelay(true))
   client.on('ready', () => resolve({ ok: true, session: sessionOf(client, shown) }))
   client.on('error', error => {
-    const changed = shown !== '' && target.knownHostKey !== null && shown !== target.knownHostKey
-    resolve(changed ? changedKey(target, shown) : explain(target, error))
+    const changed = shown !== '' && !isExpected(target, shown)
+    resolve(changed ? changedKey(target, shown) : explain(target, error, kinds !== null))
   })
   client.on('close', () => resolve(failed('ssh_closed', { host: target.host })))
   client.on('keyboard-interactive', (_name, _about, _language, prompts, answer) => {
     answer(prompts.map(() => target.secret))
   })
-  const config = configOf(target, verify)
+  const config = configOf(target, verify, kinds)
   if (config === null) return failed('key_unreadable')
   const abort = () => resolve(failed('ssh_ended'))
   target.signal?.addEventListener('abort', abort)
@@ -82,9 +113,16 @@ export async function connectSsh(target: SshTarget): Promise<SshResult> {
   return result
 }
 
+const isExpected = ({ knownHostKey, fingerprint }: SshTarget, shown: string): boolean =>
+  knownHostKey === null ? !fingerprint || fingerprint === fingerprintOf(shown) : knownHostKey === shown
+
 /** Null: the private key cannot be read. */
-function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectConfig | null {
-  const { host, port, username, secret, knownHostKey } = target
+function configOf(
+  target: SshTarget,
+  verify: (key: Buffer) => boolean,
+  kinds: ServerHostKeyAlgorithm[] | null
+): ConnectConfig | null {
+  const { host, port, username, secret } = target
   const key = isKey(secret) ? `${withLines(pemOf(secret))}\n` : null
   if (key !== null && !isReadable(key)) return null
   return {
@@ -96,7 +134,7 @@ function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectC
     keepaliveInterval: 10_000,
     ...(key !== null ? { privateKey: key } : { password: secret, tryKeyboard: true }),
     // A machine has several keys: asking for the remembered kind keeps another kind from looking like a change.
-    ...(knownHostKey ? { algorithms: { serverHostKey: algorithmsOf(knownHostKey) } } : {})
+    ...(kinds ? { algorithms: { serverHostKey: kinds } } : {})
   }
 }
 
@@ -135,21 +173,28 @@ function nameKey(key: Buffer): string {
   return `${key.toString('latin1', 4, 4 + length)} ${key.toString('base64')}`
 }
 
-const fingerprint = (hostKey: string) =>
+/** As ssh prints it: 'SHA256:…'. */
+export const fingerprintOf = (hostKey: string): string =>
   `SHA256:${createHash('sha256')
     .update(Buffer.from(hostKey.split(' ')[1] ?? '', 'base64'))
     .digest('base64')
     .replace(/=+$/, '')}`
 
-function changedKey({ host, knownHostKey }: SshTarget, shown: string): SshFailure {
-  return failed('ssh_key_changed', { host, was: fingerprint(knownHostKey ?? ''), is: fingerprint(shown) })
+function changedKey({ host, knownHostKey, fingerprint }: SshTarget, shown: string): SshFailure {
+  const is = fingerprintOf(shown)
+  return knownHostKey === null
+    ? { ...failed('ssh_key_unexpected', { host, was: fingerprint ?? '', is }), shown }
+    : { ...failed('ssh_key_changed', { host, was: fingerprintOf(knownHostKey), is }), shown }
 }
 
-function explain({ host, port, username, knownHostKey }: SshTarget, error: Error & { level?: string }): SshFailure {
+function explain(
+  { host, port, username }: SshTarget,
+  error: Error & { level?: string },
+  asksForKinds: boolean
+): SshFailure {
   if (error.level === 'client-authentication') return failed('ssh_refused', { host, username })
   if (error.level === 'client-timeout') return failed('ssh_timeout', { host, port, seconds: READY_MS / 1000 })
-  if (knownHostKey !== null && /no matching host key format/i.test(error.message))
-    return failed('ssh_other_key', { host })
+  if (asksForKinds && /no matching host key format/i.test(error.message)) return failed('ssh_other_key', { host })
   return failed('ssh_failed', { host, port, problem: storableText(error.message) })
 }
 
@@ -185,9 +230,9 @@ function sessionOf(client: Client, hostKey: string): SshSession {
         signal?.removeEventListener('abort', abort)
       }
     },
-    dial(port) {
+    dial(port, host = '127.0.0.1') {
       const { promise, resolve, reject } = Promise.withResolvers<Duplex>()
-      client.forwardOut('127.0.0.1', 0, '127.0.0.1', port, (error, channel) =>
+      client.forwardOut('127.0.0.1', 0, host, port, (error, channel) =>
         error ? reject(readable(error)) : resolve(channel)
       )
       return promise

@@ -1,1 +1,1 @@
-export { connectSsh, type SshOutput, type SshSession } from './client.ts'
+export { connectSsh, fingerprintOf, type SshOutput, type SshSession } from './client.ts'

@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import ssh2 from 'ssh2'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import ssh2, { type ServerChannel } from 'ssh2'
 
 export type TestMachine = { port: number; commands: string[]; close: () => void }
 
@@ -9,20 +10,43 @@ export async function startTestMachine(options: {
   /** Called before a log-in is taken. */
   onLogin?: () => Promise<void> | void
   answer?: (command: string) => Promise<Output> | Output
+  /** It runs the commands here, as the user of the tests. */
+  shell?: boolean
+  /** Of one with a shell: does it forward ports? */
+  forwards?: () => boolean
+  /** Of one with a shell: the command that is run instead of this one. Null: the connection breaks there. */
+  replace?: (command: string) => Promise<string | null> | string | null
 }): Promise<TestMachine> {
   const commands: string[] = []
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
+  const hostKey = newHostKey()
   const clients = new Set<ssh2.Connection>()
-  const server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+  const ssh = new ssh2.Server({ hostKeys: [hostKey] }, client => {
     clients.add(client)
     client.on('error', () => {})
     client.on('authentication', context => {
       void Promise.resolve(options.onLogin?.()).then(() => context.accept())
     })
+    client.on('tcpip', (accept, reject, { destIP, destPort }) => {
+      if (!options.shell || options.forwards?.() === false) return reject()
+      const socket = connect(destPort, destIP)
+      socket.on('error', () => reject())
+      socket.on('connect', () => {
+        const channel = accept()
+        channel.on('error', () => {})
+        socket.removeAllListeners('error').on('error', () => channel.destroy())
+        channel.pipe(socket).pipe(channel)
+      })
+    })
     client.on('session', accept => {
       accept().on('exec', (begin, _reject, { command }) => {
         commands.push(command)
         const channel = begin()
+        if (options.shell) {
+          void Promise.resolve(options.replace ? options.replace(command) : command).then(real =>
+            real === null ? client.end() : runInShell(real, channel)
+          )
+          return
+        }
         channel.resume()
         const reply = async () => {
           const { stdout = '', stderr = '', code = 0 } = (await options.answer?.(command)) ?? {}
@@ -37,6 +61,8 @@ export async function startTestMachine(options: {
       })
     })
   })
+  // As sshd does: what it answers is not held back.
+  const server = createServer({ noDelay: true }, socket => ssh.injectSocket(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -49,4 +75,30 @@ export async function startTestMachine(options: {
   }
 }
 
+/** The library writes some of its keys in a form that it does not read. */
+function newHostKey(): string {
+  for (;;) {
+    const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
+    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key
+  }
+}
+
 type Output = { stdout?: string | Buffer; stderr?: string | Buffer; code?: number }
+
+/** As sshd does: a process group of its own, with where the log-in came from. */
+function runInShell(command: string, channel: ServerChannel): void {
+  const env = { PATH: process.env['PATH'] ?? '', SSH_CONNECTION: '198.51.100.9 50000 127.0.0.1 22' }
+  const child = spawn('sh', ['-c', command], { detached: true, stdio: ['pipe', 'pipe', 'pipe'], env })
+  channel.on('error', () => {})
+  child.stdin.on('error', () => {})
+  channel.pipe(child.stdin)
+  child.stdout.on('data', (data: Buffer) => channel.write(data))
+  child.stderr.on('data', (data: Buffer) => channel.stderr.write(data))
+  // What it left running keeps its pipes: the command is over when it has ended.
+  child.on('exit', code =>
+    setImmediate(() => {
+      channel.exit(code ?? 1)
+      channel.end()
+    })
+  )
+}

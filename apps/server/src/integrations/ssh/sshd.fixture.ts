@@ -2,11 +2,12 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from '../../testing/free-ports.ts'
 
 const run = promisify(execFile)
 
@@ -81,17 +82,6 @@ const words = (environment: Record<string, string>): string =>
   Object.entries(environment)
     .map(([name, value]) => `"${name}=${value}"`)
     .join(' ')
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function accepts(port: number): Promise<void> {
   for (const deadline = Date.now() + 10_000; ; await sleep(50)) {

@@ -8,6 +8,7 @@ import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { isMoving, isProblem } from '../../kit/order-state.tsx'
+import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
@@ -79,6 +80,12 @@ function Proxies({ collection }: { collection: number | undefined }) {
       />
       {(isPending || rows?.length !== 0) && !(error && !data) && (
         <ProxyPanel key={selected?.id ?? 0} order={selected} />
+      )}
+      {selected?.pay_status === 1 && (
+        <TrafficPanel
+          key={`traffic ${selected.id}`}
+          query={range => read(orders.traffic, { params: { id: selected.id }, query: range })}
+        />
       )}
       <RenewalFromMail />
       {payment && <PaymentDialog pending={payment} onClose={() => setPayment(null)} />}

@@ -4,15 +4,18 @@ import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
-import { customer, order, pageOf } from '../../testing/shapes.ts'
+import { customer, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import ProxiesPage from './page.tsx'
 
 const detail = { proxy_list: [], order, total: 0, total_exact: true, limit: 20, offset: 0, next: null }
-const open = (at = '/dashboard/index/proxies') =>
-  renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies/:id?', user: customer })
+const open = (at = '/dashboard/index/proxies') => {
+  answer(orders.traffic, noOrderTraffic)
+  return renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies/:id?', user: customer })
+}
 
 describe("a customer's orders", () => {
   it('shows that they are being read, then the newest with its proxies', async () => {
+    answer(orders.credits, [])
     answer(orders.proxyDetail, detail)
     const arrive = hold(orders.list)
     open()
@@ -59,6 +62,7 @@ describe("a customer's orders", () => {
       checkout_url: 'https://shop.example.com/cart/1:8',
       reserved_until: '2126-06-15T08:30:00.000Z'
     }
+    answer(orders.credits, [])
     answer(orders.proxyDetail, { ...detail, order: unpaid })
     answer(orders.list, pageOf(unpaid))
     answer(orders.cancel, null)
@@ -81,6 +85,7 @@ describe("a customer's orders", () => {
     }
     const over = { ...order, id: 9, state: 'expired' as const, is_expired: true }
     answer(orders.list, pageOf<Order>(held, coming, over))
+    answer(orders.credits, [])
     answer(orders.proxyDetail, ({ params }) => ({
       ...detail,
       order: [held, coming, over].find(({ id }) => String(id) === params['id']) ?? order
@@ -96,6 +101,7 @@ describe("a customer's orders", () => {
 
   it('is a list of cards on a phone', async () => {
     setWidth(390)
+    answer(orders.credits, [])
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order))
     open()

@@ -8,10 +8,13 @@ import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { DataTable } from '../../kit/data-table.tsx'
+import { OrderCredits } from '../../kit/order-credits.tsx'
 import { hasProxies, mayAsk } from '../../kit/order-may.ts'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
 import { useProxyColumns } from '../../kit/proxy-columns.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
+import { ClientAccessButton } from './client-access.tsx'
+import { ExitNote } from './exit-note.tsx'
 import classes from './proxies.module.css'
 import { renewable, useOrderActions } from './use-order-actions.ts'
 
@@ -74,6 +77,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
           >
             {t('proxy.check')}
           </Button>
+          <ClientAccessButton order={now} />
           <Button
             variant="default"
             size="sm"
@@ -95,6 +99,8 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
           </Button>
         </div>
       </div>
+      {now && now.pay_status === 1 && <OrderCredits orderId={now.id} />}
+      {now && <ExitNote order={now} proxy={malformed ? undefined : data?.proxy_list[0]} />}
       <DataTable
         label={t('proxy.title')}
         columns={columns}

@@ -5,7 +5,7 @@ import { read } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
-import { money } from '../../kit/money.ts'
+import { discountText } from '../../kit/discount.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
 
@@ -33,7 +33,7 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
         : codes?.map(code => (
             <li key={code.id} className={`card ${classes.code}`} data-used={code.is_used || undefined}>
               <div className={classes.codeHead}>
-                <strong className="num">{money(code.discount)}</strong>
+                <strong className="num">{discountText(code)}</strong>
                 <span className="dim">{code.code_type === 2 ? t('promo.gift') : t('promo.discount')}</span>
               </div>
               <p className={classes.codeState}>{code.is_used ? t('promo.used') : t('promo.unused')}</p>
@@ -41,7 +41,11 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
                 <code className="mono">{code.code}</code>
                 <CopyButton text={code.code} name={code.code} done={t('code.copied')} failed={t('copyFailed')} />
               </div>
-              {!code.is_used && <Link to="/product">{t('promo.use')}</Link>}
+              {code.is_used ? (
+                <span className="dim">{t('promo.use')}</span>
+              ) : (
+                <Link to="/product">{t('promo.use')}</Link>
+              )}
             </li>
           ))}
     </ul>

@@ -7,7 +7,7 @@ import { customer } from '../../testing/shapes.ts'
 import { Mails } from './mails.tsx'
 
 it('keeps each choice at once, and shows what is kept', async () => {
-  answer(mail.choices, { payments: true, proxies: true, expiry: false })
+  answer(mail.choices, { payments: true, proxies: true, expiry: false, blocked: null })
   answer(mail.saveChoices, ({ body }) => body as { payments: boolean; proxies: boolean; expiry: boolean })
   const { user } = renderAt(<Mails />, { user: customer })
   const box = () => screen.getByRole<HTMLInputElement>('checkbox', { name: 'Orders and payments' })
@@ -20,6 +20,13 @@ it('keeps each choice at once, and shows what is kept', async () => {
   await waitFor(() => expect(box().disabled).toBe(false))
   answerLost(mail.saveChoices)
   await user.click(box())
-  await screen.findByRole('alert')
+  // By its words: the message of before may still be there.
+  await screen.findByText(/cannot be reached/)
   expect(box().checked).toBe(false)
+})
+
+it('says that the address is not written to, and what to do', async () => {
+  answer(mail.choices, { payments: true, proxies: true, expiry: true, blocked: 'bounced' })
+  renderAt(<Mails />, { user: customer })
+  expect((await screen.findByRole('alert')).textContent).toContain('Change your address')
 })

@@ -12,6 +12,8 @@ import { ErrorState } from '../../kit/states.tsx'
 
 const KINDS = ['payments', 'proxies', 'expiry'] as const satisfies (keyof MailChoices)[]
 
+const choicesOf = ({ payments, proxies, expiry }: MailChoices): MailChoices => ({ payments, proxies, expiry })
+
 /** Which mails a customer gets. Each change is kept at once. */
 export function Mails() {
   const t = useT()
@@ -20,7 +22,7 @@ export function Mails() {
   const save = useMutation({
     mutationFn: (body: MailChoices) => call(mail.saveChoices, { body }),
     onSuccess: saved => {
-      queryClient.setQueryData(choices.queryKey, saved)
+      queryClient.setQueryData(choices.queryKey, before => before && { ...before, ...saved })
       notify('good', t('mails.saved'))
     },
     onError: failure => notify('bad', failureText(failure, t('mails.failed')))
@@ -28,6 +30,7 @@ export function Mails() {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <>
+      {data?.blocked && <p role="alert">{t(`mails.blocked.${data.blocked}`)}</p>}
       <p className="dim">{t('mails.hint')}</p>
       {KINDS.map(kind => (
         <Checkbox
@@ -35,7 +38,7 @@ export function Mails() {
           label={t(`mails.${kind}`)}
           checked={data?.[kind] ?? true}
           disabled={!data || save.isPending}
-          onChange={event => data && save.mutate({ ...data, [kind]: event.currentTarget.checked })}
+          onChange={event => data && save.mutate({ ...choicesOf(data), [kind]: event.currentTarget.checked })}
         />
       ))}
     </>

@@ -14,6 +14,7 @@ import { EmailForm } from './email-form.tsx'
 import { OwnData } from './own-data.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { Sessions } from './sessions.tsx'
+import { Webhooks } from './webhooks.tsx'
 import classes from './settings.module.css'
 
 export default function SettingsPage() {
@@ -84,6 +85,9 @@ export default function SettingsPage() {
         <Part title={t('keys.title')}>
           <ApiKeys />
         </Part>
+        <Part title={t('hooks.title')}>
+          <Webhooks />
+        </Part>
         <Part title={t('data.title')}>
           <OwnData canDelete={!user.is_superuser} />
         </Part>
@@ -106,13 +110,16 @@ function useBindNotice() {
   const t = useT()
   const [query, setQuery] = useSearchParams()
   const outcome = query.get('discord')
+  const reason = query.get('reason')
   useEffect(() => {
     if (!outcome) return
     if (outcome === 'success') {
       notify('good', t('settings.bound', { name: (query.get('name') ?? '').slice(0, 64) }))
       void reloadSession()
-    } else if (query.get('reason') === 'taken') notify('bad', t('settings.chatTaken'))
+    } else if (reason === 'taken') notify('bad', t('settings.chatTaken'))
+    else if (reason === 'refused') notify('bad', t('settings.chatRefused'))
+    else if (reason === 'unavailable') notify('bad', t('settings.chatAway'))
     else notify('bad', t('settings.bindFailed'))
     setQuery({}, { replace: true })
-  }, [outcome, query, setQuery, t])
+  }, [outcome, reason, query, setQuery, t])
 }

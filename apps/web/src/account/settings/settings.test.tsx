@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { accounts, mail } from '../../api/routes.ts'
+import { accounts, mail, webhooks } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -14,12 +14,13 @@ const here = { ...session, id: 1, last_seen_at: customer.created_at, is_current:
 
 beforeEach(() => {
   answer(accounts.apiKeys, [])
-  answer(mail.choices, { payments: true, proxies: true, expiry: true })
+  answer(webhooks.endpoints, [])
+  answer(mail.choices, { payments: true, proxies: true, expiry: true, blocked: null })
   answer(accounts.sessions, [here, { ...here, id: 2, device: 'Chrome', is_current: false }])
 })
 
 const open = (user = customer) => {
-  answer(accounts.session, user)
+  answer(accounts.whoIsSignedIn, user)
   return renderAt(<SettingsPage />, { at: PATH, route: PATH, user })
 }
 const part = (name: string) => within(screen.getByRole('region', { name }))

@@ -21,7 +21,8 @@ const lease: AddressLease = {
   active_from: '2026-03-01T12:00:05.000Z',
   released_at: '2026-03-05T12:00:00.000Z',
   delivered_at: '2026-03-01T12:01:00.000Z',
-  expired_at: '2026-03-05T12:01:00.000Z'
+  expired_at: '2026-03-05T12:01:00.000Z',
+  proof: { state: 'proved', answer: 'refused', at: '2026-03-05T12:00:02.000Z' }
 }
 const found: ReplyOf<typeof calls.addressHolders> = {
   address: '192.0.2.3',

@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { momentText } from '../../kit/time.tsx'
+import { Moment, momentText } from '../../kit/time.tsx'
 
 type Props = { lease: AddressLease }
 
@@ -31,5 +31,19 @@ export function LeaseState({ lease, at }: Props & { at?: string }) {
     <StateBadge tone={lease.released_at ? 'off' : 'good'}>
       {t(lease.released_at ? 'addresses.givenBack' : 'addresses.leased')}
     </StateBadge>
+  )
+}
+
+/** Whether the lease's credentials were seen refused after their end. */
+export function LeaseProved({ lease: { proof } }: Props) {
+  const t = useT()
+  if (!proof) return <span className="dim">{t('proofs.untried')}</span>
+  return (
+    <>
+      {t(`proofs.state.${proof.state}`)}{' '}
+      <span className="dim">
+        <Moment at={proof.at} />
+      </span>
+    </>
   )
 }

@@ -13,7 +13,7 @@ import classes from './addresses.module.css'
 import { OrderLink } from '../orders/order-link.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { instantOf, localTime, TimeInput } from '../kit/index.ts'
-import { LeaseState, UserLink } from './cells.tsx'
+import { LeaseProved, LeaseState, UserLink } from './cells.tsx'
 
 type Props = {
   address: string
@@ -51,7 +51,8 @@ export function History({ address, from, to, onAsk }: Props) {
       title: t('addresses.to'),
       render: row => (row.released_at ? <Moment at={row.released_at} /> : t('addresses.still'))
     },
-    { key: 'state', title: t('addresses.state'), render: row => <LeaseState lease={row} />, wide: true }
+    { key: 'state', title: t('addresses.state'), render: row => <LeaseState lease={row} />, wide: true },
+    { key: 'proof', title: t('proofs.ended'), render: row => <LeaseProved lease={row} />, wide: true }
   ]
   return (
     <section className="stack" aria-label={t('addresses.history')}>

@@ -10,7 +10,7 @@ import classes from './addresses.module.css'
 import { FactList, type Fact } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
 import { Moment } from '../../kit/time.tsx'
-import { LeaseState, UserLink } from './cells.tsx'
+import { LeaseProved, LeaseState, UserLink } from './cells.tsx'
 
 /** Who had one address at an instant, and who before and after, with an answer for whoever complained. */
 export function Holders({ address, at }: { address: string; at: string | null }) {
@@ -55,7 +55,8 @@ function Lease({ lease, at }: { lease: AddressLease; at: string }) {
     [t('addresses.state'), <LeaseState lease={lease} at={at} />],
     [t('addresses.held'), <Term lease={lease} />],
     [t('addresses.term'), lease.expired_at && <OrderTerm lease={lease} />],
-    [t('addresses.block'), <span className="mono">{lease.address}</span>]
+    [t('addresses.block'), <span className="mono">{lease.address}</span>],
+    [t('proofs.ended'), lease.proof && <LeaseProved lease={lease} />]
   ]
   return (
     <div className={classes.lease}>

@@ -55,6 +55,14 @@ const linked = <L extends Endpoint>(page: ComponentType, list: L, name: string, 
     answer(list, ({ query }) => (query['id'] === '77' && there ? pageOf(row) : elsewhere) as unknown as ReplyOf<L>)
 })
 
+/** What the platform has under a code: nobody looked. */
+const notSeen = {
+  platform_state: 'unknown' as const,
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: null
+}
+
 const LINKED = {
   gift_card: linked(GiftCards, rewards.giftCards, 'CARD-77', card(77)),
   coupon: linked(PromoCodes, rewards.coupons, 'WELCOME', {
@@ -64,6 +72,8 @@ const LINKED = {
     code: 'WELCOME',
     code_type: 1,
     discount: '5.00',
+    discount_type: 'amount',
+    ...notSeen,
     is_used: false,
     created_at: at,
     version: 'v'
@@ -72,12 +82,20 @@ const LINKED = {
     id: 77,
     level: 2,
     discount: '10.00',
+    discount_type: 'amount',
+    ...notSeen,
     code: 'S',
     point: 5000,
     version: 'v'
   }),
   faq: linked(Faqs, support.faqs, 'Why?', { id: 77, question: 'Why?', answer: 'So.', version: 'v' }),
-  tag: linked(ProductTags, catalog.tags, 'Fast', { id: 77, tag_name: 'Fast', tag_desc: '', version: 'v' }),
+  tag: linked(ProductTags, catalog.tags, 'Fast', {
+    id: 77,
+    tag_name: 'Fast',
+    tag_desc: '',
+    is_internal: false,
+    version: 'v'
+  }),
   collection: linked(ProductTypes, catalog.collections, 'Homes', {
     id: 77,
     collection_name: 'Homes',

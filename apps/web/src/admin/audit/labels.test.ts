@@ -1,6 +1,7 @@
 import {
   AclGroup,
   AclRule,
+  CODE_KINDS,
   Cidr,
   CollectionForm,
   Coupon,
@@ -8,16 +9,20 @@ import {
   GiftCard,
   LevelCode,
   MoveForm,
+  NoticeRules,
   ORDER_TASKS,
   Outage,
   OverlapDecision,
   ProductForm,
   ProvisionForm,
   ServerGroup,
+  ServerPlace,
   Settings,
   Tag,
-  VariantForm
+  VariantForm,
+  WebhookForm
 } from '@netlet/contract'
+import { AGENT_SETTING_NAMES } from '@netlet/contract/agent-settings'
 import { describe, expect, it } from 'vitest'
 import en from '../../i18n/admin.en.json'
 import zh from '../../i18n/admin.zh-CN.json'
@@ -27,6 +32,7 @@ import { actionText, keyOfField, labelOf, valueKey } from './labels.ts'
 
 /** Actions whose names the code puts together. */
 const MADE: Record<string, readonly string[]> = {
+  '`${ref.kind}.create_there`': CODE_KINDS.map(kind => `${kind}.create_there`),
   action: ['ticket.close', 'ticket.reopen'],
   '`order.${task}`': ORDER_TASKS.filter(task => task !== 'check').map(task => `order.${task}`),
   '`platform_event.${ACTIONS[resolution]}`': ['apply', 'mark_refunded', 'ignore'].map(verb => `platform_event.${verb}`),
@@ -38,22 +44,34 @@ const MADE: Record<string, readonly string[]> = {
 }
 
 const of = (...schemas: { shape: object }[]): string[] =>
-  schemas.flatMap(({ shape }) => Object.keys(shape)).filter(field => field !== 'version')
+  schemas.flatMap(({ shape }) => Object.keys(shape)).filter(field => !NOT_DECIDED.test(field))
+/** What nobody decides stands in no entry: what the platform has, and what follows from other rows. */
+const NOT_DECIDED = /^(version|platform_(state|differs|problem|checked_at)|is_internal)$/
 const USE = ['name', 'network', 'call']
 const COUNTS = ['created', 'updated', 'removed']
 const SERVER =
-  'name ip description port agent_port proxy_port has_password has_certificate status cidrs password agent_token'.split(
+  'name ip description port agent_port proxy_port has_password host_key_fingerprint has_certificate status cidrs password agent_token'.split(
     ' '
   )
 const USER = [
   'username email password isActive isSuperuser operatorRole discordId discordName coins coinsOwed levelPoints',
   'language lastLogin lastLoginIp lastLocation guessesToldAt'
 ].flatMap(names => names.split(' '))
+const WEBHOOK = of(WebhookForm)
+const CHANNEL = ['name kind language user_ids tell_critical tell_warning tell_info digest enabled host'].flatMap(
+  names => names.split(' ')
+)
+const INCIDENT = ['title', 'severity', 'state', 'started_at', 'ends_at', 'locations']
 const RULE = [...of(AclRule, OverlapDecision), 'decisions']
 const PRODUCT = [...of(ProductForm, VariantForm), 'old_flag', 'option_name', 'option_values', 'server_group']
 
 /** The fields of what is written down whole, as its domain presents it. */
 const WHOLE: Record<string, readonly string[]> = {
+  'notice.save_rules': of(NoticeRules),
+  'notice_channel.create': CHANNEL,
+  'notice_channel.delete': CHANNEL,
+  'notice_channel.edit': [...CHANNEL, 'new_target', 'has_new_secret'],
+  'order.client_access': ['access', 'client_ips'],
   'acl_group.create': of(AclGroup),
   'acl_group.edit': of(AclGroup),
   'acl_group.delete': of(AclGroup),
@@ -61,6 +79,7 @@ const WHOLE: Record<string, readonly string[]> = {
   'acl_rule.edit': RULE,
   'acl_rule.delete': RULE,
   'acl_rule.follow': ['price', 'valid'],
+  'acl_rule.undo_sync': ['valid'],
   'api_key.read_credentials': USE,
   'api_key.revoke': ['name', 'scopes'],
   'api_key.use_new_network': USE,
@@ -74,6 +93,11 @@ const WHOLE: Record<string, readonly string[]> = {
   'coupon.create': of(Coupon),
   'coupon.edit': of(Coupon),
   'coupon.delete': of(Coupon),
+  'incident.create': INCIDENT,
+  'incident.edit': INCIDENT,
+  'incident.delete': [...INCIDENT, 'updates'],
+  'incident.update': ['state', 'text'],
+  'server.place': of(ServerPlace),
   'faq.create': of(Faq),
   'faq.edit': of(Faq),
   'faq.delete': of(Faq),
@@ -90,8 +114,12 @@ const WHOLE: Record<string, readonly string[]> = {
   'product.delete': PRODUCT,
   'product.edit': PRODUCT,
   'product.follow': ['name', 'valid', 'oldFlag'],
+  'product.sync': COUNTS,
   'product.take_price': ['variant'],
+  'product.undo_sync': COUNTS,
   'server.add_outage': of(Outage),
+  'server.agent_restored': ['agent_port', 'proxy_port', 'certificate'],
+  'server.agent_settings': AGENT_SETTING_NAMES,
   'server.create': SERVER,
   'server.create_user': ['username', 'prefix', 'acl_group', 'rules'],
   'server.delete': SERVER,
@@ -107,7 +135,10 @@ const WHOLE: Record<string, readonly string[]> = {
   'tag.delete': of(Tag),
   'tag.edit': of(Tag),
   'tag.sync': COUNTS,
-  'user.edit': USER
+  'user.edit': USER,
+  'webhook.create': WEBHOOK,
+  'webhook.delete': WEBHOOK,
+  'webhook.edit': WEBHOOK
 }
 
 const calls = auditCalls()

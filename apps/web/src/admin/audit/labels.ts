@@ -1,4 +1,5 @@
 import type { Resource } from '@netlet/contract'
+import { AGENT_SETTING_NAMES } from '@netlet/contract/agent-settings'
 import en from '../../i18n/admin.en.json'
 import type { Key } from '../../i18n/admin.ts'
 import type { T } from '../kit/index.ts'
@@ -21,6 +22,11 @@ const COMMON: Record<string, Key> = {
   to: 'servers.ended_at',
   username: 'users.username'
 }
+
+/** Settings of an agent are named as on the server's page. */
+const AGENT_WORDS = Object.fromEntries(
+  AGENT_SETTING_NAMES.map(name => [name.toLowerCase(), `agentSettings.${name}` as const])
+) as Record<string, Key>
 
 /** Fields of one resource, and of what lies within them: the last part of 'agent.version' is 'version'. */
 const OF: Partial<Record<Resource, Record<string, Key>>> = {
@@ -52,6 +58,7 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     code: 'promo-codes.code',
     code_type: 'promo-codes.code_type',
     discount: 'promo-codes.discount',
+    discount_type: 'promo-codes.discount_type',
     is_used: 'promo-codes.is_used'
   },
   faq: { answer: 'faqs.answer', question: 'faqs.question' },
@@ -61,14 +68,59 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     mount: 'gift-cards.mount',
     point: 'gift-cards.point'
   },
+  incident: {
+    ends_at: 'incidents.ends_at',
+    locations: 'incidents.locations',
+    severity: 'incidents.severity',
+    started_at: 'incidents.started_at',
+    text: 'incidents.text',
+    title: 'incidents.title',
+    updates: 'incidents.updates'
+  },
   level_code: {
     code: 'level-codes.code',
     discount: 'level-codes.discount',
+    discount_type: 'level-codes.discount_type',
     level: 'level-codes.level',
     point: 'level-codes.point'
   },
-  mail: { template: 'mails.template' },
+  mail: { address: 'blocks.address', cause: 'blocks.cause', template: 'mails.template' },
+  webhook: {
+    delivery: 'hook-log.one',
+    enabled: 'hook-log.enabled',
+    events: 'hook-log.events',
+    url: 'hook-log.url'
+  },
+  notice: {
+    cause: 'notices.cause',
+    causes: 'noticeRules.causes',
+    digest_hour: 'noticeRules.digest_hour',
+    hours: 'notices.hours',
+    quiet_from: 'noticeRules.quiet_from',
+    quiet_hours: 'noticeRules.quiet_hours',
+    quiet_until: 'noticeRules.quiet_until',
+    repeat_hours: 'noticeRules.repeat_hours',
+    severity: 'notices.severity',
+    stock: 'noticeRules.stock',
+    subject: 'notices.title',
+    time_zone: 'noticeRules.time_zone'
+  },
+  notice_channel: {
+    digest: 'notice-channels.digest',
+    enabled: 'notice-channels.enabled',
+    has_new_secret: 'notice-channels.newSecret',
+    host: 'notice-channels.target',
+    kind: 'notice-channels.kind',
+    language: 'notice-channels.language',
+    new_target: 'notice-channels.newTarget',
+    tell_critical: 'notice-channels.tell_critical',
+    tell_info: 'notice-channels.tell_info',
+    tell_warning: 'notice-channels.tell_warning',
+    user_ids: 'notice-channels.user_ids'
+  },
   order: {
+    access: 'orders.clientAccess',
+    client_ips: 'orders.clientIps',
     expired_at: 'orders.expired_at',
     from: 'orders.from_server_id',
     order_id: 'orders.order_id',
@@ -96,6 +148,12 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     product_name: 'products.product_name',
     product_tags: 'products.tags',
     proxy_time: 'products.proxy_time',
+    address_family: 'products.address_family',
+    egress: 'products.egress',
+    traffic_gb: 'products.traffic_gb',
+    mbps: 'products.mbps',
+    connections: 'products.connections',
+    connections_per_second: 'products.connections_per_second',
     server_group: 'products.server_group',
     shopify_variant_id: 'rules.shopify_variant_id',
     variant: 'products.variant',
@@ -105,22 +163,40 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     variants: 'products.variants'
   },
   server: {
+    connection: 'live.count',
+    kind: 'abuse.kind',
+    subject: 'abuse.subject',
+    user: 'live.user',
     acl_group: 'audit.of.acl_group',
+    ...AGENT_WORDS,
     agent_port: 'servers.agent_port',
+    agent_version: 'servers.version',
+    certificate: 'servers.certificate',
+    settings: 'agentSettings.title',
     agent_token: 'servers.agent_token',
+    changed: 'audit.field.changed',
     cidrs: 'servers.cidrs',
+    console: 'audit.field.console',
     ended_at: 'servers.ended_at',
+    fingerprint: 'servers.host_key',
     has_certificate: 'servers.certificate',
     has_password: 'servers.password',
+    host_key_fingerprint: 'servers.host_key',
     ip: 'servers.ip',
     orders: 'outages.orders',
     outage: 'outages.one',
     port: 'servers.port',
     proxy_port: 'servers.proxy_port',
     step: 'audit.field.step',
+    ranges: 'servers.cidrs',
     rules: 'orders.rules',
     server_id: 'outages.server',
     group_id: 'servers.group_id',
+    incident: 'incidents.one',
+    country: 'geofeed.country',
+    region: 'geofeed.region',
+    city: 'geofeed.city',
+    postal: 'geofeed.postal',
     started_at: 'servers.started_at',
     users: 'users.label'
   },
@@ -131,6 +207,12 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     language: 'tickets.language',
     message: 'tickets.message',
     phone: 'tickets.phone'
+  },
+  upgrade: {
+    agent_version: 'servers.version',
+    agent_versions: 'servers.version',
+    first_id: 'upgrade.first',
+    servers: 'servers.label'
   },
   user: {
     coins: 'users.reward_points',
@@ -181,6 +263,8 @@ export function actionText(t: T, action: string): string {
 const WORDS: Record<string, string> = {
   'bulk_run.action': 'bulk',
   'coupon.code_type': 'promo-codes.type',
+  'coupon.discount_type': 'codes.type',
+  'level_code.discount_type': 'codes.type',
   'order.state': 'orders.is',
   'platform_event.outcome': 'payments.is',
   'platform_event.resolution': 'payments.by',
@@ -200,7 +284,7 @@ export function valueKey(resource: string, path: string, value: unknown): Key | 
 }
 
 const MONEY = new Set(['amount', 'mount', 'price', 'variant_price'])
-const YES_NO = new Set(['is_active', 'is_superuser', 'is_used', 'is_exchanged', 'run_init', 'update_cidr'])
+const YES_NO = new Set(['is_active', 'is_superuser', 'is_used', 'is_exchanged', 'run_init', 'settings', 'update_cidr'])
 
 const lastOf = (path: string): string => snake(path.split('.').at(-1) ?? '')
 export const isMoneyField = (path: string): boolean => MONEY.has(lastOf(path))

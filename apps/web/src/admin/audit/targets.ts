@@ -16,8 +16,11 @@ export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   coupon: edited('promocode'),
   faq: edited('QA'),
   gift_card: edited('giftcard'),
+  incident: opened('incidents'),
   level_code: edited('leveldiscount'),
   mail: opened('mails'),
+  notice: id => screen(/^\d+$/.test(id) ? 'notices?open=' : 'notices?tab=')(id),
+  notice_channel: () => '/dashboard/index/notices?tab=channels',
   order: screen('order/'),
   platform_event: null,
   product: screen('productManager/'),
@@ -26,5 +29,7 @@ export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   settings: () => '/dashboard/index/WebsiteSettings',
   tag: edited('productTag'),
   ticket: opened('tickets'),
-  user: screen('users/')
+  upgrade: () => '/dashboard/index/servers',
+  user: screen('users/'),
+  webhook: screen('webhooks?endpoint_id=')
 }

@@ -17,7 +17,7 @@ const type: Collection = {
   product_count: 4,
   version: 'v3'
 }
-const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: 'Low delay', version: 'v8' }
+const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: 'Low delay', is_internal: false, version: 'v8' }
 const plan: SyncPreview = {
   created: 1,
   updated: 1,

@@ -13,6 +13,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { WorkButton } from '../kit/index.ts'
+import { ChangeList } from './change-list.tsx'
 import classes from './sync.module.css'
 
 type Kind = 'collections' | 'tags'
@@ -114,21 +115,7 @@ function Changes({ plan }: { plan: SyncPreview }) {
   return (
     <>
       <p>{t('sync.counts', { created, updated, removed, products })}</p>
-      {changes.length > 0 && (
-        <ul className={classes.changes} aria-label={t('sync.changes')} tabIndex={0}>
-          {changes.map(({ kind, name, fields }, at) => (
-            <li key={at} data-kind={kind}>
-              <strong>{t(`sync.kind.${kind}`)}</strong>
-              <span>{name}</span>
-              {fields.map(({ field, was, is }) => (
-                <small key={field}>
-                  {t('form.staleField', { field: t(`sync.field.${field}`), was: was || '–', is: is || '–' })}
-                </small>
-              ))}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ChangeList changes={changes} label={t('sync.changes')} />
       {left > 0 && <p className="dim">{t('sync.more', { count: left })}</p>}
       <p className="dim">{t('sync.kept')}</p>
     </>

@@ -1,4 +1,5 @@
-import { IconTrash } from '@tabler/icons-react'
+import type { GiftCard } from '@netlet/contract'
+import { IconCloudSearch, IconCloudUpload, IconTrash } from '@tabler/icons-react'
 import { rewards } from '../../api/routes.ts'
 import { GiftCardForm } from '../../kit/schemas.ts'
 import {
@@ -14,6 +15,7 @@ import {
   yesNo,
   yesNoFilter
 } from '../kit/index.ts'
+import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
 /** Gift cards: added with their code, handed out for coins, and from then on somebody's property. */
 export default defineResource({
@@ -26,10 +28,11 @@ export default defineResource({
     integer('point'),
     code('code', { lead: true }),
     yesNo('is_exchanged'),
+    platformColumn({ kind: 'gift_card', list: rewards.giftCards }, (card: GiftCard) => card.is_exchanged),
     date('created_at', { optional: true })
   ],
   sort: ['id', 'mount', 'point'],
-  filters: [yesNoFilter('is_exchanged')],
+  filters: [yesNoFilter('is_exchanged'), platformFilter],
   form: {
     schema: GiftCardForm,
     fields: [moneyField('mount'), textField('code', { mono: true }), integerField('point')],
@@ -47,6 +50,10 @@ export default defineResource({
       danger: true
     })
   },
-  batch: [{ name: 'gift_card.delete', icon: IconTrash, danger: true, confirm: deletion, planned: true }],
+  batch: [
+    { name: 'gift_card.check', icon: IconCloudSearch },
+    { name: 'gift_card.create_there', icon: IconCloudUpload },
+    { name: 'gift_card.delete', icon: IconTrash, danger: true, confirm: deletion, planned: true }
+  ],
   csv: true
 })

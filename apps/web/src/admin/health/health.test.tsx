@@ -1,7 +1,7 @@
 import type { Health, PriceDrift } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it } from 'vitest'
-import { catalog, settings } from '../../api/routes.ts'
+import { catalog, fleet, settings } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
@@ -51,6 +51,8 @@ const drift: PriceDrift = {
 
 function open(health: Health = good, drifts: PriceDrift[] = []) {
   answer(settings.health, health)
+  answer(fleet.alarms, { alarms: [] })
+  answer(fleet.proofs, { proofs: [] })
   answer(catalog.priceDrift, pageOf(...drifts))
   answer(settings.retention, [])
   return renderScreen(<HealthPage />)

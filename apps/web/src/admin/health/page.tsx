@@ -6,6 +6,8 @@ import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { AbuseAlarms } from '../abuse/alarms.tsx'
+import { ProofAlarms } from '../proofs/alarms.tsx'
 import { May, useCommand, WorkButton } from '../kit/index.ts'
 import { PriceDriftList } from '../price-drift/price-drift.tsx'
 import classes from './health.module.css'
@@ -71,6 +73,8 @@ export default function HealthPage() {
             <p className={`card ${classes.good}`}>{t('health.good')}</p>
           )}
           <Sections health={data} />
+          <ProofAlarms />
+          <AbuseAlarms />
           <PriceDriftList />
           <RetentionPanel />
         </>

@@ -15,8 +15,12 @@ const PLACES: Record<AttentionItem, string> = {
   payments: `${index}/payments?unresolved=1`,
   late_events: `${index}/health`,
   servers: `${index}/servers?state=trouble`,
+  upgrades: `${index}/servers`,
+  abuse: `${index}/health#abuse`,
+  proofs: `${index}/health#proofs`,
   dead_letters: `${index}/tasks?tab=dead`,
   mails: `${index}/mails?state=failed`,
+  notices: `${index}/notices?state=failed`,
   prices: `${index}/health#prices`,
   stock: `${index}/productManager?low_stock=1`,
   tickets: `${index}/tickets?state=open`

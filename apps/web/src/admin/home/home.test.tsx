@@ -26,12 +26,18 @@ const deliveries: DeliveryTimes = {
   slowest: [{ id: 7, order: 'NL-SLOW', delivered_at: '2026-03-01T10:00:00.000Z', seconds: 5400 }]
 }
 const stock: StockMap = {
-  groups: [{ id: 1, name: 'New York' }],
+  groups: [
+    { id: 1, name: 'New York', family: 'ipv4' },
+    { id: 1, name: 'New York', family: 'ipv6' }
+  ],
   rules: [
     { id: 2, name: 'Nike' },
     { id: 3, name: 'A&B' }
   ],
-  free: [[1500, 0]],
+  free: [
+    [1500, 0],
+    [7, 8]
+  ],
   more: { groups: 0, rules: 3 }
 }
 
@@ -163,7 +169,8 @@ describe("the console's first screen", () => {
   it('shows stock as a table that is read and scrolled by keyboard, and says what is left out', async () => {
     open()
     const shown = await panel('Free addresses by server group and access rule')
-    const row = await shown.findByRole('row', { name: /New York/ })
+    const row = await shown.findByRole('row', { name: /New York IPv4 address/ })
+    expect(shown.getByRole('row', { name: /New York IPv6 \/64/ }).textContent).toMatch(/78$/)
     expect(
       within(row)
         .getAllByRole('cell')

@@ -28,6 +28,7 @@ const strength = (free: number, most: number) => (free === 0 ? 0 : 8 + 34 * (Mat
 function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
   const t = useT()
   const most = Math.max(1, ...free.flat())
+  const hasBoth = (id: number) => groups.filter(group => group.id === id).length > 1
   return (
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reached by keyboard */}
@@ -45,9 +46,12 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
           </thead>
           <tbody>
             {groups.map((group, line) => (
-              <tr key={group.id}>
+              <tr key={`${group.id}.${group.family}`}>
                 <th scope="row">
                   <Link to={`/dashboard/index/servergroup?search=${encodeURIComponent(group.name)}`}>{group.name}</Link>
+                  {(group.family === 'ipv6' || hasBoth(group.id)) && (
+                    <span className="dim"> {t(`products.family.${group.family}`)}</span>
+                  )}
                 </th>
                 {rules.map((rule, at) => {
                   const figure = free[line]?.[at] ?? 0

@@ -234,6 +234,7 @@ describe('the form of a resource', () => {
   it('says that the row of an address could not be read, and reads it again when asked', async () => {
     keepNothing()
     answer(fleet.servers, pageOf())
+    answer(fleet.upgrades, pageOf())
     answer(fleet.groups, pageOf())
     answerRefused(fleet.server, 'unavailable')
     const { user, asked } = renderScreen(<ServersPage />, { at: '/list?form=edit.4' })

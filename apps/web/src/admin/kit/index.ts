@@ -27,7 +27,18 @@ export { askingFilter, dayFilter, idFilter, oneOf, textFilter, yesNoFilter } fro
 export { useLeaveGuard, useQuestionOpen } from './leave-guard.ts'
 export { instantOf, localTime } from './local-time.ts'
 export { useOpenForm } from './open-form.ts'
-export type { DialogProps, FormSchema, PlanProps, Question, Selected, T, Tools, WhyNot } from './resource.ts'
+export type {
+  DialogProps,
+  Field,
+  FieldProps,
+  FormSchema,
+  PlanProps,
+  Question,
+  Selected,
+  T,
+  Tools,
+  WhyNot
+} from './resource.ts'
 export { risky } from './risky.ts'
 export { RowPage, RowPageHead } from './row-page.tsx'
 export { RowTools } from './row-tools.tsx'

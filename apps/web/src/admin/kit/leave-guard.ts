@@ -42,7 +42,10 @@ function withdrawQuestion(): void {
 
 /** Follows the ways out of a page: one set of listeners, however many guards there are. */
 function install(): () => void {
-  const endGuard = guardLeaving(() => mayLeave(guarding(() => true)))
+  const endGuard = guardLeaving({
+    ask: () => mayLeave(guarding(() => true)),
+    isUnsaved: () => guarding(() => true).length > 0
+  })
   const warn = (event: BeforeUnloadEvent) => {
     if (guarding(() => true).length > 0) event.preventDefault()
   }

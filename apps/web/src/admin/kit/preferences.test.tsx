@@ -16,12 +16,12 @@ describe('what a person chooses of a list', () => {
     const { user } = open()
     await screen.findByText('CARD-28')
     const heads = () => screen.getAllByRole('columnheader').map(head => head.textContent)
-    expect(heads()).toEqual(['', 'Id', 'Amount', 'Coins', 'Code', 'Exchanged', 'Actions'])
+    expect(heads()).toEqual(['', 'Id', 'Amount', 'Coins', 'Code', 'Exchanged', 'On the platform', 'Actions'])
     await user.click(screen.getByRole('button', { name: 'Columns' }))
     await user.click(await screen.findByRole('checkbox', { name: 'Coins' }))
     await user.click(screen.getByRole('button', { name: 'Move Code up' }))
     await user.click(screen.getByRole('button', { name: 'Move Code up' }))
-    expect(heads()).toEqual(['', 'Id', 'Code', 'Amount', 'Exchanged', 'Actions'])
+    expect(heads()).toEqual(['', 'Id', 'Code', 'Amount', 'Exchanged', 'On the platform', 'Actions'])
     await waitFor(() => expect(requestsOf(accounts.savePreferences)).toHaveLength(3))
     const saved = requestsOf(accounts.savePreferences).at(-1)
     expect(saved?.params).toEqual({ key: 'list.gift-cards' })
@@ -33,6 +33,7 @@ describe('what a person chooses of a list', () => {
           { key: 'mount', shown: true },
           { key: 'point', shown: false },
           { key: 'is_exchanged', shown: true },
+          { key: 'platform_state', shown: true },
           { key: 'created_at', shown: false }
         ]
       }
@@ -56,6 +57,7 @@ describe('what a person chooses of a list', () => {
       'Amount',
       'Coins',
       'Exchanged',
+      'On the platform',
       'Actions'
     ])
   })

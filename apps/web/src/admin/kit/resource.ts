@@ -140,7 +140,12 @@ export type Batch = { icon: Icon; danger?: boolean; failure?: string } &
   /** `planned`: the server says before what will become of the rows, which stands below the question. */
   (
     | { name: BulkAction; confirm?: (t: T, count: string) => Question; planned?: true }
-    | { name: string; run: (selection: Selected) => Promise<void> }
+    /** `needs`: the call that the work leads to: offered to those alone who may make it. `open` sets parameters of the address. */
+    | {
+        name: string
+        run: (selection: Selected, open: (params: Record<string, string>) => void) => unknown
+        needs?: Endpoint
+      }
   )
 /** The ids that were ticked, or the query that all are meant of, with the order in which the list shows them. */
 export type Selected =

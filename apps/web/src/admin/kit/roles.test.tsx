@@ -50,6 +50,8 @@ describe('a role is offered what it may do', () => {
   it('viewer, of a server: neither Manage nor Install', async () => {
     keepNothing()
     answer(fleet.servers, pageOf(server))
+    answer(fleet.upgrades, pageOf())
+    answer(fleet.agentVersion, { version: '0.1.0' })
     const { user } = renderScreen(<Servers />, { as: as('viewer') })
     expect(await offered(user, server.name)).toEqual(['Outages'])
   })

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Loader, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import { useId, useState } from 'react'
+import { useEffect, useId, useImperativeHandle, useState, type Ref } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import type { Action } from './row-actions.tsx'
@@ -33,7 +33,6 @@ export function ActionButton({ action }: { action: Action }) {
  * whoever points at it, focuses or presses it.
  */
 export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
-  const t = useT()
   const [busy, setBusy] = useState(false)
   // While one runs its button stays as it is, or the focus could not come back to it from a question.
   const start = (action: Action) => {
@@ -50,27 +49,72 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
         ))}
       </span>
     )
+  return <ActionMenu name={name} actions={actions} busy={busy} onStart={start} />
+}
+
+type ActionMenuProps = { name: string; actions: Action[]; busy: boolean; onStart: (action: Action) => void }
+
+/**
+ * The button is the browser's own, and its menu is made when it is first opened: a list has one for each row, and ten of
+ * the library's menus took longer than everything else of ten rows.
+ */
+function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
+  const t = useT()
+  const id = useId()
+  const [button, setButton] = useState<HTMLElement | null>(null)
+  const [opened, setOpened] = useState(false)
+  // Not at once: what is open from its first moment does not know where the focus was before.
+  useEffect(() => setOpened(button !== null), [button])
   return (
-    <Menu
-      position="bottom-end"
-      withInitialFocusPlaceholder={false}
-      width={220}
-      shadow="md"
-      withinPortal
-      middlewares={{ size: { padding: 8 } }}
-    >
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-busy={busy} aria-label={t('list.actionsOf', { name })}>
-          {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown className={classes.menu}>
-        {actions.map(action => (
-          <MenuAction key={action.name} action={action} onStart={() => start(action)} />
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <button
+        id={id}
+        type="button"
+        className={classes.dots}
+        aria-haspopup="menu"
+        aria-expanded={opened}
+        aria-controls={opened ? `${id}-dropdown` : undefined}
+        aria-busy={busy}
+        aria-label={t('list.actionsOf', { name })}
+        onClick={({ currentTarget }) => {
+          // Not every browser focuses a button that is clicked, and here is where the menu gives the focus back.
+          currentTarget.focus()
+          if (button) setOpened(!opened)
+          else setButton(currentTarget)
+        }}
+      >
+        {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
+      </button>
+      {button && (
+        <Menu
+          id={id}
+          opened={opened}
+          onChange={setOpened}
+          position="bottom-end"
+          withInitialFocusPlaceholder={false}
+          width={220}
+          shadow="md"
+          withinPortal
+          middlewares={{ size: { padding: 8 } }}
+        >
+          <Menu.Target>
+            <Anchor of={button} />
+          </Menu.Target>
+          <Menu.Dropdown className={classes.menu}>
+            {actions.map(action => (
+              <MenuAction key={action.name} action={action} onStart={() => onStart(action)} />
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </>
   )
+}
+
+/** Gives a menu the button that it belongs to where that was there before the menu. */
+function Anchor({ of, ref }: { of: HTMLElement; ref?: Ref<HTMLElement> }) {
+  useImperativeHandle(ref, () => of, [of])
+  return null
 }
 
 function IconAction({

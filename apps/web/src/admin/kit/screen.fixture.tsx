@@ -69,6 +69,10 @@ export const card = (id: number, more: Partial<GiftCard> = {}): GiftCard => ({
   point: 500,
   code: `CARD-${id}`,
   is_exchanged: false,
+  platform_state: null,
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: null,
   created_at: '2026-06-15T08:00:00.000Z',
   version: `version-${id}`,
   ...more

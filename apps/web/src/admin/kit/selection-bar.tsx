@@ -1,6 +1,7 @@
 import { Button, Loader, Menu } from '@mantine/core'
 import { IconChevronDown, IconStack2 } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
 import type { RunAction } from '@netlet/contract'
 import { RUN_PERMISSIONS } from '@netlet/contract/permissions'
 import { ApiError, call } from '../../api/client.ts'
@@ -48,8 +49,10 @@ export function SelectionBar<R extends Row>({
   const count = all ? countText(total ?? 0, exact) : numberText(ids.length)
   const some = all || ids.length > 0
   const { busy, start } = useBatch(resource, { some, rows: all ? (total ?? 0) : ids.length, selected, onRun })
-  const { may } = useMay()
-  const offered = (resource.batch ?? []).filter(({ name }) => may(RUN_PERMISSIONS[name as RunAction]))
+  const { may, mayCall } = useMay()
+  const offered = (resource.batch ?? []).filter(action =>
+    'run' in action ? !action.needs || mayCall(action.needs) : may(RUN_PERMISSIONS[action.name as RunAction])
+  )
   const batch = useRef<HTMLButtonElement>(null)
   /** The button that was pressed goes with what it does: the focus moves on to what the selection is for. */
   const select = (change: () => void) => () => {
@@ -125,9 +128,12 @@ type BatchState = { some: boolean; rows: number; selected: () => Selected; onRun
 function useBatch<R extends Row>(resource: Resource<R>, { some, rows, selected, onRun }: BatchState) {
   const t = useT()
   const [busy, setBusy] = useState(false)
+  const [, setAddress] = useSearchParams()
+  const open = (params: Record<string, string>) =>
+    setAddress(present => ({ ...Object.fromEntries(present), ...params }))
   /** `other`: the refusal of a run that other rows matched by then than were asked about; it is asked anew. */
   const work = async (action: Batch, other?: ApiError): Promise<void> => {
-    if ('run' in action) return action.run(selected())
+    if ('run' in action) return void (await action.run(selected(), open))
     let selection = rowsOf(selected())
     if (action.confirm) {
       // Of all that match, the plan says how many these are, where the list did not count them, and which.

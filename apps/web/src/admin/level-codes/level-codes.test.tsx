@@ -7,7 +7,19 @@ import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import LevelCodes from './page.tsx'
 
-const silver: LevelCode = { id: 2, level: 2, discount: '10.00', code: 'SILVER10', point: 5000, version: 'v2' }
+const silver: LevelCode = {
+  id: 2,
+  level: 2,
+  discount: '10.00',
+  discount_type: 'percent',
+  code: 'SILVER10',
+  point: 5000,
+  platform_state: 'present',
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: '2026-06-15T08:00:00.000Z',
+  version: 'v2'
+}
 
 function open(at = '/list') {
   keepNothing()
@@ -17,19 +29,19 @@ function open(at = '/list') {
 const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
 
 describe('the level codes of the console', () => {
-  it('show level, points, code and discount, and offer nothing but Edit', async () => {
+  it('show level, points, code and discount, and offer nothing but Edit and a look at the platform', async () => {
     open()
     const row = await rowOf('SILVER10')
     expect(
       within(row)
         .getAllByRole('cell')
         .map(cell => cell.textContent)
-    ).toEqual(['2 · Silver', '5,000', 'SILVER10', '$10.00', ''])
+    ).toEqual(['', '2 · Silver', '5,000', 'SILVER10', '10 %', 'There', ''])
     expect(
       within(row)
         .getAllByRole('button')
         .map(one => one.getAttribute('aria-label'))
-    ).toEqual(['Edit: 2 · Silver'])
+    ).toEqual(['Check now: SILVER10', 'Edit: 2 · Silver'])
     expect(screen.queryByRole('button', { name: /^Add/ })).toBeNull()
   })
 

@@ -1,8 +1,21 @@
 import type { LevelCode } from '@netlet/contract'
+import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
 import { LEVEL_NAMES } from '@netlet/contract/limits'
 import { rewards } from '../../api/routes.ts'
+import { discountText } from '../../kit/discount.ts'
 import { LevelCodeForm } from '../../kit/schemas.ts'
-import { code, column, defineResource, integer, integerField, money, moneyField, textField } from '../kit/index.ts'
+import {
+  choiceField,
+  code,
+  column,
+  defineResource,
+  integer,
+  integerField,
+  moneyField,
+  optional,
+  textField
+} from '../kit/index.ts'
+import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
 const nameOf = ({ level }: LevelCode): string => [level, LEVEL_NAMES[level]].filter(Boolean).join(' · ')
 
@@ -15,13 +28,24 @@ export default defineResource({
     column('level', nameOf, { lead: true }),
     integer('point'),
     code('code'),
-    money('discount', { prefix: '$' })
+    column('discount', (level: LevelCode) => discountText(level), { align: 'end' }),
+    platformColumn({ kind: 'level_code', list: rewards.levelCodes }, (_level: LevelCode) => false)
   ],
+  filters: [platformFilter],
   form: {
     schema: LevelCodeForm,
-    fields: [moneyField('discount'), textField('code', { mono: true }), integerField('point')],
+    fields: [
+      moneyField('discount'),
+      optional(choiceField('discount_type', ['amount', 'percent'], 'codes.type')),
+      textField('code', { mono: true }),
+      integerField('point')
+    ],
     update: rewards.updateLevelCode,
     undo: true
   },
+  batch: [
+    { name: 'level_code.check', icon: IconCloudSearch },
+    { name: 'level_code.create_there', icon: IconCloudUpload }
+  ],
   csv: true
 })

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { MAIL_FAILURES, type MailDetail, type MailPreview, type SentMail } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { accounts, mail } from '../../api/routes.ts'
@@ -99,3 +99,25 @@ function openMail(more: Partial<MailDetail>) {
   answer(mail.mail, { ...skipped, content: null, ...more })
   return renderScreen(<MailsPage />, { at: '/dashboard/index/mails?open=3' })
 }
+
+it('addresses that are not written to stand in a tab of their own, and are written to again on demand', async () => {
+  const block = {
+    id: 7,
+    address: 'gone@example.com',
+    cause: 'complained',
+    reason: '550 no such user',
+    source: 'sendgrid',
+    at: '2026-06-15T08:00:00.000Z'
+  } as const
+  answer(accounts.preferences, null)
+  answer(mail.blocks, pageOf(block))
+  answer(mail.liftBlock, null)
+  const { user } = renderScreen(<MailsPage />, { at: '/dashboard/index/mails?tab=blocked' })
+  expect(await screen.findByText('gone@example.com')).toBeTruthy()
+  expect(screen.getByText('550 no such user')).toBeTruthy()
+  await user.click(screen.getByRole('button', { name: /Write to it again/ }))
+  const dialog = within(await screen.findByRole('dialog'))
+  expect(dialog.getByText(/reported our mail as spam/)).toBeTruthy()
+  await user.click(dialog.getByRole('button', { name: /^yes$/i }))
+  await waitFor(() => expect(requestsOf(mail.liftBlock)).toMatchObject([{ params: { id: '7' } }]))
+})

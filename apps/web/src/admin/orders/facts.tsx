@@ -9,6 +9,10 @@ import { Moment } from '../../kit/time.tsx'
 import { FactList, type Fact } from '../kit/index.ts'
 import { UserCell } from './cells.tsx'
 
+/** What one of its addresses is, and what connections leave from. */
+const addressKind = ({ address_family: family, egress }: Order, t: ReturnType<typeof useT>) =>
+  family === 'ipv6' ? `${t('products.family.ipv6')}, ${t(`products.egress.${egress}`)}` : t(`products.family.${family}`)
+
 /** What there is to know of an order. */
 export function Facts({ order }: { order: Order }) {
   const t = useT()
@@ -19,6 +23,7 @@ export function Facts({ order }: { order: Order }) {
     [t('orders.user'), <UserCell order={order} />],
     [t('orders.product'), `${order.product_name}, ${order.variant_name}`],
     [t('orders.quantity'), numberText(order.product_quantity)],
+    [t('orders.addressKind'), addressKind(order, t)],
     [t('orders.delivered'), `${order.delivery_num}/${order.proxy_num}`],
     [t('orders.priced'), money(order.amount)],
     [t('orders.payed'), order.pay_amount && money(order.pay_amount)],

@@ -1,21 +1,32 @@
-import type { Order, TimelineEntry } from '@netlet/contract'
+import type { AbuseAlarm, ClientAccess, Order, TimelineEntry } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { mail, orders, payments } from '../../api/routes.ts'
+import { fleet, mail, orders, payments } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { admin, order, pageOf } from '../../testing/shapes.ts'
+import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
-import { entry, payment, proxy } from './order.fixture.ts'
+import { byPassword, entry, payment, proxy } from './order.fixture.ts'
 import OrderPage from './order-page.tsx'
 
 const ROUTE = '/dashboard/index/order/:id'
 
-type Given = { of?: Order; timeline?: TimelineEntry[]; as?: typeof admin; from?: string }
-function open({ of = order, timeline = [], as = admin, from }: Given = {}) {
+type Given = {
+  of?: Order
+  alarms?: AbuseAlarm[]
+  access?: ClientAccess
+  timeline?: TimelineEntry[]
+  as?: typeof admin
+  from?: string
+}
+function open({ of = order, alarms = [], access = byPassword, timeline = [], as = admin, from }: Given = {}) {
   answer(orders.order, of)
+  answer(orders.clientAccess, access)
+  answer(fleet.alarms, { alarms })
   answer(orders.timeline, { data: timeline, next: null })
+  answer(orders.credits, [])
   answer(orders.proxies, pageOf(proxy))
+  answer(orders.traffic, noOrderTraffic)
   answer(payments.ofOrder, pageOf(payment))
   return renderScreen(<OrderPage />, { at: '/dashboard/index/order/7', route: ROUTE, as, ...(from && { from }) })
 }
@@ -66,10 +77,106 @@ describe('the page of an order', () => {
     expect(timeline.getByText('Mail: new-mail')).toBeTruthy()
   })
 
+  it('shows signs of abuse of its user, and takes notice of one', async () => {
+    const alarm: AbuseAlarm = {
+      id: 3,
+      kind: 'scan',
+      server_id: 4,
+      server: 'paris',
+      username: 'u7',
+      order_id: 7,
+      subject: '203.0.113.9:22',
+      count: 400,
+      started_at: '2026-06-15T12:00:00.000Z',
+      last_at: '2026-06-15T12:05:00.000Z',
+      acknowledged_at: null,
+      acknowledged_by: null
+    }
+    answer(fleet.acknowledgeAlarm, alarm)
+    const { user } = open({ alarms: [alarm] })
+    const region = within(await screen.findByRole('region', { name: 'Signs of abuse' }))
+    expect(region.getByText('Scan: many targets that are not there')).toBeTruthy()
+    answer(fleet.alarms, { alarms: [{ ...alarm, acknowledged_at: alarm.last_at, acknowledged_by: 'boss' }] })
+    await user.click(region.getByRole('button', { name: 'Take notice' }))
+    expect(await region.findByText('Noticed by boss')).toBeTruthy()
+    expect(requestsOf(fleet.acknowledgeAlarm)).toMatchObject([{ params: { id: '3' } }])
+  })
+
+  it('says how clients are let in', async () => {
+    open({ access: { ...byPassword, access: 'address', client_ips: ['192.0.2.0/28'], is_pending: true } })
+    expect(await screen.findByText('Listed addresses need no password')).toBeTruthy()
+    expect(screen.getByText('192.0.2.0/28')).toBeTruthy()
+    expect(screen.getByText('Not all of them have the last change yet')).toBeTruthy()
+  })
+
+  it("lets an operator say how clients are let in, in the customer's place", async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Change client access' }))
+    await user.selectOptions(await screen.findByLabelText('Clients are let in by'), 'address')
+    // Where the operator is, is no client of the order.
+    expect(screen.queryByRole('button', { name: /present address/ })).toBeNull()
+    await user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
+    answerRefused(orders.setClientAccess, 'stale')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect((await screen.findByRole('alert')).textContent).not.toBe('')
+    expect(requestsOf(orders.setClientAccess)).toMatchObject([
+      { params: { id: '7' }, body: { access: 'address', client_ips: ['198.51.100.77'], version: 'v1' } }
+    ])
+  })
+
+  it('offers that to nobody who may only look', async () => {
+    open({ as: { ...admin, operator_role: 'viewer' } })
+    expect(await screen.findByText('By the password, from everywhere')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Change client access' })).toBeNull()
+  })
+
+  it('says why not for an order that is over', async () => {
+    open({ of: { ...order, is_expired: true } })
+    const button = await screen.findByRole('button', { name: 'Change client access' })
+    expect(button.getAttribute('aria-disabled')).toBe('true')
+  })
+
+  it("tells what came of the console's own tries of the credentials", async () => {
+    open({
+      timeline: [
+        entry({
+          id: 3,
+          source: 'proof',
+          kind: 'revocation.failed',
+          detail: { server: 'paris', cause: 'removed', answer: 'accepted', address: '192.0.2.10', took: 12 }
+        }),
+        entry({
+          id: 2,
+          source: 'proof',
+          kind: 'hand_over.failed',
+          detail: {
+            cause: 'served',
+            answer: 'other_address',
+            address: '192.0.2.10',
+            seen: '203.0.113.1',
+            server: 'paris'
+          }
+        })
+      ]
+    })
+    const entries = await within(await history()).findAllByRole('listitem')
+    expect(entries.map(({ textContent }) => textContent)).toMatchObject([
+      expect.stringMatching(/^Old credentials still work.*user removed, let in, 192\.0\.2\.10, 12 ms, paris/),
+      expect.stringMatching(
+        /^New credentials do not work.*from another address, 192\.0\.2\.10, seen from 203\.0\.113\.1/
+      )
+    ])
+    expect(entries.every(one => one.dataset['bad'] === 'true')).toBe(true)
+  })
+
   it('goes back in the timeline on demand', async () => {
+    answer(orders.traffic, noOrderTraffic)
     answer(orders.order, order)
+    answer(orders.clientAccess, byPassword)
+    answer(fleet.alarms, { alarms: [] })
     answer(orders.proxies, pageOf(proxy))
     answer(payments.ofOrder, pageOf(payment))
+    answer(orders.credits, [])
     answer(orders.timeline, ({ query }) =>
       query['earlier']
         ? { data: [entry({ id: 1, kind: 'placed' })], next: null }

@@ -7,8 +7,12 @@ import { read } from '../../api/query.ts'
 import { orders, payments, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { isMoving } from '../../kit/order-state.tsx'
+import { OrderCredits } from '../../kit/order-credits.tsx'
+import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuditLink, May, RowPage, RowPageHead, RowTools } from '../kit/index.ts'
+import { AbuseAlarms } from '../abuse/alarms.tsx'
+import { OrderClientAccess } from './client-access.tsx'
 import { Facts } from './facts.tsx'
 import { Money } from './money.tsx'
 import { OrderProxies } from './order-proxies.tsx'
@@ -62,6 +66,8 @@ function Shown({ order }: { order: Order }) {
         <div className={classes.main}>
           <div className={`card ${classes.panel}`}>
             <Facts order={order} />
+            <OrderClientAccess order={order} />
+            {order.pay_status === 1 && <OrderCredits orderId={order.id} />}
           </div>
           <May make={payments.ofOrder}>
             <Money order={order} />
@@ -75,8 +81,12 @@ function Shown({ order }: { order: Order }) {
             </p>
           </May>
         </div>
-        <div className={classes.proxies}>
+        <div className={`stack ${classes.proxies}`}>
+          <AbuseAlarms of={{ order_id: order.id }} quiet />
           <OrderProxies order={order} />
+          {order.pay_status === 1 && (
+            <TrafficPanel query={range => read(orders.traffic, { params: { id: order.id }, query: range })} />
+          )}
         </div>
       </div>
     </div>

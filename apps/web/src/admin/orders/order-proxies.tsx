@@ -11,6 +11,7 @@ import { orders } from '../../api/routes.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { hostPort } from '../../kit/host-port.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import { DataTable } from '../../kit/data-table.tsx'
 import { Delay } from '../../kit/delay.tsx'
@@ -119,7 +120,7 @@ function useColumns() {
       key: 'ip',
       title: t('orders.address'),
       lead: true,
-      render: (proxy: OrderProxy) => <span className="mono">{`${proxy.ip}:${proxy.port}`}</span>
+      render: (proxy: OrderProxy) => <span className="mono">{hostPort(proxy.ip, proxy.port)}</span>
     },
     {
       key: 'server',

@@ -1,4 +1,4 @@
-import type { OrderPayment, OrderProxy, TimelineEntry } from '@netlet/contract'
+import type { ClientAccess, OrderPayment, OrderProxy, TimelineEntry } from '@netlet/contract'
 
 const at = '2026-06-15T12:00:00.000Z'
 
@@ -50,4 +50,14 @@ export const payment: OrderPayment = {
   refund_requested_by: null,
   lines: [{ title: 'ISP proxies · New York', quantity: 8, price: '1.50' }],
   refunds: [{ kind: 'refund', amount: '1.50', foreign_amount: null, at, reversed_at: null }]
+}
+
+/** How clients of an order are let in that nobody has changed. */
+export const byPassword: ClientAccess = {
+  access: 'password',
+  client_ips: [],
+  changed_at: null,
+  version: 'v1',
+  your_address: '192.0.2.1',
+  is_pending: false
 }

@@ -22,6 +22,7 @@ export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): 
   if (source === 'order') return word(t, 'orders.event', kind)
   if (source === 'mail') return t('orders.mailed', { mail: word(t, 'orders.mail', kind) })
   if (source === 'admin') return word(t, 'orders.did', kind)
+  if (source === 'proof') return word(t, 'proofs.told', kind)
   return word(t, 'orders.told', textOf(detail['topic']))
 }
 
@@ -29,7 +30,17 @@ export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): 
 export function detailOf(said: Said, { source, kind, detail }: TimelineEntry): string {
   if (source === 'mail') return mailText(said.t, detail)
   if (source === 'platform') return platformText(said.t, kind, detail)
+  if (source === 'proof') return proofText(said.t, detail)
   return source === 'order' ? detailText(said, detail) : ''
+}
+
+/** What ended or began, what the proxy said, and where. */
+function proofText(t: Said['t'], { server, cause, answer, address, seen, took }: TimelineEntry['detail']): string {
+  const from = textOf(seen) && seen !== address ? t('proofs.seenFrom', { address: textOf(seen) }) : ''
+  const ms = took === undefined ? '' : `${textOf(took)} ms`
+  const what = cause === 'served' ? '' : word(t, 'proofs.cause', textOf(cause))
+  const said = answer === undefined ? '' : word(t, 'proofs.answer', textOf(answer))
+  return [what, said, textOf(address), from, ms, textOf(server)].filter(Boolean).join(', ')
 }
 
 function mailText(t: Said['t'], detail: TimelineEntry['detail']): string {

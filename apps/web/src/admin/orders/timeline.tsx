@@ -67,7 +67,9 @@ export function Timeline({ order, latest }: { order: Order; latest?: number }) {
 
 const FAILED = new Set(['fail', 'task_failed', 'payment_held'])
 const isBad = ({ source, kind, detail }: TimelineEntry) =>
-  (source === 'order' && FAILED.has(kind)) || (source === 'mail' && detail['state'] === 'failed')
+  (source === 'order' && FAILED.has(kind)) ||
+  (source === 'mail' && detail['state'] === 'failed') ||
+  (source === 'proof' && kind.endsWith('.failed'))
 
 function Entry({ entry }: { entry: TimelineEntry }) {
   const t = useT()

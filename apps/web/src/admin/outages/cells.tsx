@@ -43,3 +43,8 @@ export function StateCell({ outage: { state, orders, credited } }: Props) {
     </StateWithDetails>
   )
 }
+
+/** The incident of the status page that it was. */
+export function IncidentCell({ outage: { incident } }: Props) {
+  return incident ? <Link to={`/dashboard/index/incidents?open=${incident.id}`}>{incident.title}</Link> : '–'
+}

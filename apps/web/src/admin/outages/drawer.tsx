@@ -14,10 +14,10 @@ import { Moment } from '../../kit/time.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import { FactList, type Fact, type Tools } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
-import { EndCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
+import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
 import { credit } from './credit.ts'
 import classes from './outages.module.css'
-import { planLines } from './plan.ts'
+import { incidentLine, planLines } from './plan.ts'
 
 const PER_PAGE = 10
 
@@ -45,6 +45,7 @@ function Facts({ outage }: { outage: OutageEntry }) {
     [t('outages.ended_at'), <EndCell outage={outage} />],
     [t('outages.length'), <LengthCell outage={outage} />],
     [t('outages.state'), <StateCell outage={outage} />],
+    [t('outages.incident'), <IncidentCell outage={outage} />],
     [t('outages.how'), t(outage.by_hand ? 'outages.byHand' : 'outages.bySilence')],
     [
       t('outages.told'),
@@ -72,7 +73,7 @@ function Plan({ outage, tools }: { outage: OutageEntry; tools: Tools }) {
       {over && !error && !data && <Skeleton height={90} />}
       {over && data && (
         <ul className={classes.plan}>
-          {planLines(t, data, language).map(line => (
+          {[...planLines(t, data, language), incidentLine(t, outage)].map(line => (
             <li key={line}>{line}</li>
           ))}
         </ul>

@@ -1,7 +1,7 @@
-import type { BulkRun, CreditPreview, OutageEntry, OutageOrder } from '@netlet/contract'
+import type { BulkRun, CreditPreview, Incident, OutageEntry, OutageOrder } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it } from 'vitest'
-import { bulk, fleet } from '../../api/routes.ts'
+import { bulk, fleet, status } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
@@ -19,7 +19,9 @@ const outage: OutageEntry = {
   announced_at: '2026-06-15T08:10:00.000Z',
   orders: 1200,
   credited: 0,
-  state: 'open'
+  state: 'open',
+  locations: [{ id: 3, name: 'Paris' }],
+  incident: null
 }
 const lasting: OutageEntry = { ...outage, id: 4, ended_at: null, state: 'lasts', announced_at: null }
 const preview: CreditPreview = {
@@ -32,6 +34,21 @@ const preview: CreditPreview = {
   seconds: 16_200,
   lost: { least: 1800, most: 16_200, total: 17_280_000 },
   mails: 1200
+}
+const incident: Incident = {
+  id: 9,
+  title: 'Slow',
+  severity: 'major',
+  state: 'resolved',
+  started_at: outage.started_at,
+  ends_at: null,
+  resolved_at: outage.ended_at,
+  locations: [],
+  updates: [],
+  created_by: 'admin',
+  created_at: outage.started_at,
+  outages: [],
+  version: 'v1'
 }
 const orders: OutageOrder[] = [
   { id: 7, order_id: 'NL-first', username: 'alice', part: 'running', seconds: 16_200 },
@@ -108,7 +125,8 @@ describe('outages', () => {
       'Mails that go out, one for each of these orders: 1,200. Customers who switched such mails off get none.',
       'Of these, expired ones that are served again on the same addresses: 2.',
       'Orders whose addresses are gone: 1. Their time is written down, without a mail; they can be reopened for it.',
-      'Orders that this outage was credited to before: 5. They get nothing again.'
+      'Orders that this outage was credited to before: 5. They get nothing again.',
+      'It names no incident of the status page: its mails say that a server did not answer.'
     ])
     const concerned = within(await screen.findByRole('region', { name: 'Orders affected' }))
     expect((await concerned.findByRole('link', { name: 'NL-first' })).getAttribute('href')).toBe(
@@ -189,5 +207,39 @@ describe('outages', () => {
     expect(requestsOf(fleet.removeOutage)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(fleet.removeOutage)).toMatchObject([{ params: { id: '3' } }]))
+  })
+
+  it('become incidents, as they suggest them, and name one that is there', async () => {
+    const location = { id: 3, name: 'Paris', state: 'up' as const, up: 100, days: [] }
+    const times = { at: '2026-06-15T13:00:00.000Z', from: '2026-03-18' }
+    answer(status.page, { ...times, state: 'up', locations: [location], current: [], past: [] })
+    answer(status.incidentOfOutage, incident)
+    answer(status.nameIncident, null)
+    answer(status.incidents, pageOf(incident))
+    const { user } = open()
+    const choose = async (action: string) => {
+      await user.click(await screen.findByRole('button', { name: /^Actions: paris/ }))
+      await user.click(await screen.findByRole('menuitem', { name: action }))
+      return within(await screen.findByRole('dialog', { name: new RegExp(`^${action}`) }))
+    }
+    const form = await choose('Write an incident')
+    expect(form.getByRole<HTMLInputElement>('textbox', { name: /^Title/ }).value).toBe('Paris: addresses do not answer')
+    await form.findByRole('checkbox', { name: 'Paris' })
+    await user.click(form.getByRole('button', { name: 'Write an incident' }))
+    await waitFor(() => expect(requestsOf(status.incidentOfOutage)).toHaveLength(1))
+    expect(requestsOf(status.incidentOfOutage)[0]).toMatchObject({
+      params: { id: '3' },
+      body: { severity: 'major', locations: [3], state: 'resolved', started_at: outage.started_at }
+    })
+    const naming = await choose('Name the incident')
+    await naming.findByRole('option', { name: 'Slow' })
+    await user.selectOptions(naming.getByRole('combobox'), 'Slow')
+    await user.click(naming.getByRole('button', { name: 'Name the incident' }))
+    await waitFor(() => expect(requestsOf(status.nameIncident)[0]?.body).toEqual({ incident_id: 9 }))
+  })
+
+  it('say which incident their customers are told of', async () => {
+    open(`${ROUTE}?open=3`, { rows: [{ ...outage, incident: { id: 9, title: 'Slow' } }] })
+    expect(await screen.findByText('Its mails and orders name the incident “Slow”.')).toBeTruthy()
   })
 })

@@ -1,21 +1,24 @@
 import type { BulkRun, OutageEntry } from '@netlet/contract'
 import { OUTAGE_STATES } from '@netlet/contract/states'
-import { IconClockPlus, IconServerCog } from '@tabler/icons-react'
+import { IconClockPlus, IconLink, IconServerCog, IconSpeakerphone } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
-import { fleet } from '../../api/routes.ts'
+import { fleet, status } from '../../api/routes.ts'
+import { t } from '../../i18n/admin.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { column, defineResource, idFilter, integer, oneOf } from '../kit/index.ts'
+import { column, defineResource, idField, idFilter, integer, oneOf } from '../kit/index.ts'
+import { IncidentForm, OutageIncidentForm } from '../../kit/schemas.ts'
 import { Moment, momentText } from '../../kit/time.tsx'
 import { useServers } from '../servers/options.ts'
-import { EndCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
+import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
 import { OutageDrawer } from './drawer.tsx'
+import { proposedFields, useIncidents } from './incident.tsx'
 import { creditQuestion } from './plan.ts'
 
 /** When servers did not answer, whom that concerned, and the time given back for it. */
 export default defineResource({
   key: 'outages',
   list: fleet.allOutages,
-  also: [fleet.outage, fleet.outageOrders, fleet.previewCredit],
+  also: [fleet.outage, fleet.outageOrders, fleet.previewCredit, status.incidents, status.page],
   nameOf: ({ server, started_at }) => `${server.name}, ${started_at.slice(0, 16).replace('T', ' ')}`,
   find: id => call(fleet.outage, { params: { id } }),
   problem: ({ state }) => state === 'lasts',
@@ -26,7 +29,8 @@ export default defineResource({
     column('ended_at', (outage: OutageEntry) => <EndCell outage={outage} />),
     column('length', (outage: OutageEntry) => <LengthCell outage={outage} />, { align: 'end' }),
     integer('orders'),
-    column('state', (outage: OutageEntry) => <StateCell outage={outage} />)
+    column('state', (outage: OutageEntry) => <StateCell outage={outage} />),
+    column('incident', (outage: OutageEntry) => <IncidentCell outage={outage} />)
   ],
   sort: ['id'],
   filters: [oneOf('state', OUTAGE_STATES, 'outages.is'), idFilter('server_id', useServers)],
@@ -44,6 +48,29 @@ export default defineResource({
         const run = reply as BulkRun | null
         if (run) watch(run.id)
       }
+    },
+    {
+      name: 'writeIncident',
+      icon: IconSpeakerphone,
+      whyNot: ({ incident }) => (incident ? 'whyNot.hasIncident' : undefined),
+      form: { schema: IncidentForm, fields: proposedFields, route: status.incidentOfOutage },
+      success: t => t('incidents.updated')
+    },
+    {
+      name: 'nameIncident',
+      icon: IconLink,
+      form: {
+        schema: OutageIncidentForm,
+        fields: [
+          {
+            ...idField('incident_id', { useOptions: useIncidents, useNone: () => t('outages.noIncident') }),
+            shown: (_value, row) => String((row as OutageEntry).incident?.id ?? ''),
+            sent: value => (value === '' ? null : Number(value))
+          }
+        ],
+        route: status.nameIncident
+      },
+      success: say => say('outages.incidentNamed')
     },
     {
       name: 'toServer',

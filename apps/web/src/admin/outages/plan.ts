@@ -27,11 +27,16 @@ export function planLines(t: T, plan: CreditPreview, language: string): string[]
   return lines
 }
 
+/** Which incident its customers are told of. */
+export const incidentLine = (t: T, { incident }: OutageEntry): string =>
+  incident ? t('outages.planIncident', { title: incident.title }) : t('outages.planNoIncident')
+
 /** The question before an outage is credited, with what that means at the moment. */
-export async function creditQuestion(t: T, { id, server }: OutageEntry, language: string): Promise<Question> {
+export async function creditQuestion(t: T, outage: OutageEntry, language: string): Promise<Question> {
+  const { id, server } = outage
   const plan = await call(fleet.previewCredit, { params: { id } })
   return {
     title: t('outages.creditTitle', { server: server.name }),
-    body: [t('outages.creditBody'), '', ...planLines(t, plan, language)].join('\n')
+    body: [t('outages.creditBody'), '', ...planLines(t, plan, language), incidentLine(t, outage)].join('\n')
   }
 }

@@ -1,6 +1,8 @@
 import type { Tag } from '@netlet/contract'
 import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
 import { TagForm } from '../../kit/schemas.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
 import { clip } from '../catalog-sync/clip.tsx'
 import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { areaField, column, defineResource, integer, optional, textField } from '../kit/index.ts'
@@ -14,7 +16,7 @@ export default defineResource({
   nameOf: tag => tag.tag_name,
   columns: [
     integer('id', { optional: true }),
-    column('tag_name', (tag: Tag) => tag.tag_name, { lead: true }),
+    column('tag_name', (tag: Tag) => <NameCell tag={tag} />, { lead: true }),
     column('tag_desc', (tag: Tag) => clip(tag.tag_desc), { wide: true })
   ],
   form: {
@@ -34,3 +36,16 @@ export default defineResource({
   toolbar: () => <SyncButton of="tags" />,
   csv: true
 })
+
+function NameCell({ tag }: { tag: Tag }) {
+  const t = useT()
+  if (!tag.is_internal) return tag.tag_name
+  return (
+    <>
+      {tag.tag_name}{' '}
+      <span title={t('product-tags.internalHint')}>
+        <StateBadge tone="off">{t('product-tags.internal')}</StateBadge>
+      </span>
+    </>
+  )
+}

@@ -33,12 +33,14 @@ export async function consequencesOf(draft: Draft, { product, groups, t }: Aroun
     if (next.variant_price !== variant.variant_price)
       lines.push(t('products.willPrice', { name, was: money(variant.variant_price), is: money(next.variant_price) }))
     if (variant.is_active && !next.is_active) lines.push(t('products.willStop', { name, count: liveOf(variant.id) }))
+    if (next.address_family !== variant.address_family)
+      lines.push(t('products.willFamily', { name, family: t(`products.family.${next.address_family}`) }))
     if (next.server_group === (variant.server_group?.id ?? null)) continue
     if (next.server_group === null) {
       lines.push(t('products.willLeave', { name, was: variant.variant_stock }))
       continue
     }
-    const query = { server_group: next.server_group, cart_step: variant.cart_step }
+    const query = { server_group: next.server_group, cart_step: variant.cart_step, address_family: next.address_family }
     const { stock } = await queryClient.fetchQuery(read(catalog.groupStock, { query }))
     const group = groups.find(one => one.id === next.server_group)?.name ?? String(next.server_group)
     lines.push(t('products.willMove', { name, group, was: variant.variant_stock, is: stock }))

@@ -1,4 +1,4 @@
-import type { BodyOf, PlatformProduct, Product } from '@netlet/contract'
+import type { AddressFamily, BodyOf, EgressMode, PlatformProduct, Product } from '@netlet/contract'
 import type { catalog } from '../../api/routes.ts'
 
 /** A variant while it is edited: texts as they are typed. */
@@ -11,6 +11,12 @@ export type VariantDraft = {
   variant_price: string
   cart_step: string
   proxy_time: string
+  address_family: AddressFamily
+  egress: EgressMode
+  traffic_gb: string
+  mbps: string
+  connections: string
+  connections_per_second: string
   is_active: boolean
   server_group: number | null
   variant_option1: string | null
@@ -37,6 +43,12 @@ export const newVariant = (variant: PlatformProduct['variants'][number]): Varian
   variant_desc: '',
   cart_step: '1',
   proxy_time: TERM,
+  address_family: 'ipv4',
+  egress: 'fixed',
+  traffic_gb: '',
+  mbps: '',
+  connections: '',
+  connections_per_second: '',
   is_active: true,
   server_group: null
 })
@@ -64,6 +76,12 @@ export const draftOf = (product: Product): Draft => ({
     variant_price: variant.variant_price,
     cart_step: String(variant.cart_step),
     proxy_time: String(variant.proxy_time),
+    address_family: variant.address_family,
+    egress: variant.egress,
+    traffic_gb: String(variant.traffic_gb ?? ''),
+    mbps: String(variant.mbps ?? ''),
+    connections: String(variant.connections ?? ''),
+    connections_per_second: String(variant.connections_per_second ?? ''),
     is_active: variant.is_active,
     server_group: variant.server_group?.id ?? null,
     variant_option1: variant.variant_option1,
@@ -72,6 +90,9 @@ export const draftOf = (product: Product): Draft => ({
   }))
 })
 
+/** An empty limit is none; what is no number is refused as one. */
+const limitOf = (text: string) => (text.trim() === '' ? null : Number(text))
+
 /** A variant as it is sent. An empty field of days is none, not 0. */
 export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDraft) => ({
   ...(id === undefined ? {} : { id }),
@@ -79,6 +100,10 @@ export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDr
   variant_option1: variant.variant_option1 ?? '',
   variant_option2: variant.variant_option2 ?? '',
   variant_option3: variant.variant_option3 ?? '',
+  traffic_gb: limitOf(variant.traffic_gb),
+  mbps: limitOf(variant.mbps),
+  connections: limitOf(variant.connections),
+  connections_per_second: limitOf(variant.connections_per_second),
   cart_step: Number(cart_step),
   proxy_time: proxy_time.trim() === '' ? Number.NaN : Number(proxy_time)
 })

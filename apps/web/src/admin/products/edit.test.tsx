@@ -60,6 +60,55 @@ describe('editing a product', () => {
     expect(price(dialog).readOnly).toBe(false)
   })
 
+  it('limits what a plan gives: numbers, or nothing', async () => {
+    const limited = { ...product, variants: [{ ...variant, mbps: 50, connections: 100 }] }
+    const { user } = open(limited, `${AT}?variant=1100`)
+    const dialog = within(await dialogOf())
+    const field = (name: string) => dialog.getByRole<HTMLInputElement>('textbox', { name })
+    expect(field('Speed per order (Mbit/s)').value).toBe('50')
+    await user.type(field('Traffic per address and term (GB)'), 'much')
+    await user.click(dialog.getByRole('button', { name: 'Apply' }))
+    expect(await dialog.findByText('Must be at least 1')).toBeTruthy()
+    await user.clear(field('Traffic per address and term (GB)'))
+    await user.type(field('Traffic per address and term (GB)'), '20')
+    await user.clear(field('Speed per order (Mbit/s)'))
+    await user.click(dialog.getByRole('button', { name: 'Apply' }))
+    await user.click(save())
+    await waitFor(() =>
+      expect(requestsOf(catalog.updateProduct)).toMatchObject([
+        { body: { variants: [{ traffic_gb: 20, mbps: null, connections: 100, connections_per_second: null }] } }
+      ])
+    )
+  })
+
+  it('sells IPv6 with an exit of its kind; an IPv4 address has no other', async () => {
+    const { user } = open(product, `${AT}?variant=1100`)
+    const dialog = within(await dialogOf())
+    const select = (name: string) => dialog.getByRole<HTMLSelectElement>('combobox', { name })
+    expect(select('Each address').value).toBe('ipv4')
+    expect(dialog.queryByRole('combobox', { name: 'Exit address' })).toBeNull()
+    await user.selectOptions(select('Each address'), 'IPv6 /64')
+    await user.selectOptions(select('Exit address'), 'Sticky: one for each session name')
+    // What there is to sell is asked for of the family.
+    await waitFor(() =>
+      expect(requestsOf(catalog.groupStock).map(({ query }) => query?.['address_family'])).toContain('ipv6')
+    )
+    await user.selectOptions(select('Each address'), 'IPv4 address')
+    await user.selectOptions(select('Each address'), 'IPv6 /64')
+    expect(select('Exit address').value).toBe('fixed')
+    await user.selectOptions(select('Exit address'), 'Rotating: another one for each connection')
+    await user.click(dialog.getByRole('button', { name: 'Apply' }))
+    await user.click(save())
+    const question = await screen.findByRole('dialog', { name: 'Save these changes?' })
+    expect(question.textContent).toContain('New York / 8 sells IPv6 /64 from now on.')
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    await waitFor(() =>
+      expect(requestsOf(catalog.updateProduct)).toMatchObject([
+        { body: { variants: [{ address_family: 'ipv6', egress: 'request' }] } }
+      ])
+    )
+  })
+
   it('says that the platform will charge another price before that is saved', async () => {
     const { user } = open(product, `${AT}?variant=1100`)
     const dialog = await dialogOf()

@@ -1,4 +1,4 @@
-import type { GroupStock } from '@netlet/contract'
+import type { AddressFamily, GroupStock } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
@@ -8,15 +8,21 @@ import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import classes from './products.module.css'
 
-/** Where a variant sells from, and in blocks of how many; null: nowhere. */
-export type Source = { group: number; step: number } | null
+/** Where a variant sells from, what, and in blocks of how many; null: nowhere. */
+export type Source = { group: number; step: number; family: AddressFamily } | null
 
 const NOTHING: GroupStock = { max_step: 0, stock: 0, rules: [] }
 
 /** What there is to sell out of a group; undefined while it is being asked for. */
 function useGroupStock(source: Source) {
   const query = useQuery({
-    ...read(catalog.groupStock, { query: { server_group: source?.group ?? 0, cart_step: source?.step ?? 1 } }),
+    ...read(catalog.groupStock, {
+      query: {
+        server_group: source?.group ?? 0,
+        cart_step: source?.step ?? 1,
+        address_family: source?.family ?? 'ipv4'
+      }
+    }),
     enabled: source !== null
   })
   return { ...query, data: source === null ? NOTHING : query.data }

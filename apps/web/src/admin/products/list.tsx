@@ -9,6 +9,7 @@ import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
+import { SyncAllButton } from '../catalog-sync/sync-all.tsx'
 import { column, date, defineResource, May, idFilter, integer, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
@@ -50,7 +51,8 @@ export const Products = defineResource({
     idFilter('collection', useCollections),
     idFilter('tags', useTags)
   ],
-  toolbar: AddButton,
+  address: ['sync'],
+  toolbar: Toolbar,
   editAt: product => editPath(product.id),
   edits: catalog.updateProduct,
   remove: {
@@ -96,6 +98,15 @@ function State({ product }: { product: Product }) {
       {drifts > 0 && <StateBadge tone="wait">{t('products.drift', { count: drifts })}</StateBadge>}
       {nowhere > 0 && <StateBadge tone="wait">{t('products.noGroup', { count: nowhere })}</StateBadge>}
     </span>
+  )
+}
+
+function Toolbar() {
+  return (
+    <>
+      <SyncAllButton />
+      <AddButton />
+    </>
   )
 }
 

@@ -20,6 +20,12 @@ export const variant: Variant = {
   variant_option3: null,
   server_group: { id: 1, name: 'East' },
   proxy_time: 30,
+  address_family: 'ipv4',
+  egress: 'fixed',
+  traffic_gb: null,
+  mbps: null,
+  connections: null,
+  connections_per_second: null,
   shopify_variant_id: '1100',
   price_drift: null
 }
@@ -64,7 +70,7 @@ export const there: PlatformProduct = {
 export function openProducts(at: string, shown: Product | null = product, as = admin) {
   keepNothing()
   answer(catalog.products, shown ? pageOf(shown) : pageOf())
-  answer(catalog.tags, pageOf({ id: 8, tag_name: 'Fast', tag_desc: '', version: 't8' }))
+  answer(catalog.tags, pageOf({ id: 8, tag_name: 'Fast', tag_desc: '', is_internal: false, version: 't8' }))
   answer(
     catalog.collections,
     pageOf({

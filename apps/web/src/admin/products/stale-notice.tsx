@@ -45,6 +45,12 @@ const OF_VARIANT = {
   variant_desc: 'products.variant_desc',
   variant_price: 'products.price',
   proxy_time: 'products.proxy_time',
+  address_family: 'products.address_family',
+  egress: 'products.egress',
+  traffic_gb: 'products.traffic_gb',
+  mbps: 'products.mbps',
+  connections: 'products.connections',
+  connections_per_second: 'products.connections_per_second',
   is_active: 'products.is_active',
   server_group: 'products.server_group'
 } as const satisfies Partial<Record<keyof VariantDraft, Key>>

@@ -1,4 +1,4 @@
-import type { ServerGroup, Variant } from '@netlet/contract'
+import type { AddressFamily, ServerGroup, Variant } from '@netlet/contract'
 import { Button, Checkbox, Modal, NativeSelect, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
@@ -14,10 +14,16 @@ import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
 
+/** What a plan may limit, in the order of the contract. */
+const PLAN_LIMITS = ['traffic_gb', 'mbps', 'connections', 'connections_per_second'] as const
 const STEPS = [1, 8, 16, 32, 64, 128, 256].map(String)
 const check = rules(VariantForm)
 
-const sourceOf = (group: number | null, step: string): Source => (group === null ? null : { group, step: Number(step) })
+const FAMILIES = ['ipv4', 'ipv6'] as const
+const EGRESS = ['fixed', 'request', 'session'] as const
+
+const sourceOf = (group: number | null, step: string, family: AddressFamily): Source =>
+  group === null ? null : { group, step: Number(step), family }
 
 type Props = {
   variant: VariantDraft
@@ -58,9 +64,9 @@ export function VariantDialog(props: Props) {
     guard.release()
     onApply(values)
   }
-  const { server_group: group, cart_step: step } = form.values
-  const before = saved ? sourceOf(saved.server_group?.id ?? null, String(saved.cart_step)) : null
-  const after = sourceOf(group, step)
+  const { server_group: group, cart_step: step, address_family: family } = form.values
+  const before = saved ? sourceOf(saved.server_group?.id ?? null, String(saved.cart_step), saved.address_family) : null
+  const after = sourceOf(group, step, family)
   const moves = JSON.stringify(before) !== JSON.stringify(after)
   return (
     <Modal
@@ -126,6 +132,36 @@ export function VariantDialog(props: Props) {
               form.setFieldValue('server_group', event.currentTarget.value ? Number(event.currentTarget.value) : null)
             }
           />
+          <NativeSelect
+            label={t('products.address_family')}
+            description={t('products.familyHint')}
+            data={FAMILIES.map(value => ({ value, label: t(`products.family.${value}`) }))}
+            {...form.getInputProps('address_family')}
+            onChange={event => {
+              const next = FAMILIES.find(value => value === event.currentTarget.value) ?? 'ipv4'
+              form.setFieldValue('address_family', next)
+              // An IPv4 address has no others to leave from.
+              if (next === 'ipv4') form.setFieldValue('egress', 'fixed')
+            }}
+          />
+          {family === 'ipv6' && (
+            <NativeSelect
+              label={t('products.egress')}
+              description={t('products.egressHint')}
+              data={EGRESS.map(value => ({ value, label: t(`products.egress.${value}`) }))}
+              {...form.getInputProps('egress')}
+            />
+          )}
+          {PLAN_LIMITS.map(name => (
+            <TextInput
+              key={name}
+              label={t(`products.${name}`)}
+              inputMode="numeric"
+              autoComplete="off"
+              {...form.getInputProps(name)}
+            />
+          ))}
+          <p className="dim">{t('products.limitsHint')}</p>
           <Checkbox label={t('products.is_active')} {...form.getInputProps('is_active', { type: 'checkbox' })} />
         </div>
         {saved?.price_drift && (

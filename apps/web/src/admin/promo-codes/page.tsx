@@ -1,6 +1,8 @@
 import type { Coupon } from '@netlet/contract'
+import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
 import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { discountText } from '../../kit/discount.ts'
 import { CouponForm } from '../../kit/schemas.ts'
 import {
   choiceField,
@@ -9,11 +11,12 @@ import {
   date,
   defineResource,
   integer,
-  money,
   moneyField,
+  optional,
   textField,
   yesNo
 } from '../kit/index.ts'
+import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
 const TYPES = ['1', '2']
 
@@ -27,16 +30,19 @@ export default defineResource({
     column('username', (coupon: Coupon) => coupon.username),
     code('code', { lead: true }),
     column('code_type', (coupon: Coupon) => <Type type={coupon.code_type} />),
-    money('discount', { prefix: '$' }),
+    column('discount', (coupon: Coupon) => discountText(coupon), { align: 'end' }),
     yesNo('is_used'),
+    platformColumn({ kind: 'coupon', list: rewards.coupons }, (coupon: Coupon) => coupon.is_used),
     date('created_at')
   ],
+  filters: [platformFilter],
   form: {
     schema: CouponForm,
     fields: [
       textField('username'),
       textField('code', { mono: true }),
       moneyField('discount'),
+      optional(choiceField('discount_type', ['amount', 'percent'], 'codes.type')),
       choiceField('code_type', TYPES, 'promo-codes.type')
     ],
     create: rewards.createCoupon,
@@ -45,12 +51,18 @@ export default defineResource({
   },
   remove: {
     route: rewards.deleteCoupon,
-    confirm: (t, { code, discount, username }) => ({
+    confirm: (t, { code, username, ...coupon }) => ({
       title: t('list.deleteTitle'),
-      body: [t('list.deleteBody'), t('promo-codes.removal', { code, discount, username })].join('\n'),
+      body: [t('list.deleteBody'), t('promo-codes.removal', { code, discount: discountText(coupon), username })].join(
+        '\n'
+      ),
       danger: true
     })
   },
+  batch: [
+    { name: 'coupon.check', icon: IconCloudSearch },
+    { name: 'coupon.create_there', icon: IconCloudUpload }
+  ],
   csv: true
 })
 

@@ -14,6 +14,11 @@ const coupon: Coupon = {
   code: 'WELCOME',
   code_type: 1,
   discount: '5.00',
+  discount_type: 'amount',
+  platform_state: 'missing',
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: '2026-06-15T08:00:00.000Z',
   is_used: false,
   created_at: '2026-06-15T08:00:00.000Z',
   version: 'v5'
@@ -33,7 +38,7 @@ describe('the promo codes of the console', () => {
       within(await rowOf('WELCOME'))
         .getAllByRole('cell')
         .map(cell => cell.textContent)
-    ).toEqual(['5', 'alice', 'WELCOME', 'Discount', '$5.00', 'NO', expect.stringContaining('2026'), ''])
+    ).toEqual(['', '5', 'alice', 'WELCOME', 'Discount', '$5.00', 'NO', 'Missing', expect.stringContaining('2026'), ''])
     expect(within(await rowOf('THANKS')).getByText('Gift')).toBeTruthy()
     expect(within(await rowOf('THANKS')).getByText('YES')).toBeTruthy()
   })

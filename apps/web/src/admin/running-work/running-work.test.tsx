@@ -1,8 +1,8 @@
-import type { BulkRun } from '@netlet/contract'
+import type { BulkRun, Upgrade } from '@netlet/contract'
 import { screen, waitFor } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
-import { bulk } from '../../api/routes.ts'
+import { bulk, fleet } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -23,9 +23,23 @@ const run: BulkRun = {
   params: {},
   msg: null
 }
+const upgrade: Upgrade = {
+  id: 5,
+  state: 'running',
+  version: '0.1.0+5eed0001',
+  username: 'ann',
+  created_at: '2026-06-15T08:00:00.000Z',
+  ended_at: null,
+  servers: { waiting: 2, installing: 2, upgraded: 3, failed: 1, left_out: 1 },
+  reason: null,
+  params: {},
+  msg: null
+}
 const ended: BulkRun = { ...run, id: 8, state: 'done', done: 40 }
 
 describe('work that runs', () => {
+  beforeEach(() => answer(fleet.upgrades, pageOf()))
+
   it('is shown with its progress wherever somebody is, whoever began it, and leads to its rows', async () => {
     answer(bulk.runs, pageOf(run, ended))
     renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
@@ -56,5 +70,20 @@ describe('work that runs', () => {
     expect((await screen.findByRole('link', { name: 'Show' })).getAttribute('href')).toBe(
       '/dashboard/index/giftcard?run=10'
     )
+  })
+
+  it('is an upgrade of servers, too, but on the screen that shows it whole', async () => {
+    answer(bulk.runs, pageOf())
+    answer(fleet.upgrades, pageOf(upgrade))
+    answer(fleet.endUpgrade, { ...upgrade, state: 'ending' })
+    const { user, unmount } = renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
+    expect(await screen.findByText('3 of 8 upgraded, 1 failed')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Show' }).getAttribute('href')).toBe('/dashboard/index/servers')
+    await user.click(screen.getByRole('button', { name: 'End' }))
+    await waitFor(() => expect(requestsOf(fleet.endUpgrade)).toMatchObject([{ params: { id: '5' } }]))
+    unmount()
+    renderScreen(<RunningWork />, { at: '/dashboard/index/servers' })
+    await waitFor(() => expect(requestsOf(fleet.upgrades).length).toBeGreaterThan(1))
+    expect(screen.queryByText('3 of 8 upgraded, 1 failed')).toBeNull()
   })
 })

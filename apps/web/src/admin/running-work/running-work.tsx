@@ -7,6 +7,7 @@ import { read } from '../../api/query.ts'
 import { bulk } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/index.ts'
+import { RunningUpgrade } from './running-upgrade.tsx'
 import classes from './running-work.module.css'
 
 /** Milliseconds between two looks: while something runs, and while nothing does and no feed tells of what begins. */
@@ -15,7 +16,7 @@ const IDLE = 15_000
 /** Runs that are looked at. One at a time runs as a rule, so those that run are among the newest. */
 const NEWEST = 20
 
-/** Bulk runs of all operators that go on, on every screen and in every tab: how far they are, and how to stop them. */
+/** Bulk runs and the upgrade of servers that go on, of all operators, on every screen and in every tab: how far they are, and how to stop them. */
 export default function RunningWork() {
   const t = useT()
   const { search } = useLocation()
@@ -27,19 +28,25 @@ export default function RunningWork() {
   // The one that the screen follows itself is not shown twice.
   const followed = Number(new URLSearchParams(search).get('run'))
   const running = data?.data.filter(run => goesOn(run) && run.id !== followed) ?? []
-  if (running.length === 0) return null
   return (
-    <section className={classes.work} aria-label={t('run.now')}>
-      {running.map(run => (
-        <Run key={run.id} run={run} />
-      ))}
-    </section>
+    <>
+      <RunningUpgrade />
+      {running.length > 0 && (
+        <section className={classes.work} aria-label={t('run.now')}>
+          {running.map(run => (
+            <Run key={run.id} run={run} />
+          ))}
+        </section>
+      )}
+    </>
   )
 }
 
 /** The screen that shows a run row by row. */
 const placeOf = ({ id, action }: BulkRun) =>
-  `/dashboard/index/${action.startsWith('gift_card.') ? 'giftcard' : 'orders'}?run=${id}`
+  `/dashboard/index/${PLACES[action.slice(0, action.indexOf('.'))] ?? 'orders'}?run=${id}`
+
+const PLACES: Record<string, string> = { coupon: 'promocode', gift_card: 'giftcard', level_code: 'leveldiscount' }
 
 function Run({ run }: { run: BulkRun }) {
   const t = useT()

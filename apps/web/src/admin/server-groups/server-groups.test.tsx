@@ -15,7 +15,9 @@ const group: ServerGroup = {
   servers: [{ id: 4, name: 'paris' }],
   version: 'g3'
 }
-const stock = [{ group: { id: 3, name: 'Europe' }, rule: { id: 1, name: 'nike' }, before: 64, after: 0 }]
+const stock = [
+  { group: { id: 3, name: 'Europe' }, rule: { id: 1, name: 'nike' }, family: 'ipv4' as const, before: 64, after: 0 }
+]
 
 function open(at = ROUTE) {
   keepNothing()

@@ -6,7 +6,7 @@ import { bulk, fleet } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
-import { busy, choose, dialog, open, ROUTE, run, say } from './servers.fixture.tsx'
+import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './servers.fixture.tsx'
 
 describe('what is done with a server', () => {
   it.each([
@@ -134,6 +134,22 @@ describe('what is done with a server', () => {
 })
 
 describe('an installation over SSH', () => {
+  it('names the saved settings that it applies with the program', async () => {
+    const { user } = open()
+    answer(fleet.agentSettings, {
+      ...noSettings,
+      settings: { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' },
+      applied: {}
+    })
+    await choose(user, 'Install the agent')
+    const asked = within(await dialog('Install the agent on paris?'))
+    expect(
+      asked.getByText(
+        /It also applies the saved settings that are not applied yet: (Workers, Closed ports|Closed ports, Workers)\./
+      )
+    ).toBeTruthy()
+  })
+
   const at = '2026-06-15T08:00:00.000Z'
   const step = (name: 'connect' | 'examine' | 'upload', more: object = {}) => ({
     step: name,
@@ -157,11 +173,24 @@ describe('an installation over SSH', () => {
     }
   }
 
+  it('that is tried again asks only where it applies settings besides', async () => {
+    const provisioning = running.provisioning && { ...running.provisioning, status: 'failed' as const, message: 'No' }
+    const { user } = open(`${ROUTE}?open=4`, [{ ...server, provisioning }])
+    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: '4' }, applied: {} })
+    answer(fleet.provision, server)
+    await user.click(await screen.findByRole('button', { name: 'Try again' }))
+    const asked = within(await dialog('Install the agent on paris?'))
+    expect(asked.getByText(/that are not applied yet: Workers\./)).toBeTruthy()
+    expect(requestsOf(fleet.provision)).toEqual([])
+    await say(user, 'YES')
+    await waitFor(() => expect(requestsOf(fleet.provision)).toMatchObject([{ body: { run_init: 1 } }]))
+  })
+
   it('shows the step that runs, those before with their output, and those to come', async () => {
     open(`${ROUTE}?open=4`, [running])
     const steps = await screen.findByRole('list', { name: 'Steps' })
     const rows = within(steps).getAllByRole('listitem')
-    expect(rows).toHaveLength(8)
+    expect(rows).toHaveLength(9)
     expect(rows[1]?.getAttribute('aria-current')).toBe('step')
     expect(rows[1]?.textContent).toContain('Examine the machine')
   })

@@ -1,15 +1,20 @@
 import type { Server } from '@netlet/contract'
+import { isFromSources } from '@netlet/contract/agent-version'
 import { Button, Modal } from '@mantine/core'
 import { parseAsInteger, useQueryState } from 'nuqs'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { bytesText } from '../../kit/bytes.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import { useFocusReturn } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './servers.module.css'
-import { bytesText, installs, stateOf, troubleText } from './state.ts'
+import { installs, problemTexts, stateOf, troubleText } from './state.ts'
 
 /** A server shows at most so many of its ranges; the others are in a dialog. */
 const SHOWN_RANGES = 5
@@ -56,6 +61,7 @@ export function HealthCell({ server }: Props) {
   const trouble = installing ? null : troubleText(t, server)
   const since = installing ? null : (server.unreachable_since ?? server.failing_since)
   const { provisioning, refused_ranges: refused, users } = server
+  const problems = installing || server.status === 'given_up' ? [] : problemTexts(t, server)
   const behind = users.behind > 0 ? t('servers.behindBy', { count: users.behind }) : t('servers.behind')
   return (
     <StateWithDetails>
@@ -65,7 +71,7 @@ export function HealthCell({ server }: Props) {
         </StateBadge>
       ) : provisioning?.status === 'failed' ? (
         <StateBadge tone="bad">{t('servers.installFailed')}</StateBadge>
-      ) : trouble || since ? (
+      ) : trouble || since || problems.length > 0 ? (
         <StateBadge tone={server.status === 'given_up' ? 'off' : 'bad'}>{t('servers.troubled')}</StateBadge>
       ) : server.step === 'behind' ? (
         <StateBadge tone="busy">{behind}</StateBadge>
@@ -84,6 +90,7 @@ export function HealthCell({ server }: Props) {
           {t('servers.since')} <Ago at={since} />
         </span>
       )}
+      {problems.length > 0 && <span className={classes.trouble}>{problems.join(', ')}</span>}
       {refused.length > 0 && (
         <span className={classes.trouble}>{t('servers.refused', { ranges: refused.join(', ') })}</span>
       )}
@@ -159,12 +166,21 @@ export function UseCell({ server }: Props) {
   )
 }
 
-export function AgentCell({ server: { agent } }: Props) {
+/** Its agent tells another version than an installation by this console would bring. */
+function useIsOlder({ agent }: Server): boolean {
+  const { data } = useQuery(read(fleet.agentVersion))
+  return Boolean(agent && data && agent.version !== data.version && !isFromSources(agent.version))
+}
+
+export function AgentCell({ server }: Props) {
   const t = useT()
+  const older = useIsOlder(server)
+  const { agent } = server
   if (!agent) return <span className="dim">–</span>
   return (
     <div className={classes.figures}>
       <span className="mono">{agent.version}</span>
+      {older && <StateBadge tone="wait">{t('servers.older')}</StateBadge>}
       <span className={classes.quiet}>
         {agent.connections === null
           ? t('servers.tellsNothing')

@@ -6,6 +6,7 @@ import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { bytesText } from '../../kit/bytes.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
@@ -13,7 +14,8 @@ import { Ago, momentText } from '../../kit/time.tsx'
 import { FactList, type Tools } from '../kit/index.ts'
 import { ConnectedCell, HealthCell, StateCell } from './cells.tsx'
 import classes from './servers.module.css'
-import { bytesText, installs } from './state.ts'
+import { partsOf } from './ownership.ts'
+import { installs } from './state.ts'
 import { InstallSteps } from './steps.tsx'
 import { Traffic } from './traffic.tsx'
 
@@ -72,6 +74,7 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
           ]}
         />
       </Part>
+      {server.trouble?.code === 'older_console' && <Plan server={server} t={t} />}
       <Part title={t('servers.agent')}>
         {agent ? (
           <>
@@ -83,6 +86,7 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
             <FactList
               facts={[
                 [t('servers.version'), <span className="mono">{agent.version}</span>],
+                [t('servers.nextVersion'), <NextVersion />],
                 [t('servers.workers'), `${agent.workers} (${t(`servers.serves.${agent.status}`)})`],
                 [
                   t('servers.uptime'),
@@ -108,11 +112,53 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
       <Part title={t('servers.certificate')}>
         <Certificate server={server} />
       </Part>
+      <Part title={t('servers.host_key')}>
+        <HostKey server={server} t={t} />
+      </Part>
       <Part title={t('servers.installation')}>
         <InstallSteps server={server} />
       </Part>
     </div>
   )
+}
+
+/** By which key the console knows the machine that it logs in to. */
+function HostKey({ server: { host_key }, t }: { server: Server; t: Tools['t'] }) {
+  const { known, expected, refused } = host_key
+  if (!known && !expected && !refused) return <p className="dim">{t('servers.noHostKey')}</p>
+  return (
+    <div className={`mono ${classes.figures} ${classes.fingerprint}`}>
+      {known && <span>{t('servers.hostKeyKnown', { fingerprint: known })}</span>}
+      {expected && <span>{t('servers.hostKeyExpected', { fingerprint: expected })}</span>}
+      {refused && <span className={classes.trouble}>{t('servers.hostKeyRefused', { fingerprint: refused })}</span>}
+    </div>
+  )
+}
+
+/** What waits for an approval: each user and range by its name. */
+function Plan({ server, t }: { server: Server; t: Tools['t'] }) {
+  const { data: plan, error, refetch } = useQuery(read(fleet.repairPlan, { params: { id: server.id } }))
+  if (error && !plan) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!plan) return null
+  return (
+    <Part title={t('servers.planParts')}>
+      {partsOf(t, plan).map(({ title, names, more }) => (
+        <details key={title}>
+          <summary>{title}</summary>
+          <span className={`mono ${classes.quiet}`}>
+            {names.join(', ')}
+            {more > 0 && `, ${t('servers.planMore', { count: numberText(more) })}`}
+          </span>
+        </details>
+      ))}
+    </Part>
+  )
+}
+
+/** What this console would install: the same as the agent's own where it is up to date. */
+function NextVersion() {
+  const { data } = useQuery(read(fleet.agentVersion))
+  return <span className="mono">{data?.version ?? '–'}</span>
 }
 
 /** Whom the console takes for the agent: nobody without this certificate. */

@@ -24,7 +24,7 @@ type Props = {
   onChanged: () => void
 }
 
-const empty: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri: '', json_input: '' }
+const empty: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri: '', json_input: '', target: '' }
 
 /** One thing that is done on the agent, with what it needs to know. */
 export function HandleForm(props: Props) {
@@ -51,7 +51,7 @@ export function HandleForm(props: Props) {
     try {
       const input = { params: { id: server.id }, ...(handle.route.method === 'GET' ? {} : { body }) }
       const reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(handle.route, input)
-      show(false, textOf(reply))
+      show(false, handle.say ? `${handle.say(t, reply)}\n\n${textOf(reply)}` : textOf(reply))
       if (handle.changes || name === 'get_server_info') onChanged()
     } catch (error) {
       form.setErrors(fieldTexts(error))
@@ -103,6 +103,16 @@ export function HandleForm(props: Props) {
         classNames={{ input: 'mono' }}
         description={t('manage.cidrsHelp')}
         {...labels('cidrs')}
+      />
+    ),
+    target: (
+      <TextInput
+        key="target"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="[2001:db8::1]:443"
+        description={t('manage.targetHelp')}
+        {...labels('target')}
       />
     ),
     uri: <TextInput key="uri" withAsterisk spellCheck={false} placeholder="/api/view-user" {...labels('uri')} />,

@@ -1,11 +1,18 @@
+import type { Ipv6Check } from '@netlet/contract'
 import type { Endpoint } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import { numberText } from '../../kit/number.ts'
-import { AgentCallForm, CreateProxyUserForm, DeleteProxyUserForm, ResetProxiesForm } from '../../kit/schemas.ts'
+import {
+  AgentCallForm,
+  CheckIpv6Form,
+  CreateProxyUserForm,
+  DeleteProxyUserForm,
+  ResetProxiesForm
+} from '../../kit/schemas.ts'
 import type { FormSchema, Question, T } from '../kit/index.ts'
 
 export type Values = Record<HandleField, string>
-export type HandleField = 'username' | 'prefix' | 'acl_group' | 'cidrs' | 'uri' | 'json_input'
+export type HandleField = 'username' | 'prefix' | 'acl_group' | 'cidrs' | 'uri' | 'json_input' | 'target'
 
 /** What the questions need to know. */
 export type Known = { name: string; users: number | null; ranges: readonly string[] }
@@ -16,6 +23,8 @@ export type Handle = {
   fields: readonly HandleField[]
   schema?: FormSchema
   confirm?: (t: T, values: Values, known: Known) => Question
+  /** What the reply means, in words above it. */
+  say?: (t: T, reply: unknown) => string
   /** The users or ranges there are other ones afterwards. */
   changes?: boolean
   danger?: boolean
@@ -29,6 +38,7 @@ const HANDLES = [
   'flush_access_log',
   'list_acl',
   'get_server_info',
+  'check_ipv6',
   'request_api'
 ] as const
 export type HandleName = (typeof HANDLES)[number]
@@ -113,6 +123,17 @@ export const handles: readonly Handle[] = [
   },
   { name: 'list_acl', route: fleet.listAcl, fields: [] },
   { name: 'get_server_info', route: fleet.serverInfo, fields: [] },
+  {
+    name: 'check_ipv6',
+    route: fleet.checkIpv6,
+    fields: ['target'],
+    schema: CheckIpv6Form,
+    say: (t, reply) => {
+      const { checks, more } = reply as Ipv6Check
+      const lines = checks.map(({ prefix, address, verdict }) => t(`manage.ipv6.${verdict}`, { prefix, from: address }))
+      return [...lines, ...(more > 0 ? [t('manage.ipv6.more', { count: more })] : [])].join('\n')
+    }
+  },
   {
     name: 'request_api',
     route: fleet.requestApi,

@@ -1,19 +1,67 @@
-import type { Server } from '@netlet/contract'
+import type { AgentSettings, Server } from '@netlet/contract'
+import { AGENT_SETTING_NAMES, type AgentSettingName } from '@netlet/contract/agent-settings'
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import type { Tools } from '../kit/index.ts'
+import type { Question, T, Tools } from '../kit/index.ts'
+
+/** Settings that were saved and that an installation writes there with the rest. */
+export const pendingSettings = ({ settings, applied }: AgentSettings): AgentSettingName[] =>
+  AGENT_SETTING_NAMES.filter(name => settings[name] !== applied?.[name])
+
+/** What an installation does to the server, with the settings that it applies besides. */
+async function askFirst(server: Server, t: T): Promise<{ question: Question; applies: boolean }> {
+  const pending = pendingSettings(await call(fleet.agentSettings, { params: { id: server.id } }))
+  const names = pending.map(name => t(`agentSettings.${name}`)).join(', ')
+  const question = {
+    title: t('servers.installTitle', { name: server.name }),
+    body: [
+      t('servers.installBody', { ip: server.ip, port: server.port }),
+      ...(pending.length > 0 ? [t('servers.installPending', { names })] : [])
+    ].join('\n')
+  }
+  return { question, applies: pending.length > 0 }
+}
+
+/** Whoever tries again is asked only where that does more than the installation before: settings were saved. */
+export async function mayTryAgain(server: Server, t: T): Promise<boolean> {
+  try {
+    const { question, applies } = await askFirst(server, t)
+    return !applies || (await confirm(question))
+  } catch (error) {
+    notify('bad', failureText(error))
+    return false
+  }
+}
 
 /** Installs and starts the agent over SSH with the login that is stored, and opens the steps beside the list. */
 export async function installAgent(server: Server, { t, show, refresh }: Tools): Promise<void> {
-  const yes = await confirm({
-    title: t('servers.installTitle', { name: server.name }),
-    body: t('servers.installBody', { ip: server.ip, port: server.port })
-  })
+  const { question } = await askFirst(server, t)
+  const yes = await confirm(question)
   if (!yes) return
   await call(fleet.provision, { params: { id: server.id }, body: { run_init: 1 } })
   notify('good', t('servers.installAsked'))
   show(server.id)
+  refresh()
+}
+
+/** Accepts exactly the key that the question shows: the machine gets root's password with it. */
+export async function acceptHostKey(server: Server, { t, refresh }: Tools): Promise<void> {
+  const { refused, known, expected } = server.host_key
+  const was = known ?? expected
+  if (refused === null) return
+  const yes = await confirm({
+    title: t('servers.hostKeyTitle', { name: server.name }),
+    body: [
+      t('servers.hostKeyBody', { ip: server.ip, refused }),
+      ...(was === null ? [] : [t('servers.hostKeyWas', { known: was })])
+    ].join('\n'),
+    danger: true
+  })
+  if (!yes) return
+  await call(fleet.acceptHostKey, { params: { id: server.id }, body: { fingerprint: refused } })
+  notify('good', t('list.done'))
   refresh()
 }

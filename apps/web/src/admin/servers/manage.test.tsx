@@ -3,9 +3,10 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, inventory } from '../../api/routes.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
-import { pageOf, server } from '../../testing/shapes.ts'
+import { pageOf, server, noTraffic } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ServersPage from './page.tsx'
+import { noSettings } from './servers.fixture.tsx'
 
 const ROUTE = '/dashboard/index/servers'
 const ranges = ['192.0.2.0/29', '192.0.2.8/29'].map((cidr, id) => ({ id, cidr, ip_count: 8, name: cidr }))
@@ -20,7 +21,11 @@ function open(at = `${ROUTE}?detail=4`, user_list: typeof held | null = held) {
   keepNothing()
   answer(fleet.servers, pageOf(paris))
   answer(fleet.server, paris)
+  answer(fleet.traffic, noTraffic)
   answer(fleet.groups, pageOf())
+  answer(fleet.agentVersion, { version: '0.1.0' })
+  answer(fleet.upgrades, pageOf())
+  answer(fleet.agentSettings, noSettings)
   answer(inventory.groups, pageOf({ id: 2, name: 'Sneakers', description: '', acls: [], version: 'v' }))
   answer(fleet.serverInfo, {
     server_info: { cidr: ['192.0.2.0/29'], num_of_users: 2 },
@@ -170,6 +175,22 @@ describe('managing a server', () => {
     await pick(user, 'get_server_info')
     await runIt(user)
     expect(await within(output()).findByText(/"user_list"/)).toBeTruthy()
+  })
+
+  it('checks IPv6, and says what that means', async () => {
+    const results = [{ target: '[2001:db8::1]:443', found: 'silent' as const, own: 'refused' as const }]
+    const check = { prefix: '2001:db8:7::/48', address: '2001:db8:7::42', verdict: 'no_neighbour' as const, results }
+    answer(fleet.checkIpv6, { checks: [check], more: 2 })
+    const { user } = open(`${ROUTE}?detail=4&handle=check_ipv6`)
+    await user.type(await screen.findByRole('textbox', { name: /^Connect to/ }), 'no port')
+    await runIt(user)
+    expect(await screen.findByText('Enter a host and a port, such as example.com:443')).toBeTruthy()
+    await user.clear(field(/^Connect to/))
+    await user.type(field(/^Connect to/), '[[2001:db8::1]:443')
+    await runIt(user)
+    expect(await within(output()).findByText(/2001:db8:7::\/48: no neighbour answers\..*ndppd/)).toBeTruthy()
+    expect(within(output()).getByText(/2 more ranges were not checked/)).toBeTruthy()
+    expect(requestsOf(fleet.checkIpv6)[0]?.body).toEqual({ target: '[2001:db8::1]:443' })
   })
 
   it('passes a call to the agent, with a path and JSON that are right', async () => {

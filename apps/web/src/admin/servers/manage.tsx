@@ -10,8 +10,11 @@ import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
+import { AgentSettingsPanel } from './agent-settings.tsx'
 import { HandleForm } from './handle-form.tsx'
 import { isHandle, type HandleName } from './handles.ts'
+import { LivePanel } from './live.tsx'
 import { OutputPanel, type Output } from './output.tsx'
 import { ConnectedCell, StateCell } from './cells.tsx'
 import { May, WorkButton } from '../kit/index.ts'
@@ -85,6 +88,7 @@ export function ManageServer({ id, onBack, actions }: Props) {
                 />
               </section>
             </May>
+            <LivePanel server={server} />
             <OutputPanel output={output} onClear={() => setOutput(null)} />
           </div>
           <div className="stack">
@@ -120,6 +124,12 @@ export function ManageServer({ id, onBack, actions }: Props) {
                 choose('delete_user')
               }}
             />
+          </div>
+          <div className={classes.whole}>
+            <AgentSettingsPanel server={server} />
+          </div>
+          <div className={classes.whole}>
+            <TrafficPanel query={range => read(fleet.traffic, { params: { id }, query: range })} />
           </div>
         </div>
       )}

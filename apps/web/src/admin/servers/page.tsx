@@ -6,11 +6,15 @@ import {
   IconArrowsTransferUp,
   IconClockX,
   IconCloudDownload,
+  IconCloudUp,
   IconDropletDown,
+  IconFingerprint,
   IconHistory,
+  IconListCheck,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlugConnectedX,
+  IconTransferIn,
   IconUserMinus
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
@@ -34,10 +38,13 @@ import {
 } from '../kit/index.ts'
 import { AgentCell, ConnectedCell, HealthCell, NameCell, RangesCell, StateCell, UseCell } from './cells.tsx'
 import { ServerDrawer } from './drawer.tsx'
-import { installAgent } from './install.ts'
+import { acceptHostKey, installAgent } from './install.ts'
 import { ManageServer } from './manage.tsx'
 import { useServerGroups, useServers } from './options.ts'
+import { approvePlan, takeOver } from './ownership.ts'
 import { editQuestion, planQuestion } from './plans.ts'
+import { Upgrades } from './upgrade/index.tsx'
+import { chosenText } from './upgrade/selection.ts'
 import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
 
 /** Progress of the orders that leave it. */
@@ -55,7 +62,7 @@ function whyNotUsed({ status }: Server) {
 export default defineResource({
   key: 'servers',
   list: fleet.servers,
-  address: ['ranges', 'handle'],
+  address: ['ranges', 'handle', 'upgrade'],
   also: [fleet.server, fleet.groups, fleet.allOutages],
   nameOf: server => server.name,
   find: id => call(fleet.server, { params: { id } }),
@@ -71,6 +78,15 @@ export default defineResource({
     column('agent', (server: Server) => <AgentCell server={server} />)
   ],
   filters: [oneOf('state', SERVER_VIEWS, 'servers.view')],
+  above: Upgrades,
+  batch: [
+    {
+      name: 'server.upgrade',
+      icon: IconCloudUp,
+      run: (selected, open) => open({ upgrade: chosenText(selected) }),
+      needs: fleet.startUpgrade
+    }
+  ],
   drawer: ServerDrawer,
   detail: ManageServer,
   form: {
@@ -103,7 +119,12 @@ export default defineResource({
       optional(numberField('proxy_port', { standard: 3128 })),
       { ...switchField('run_init'), help: t => t('servers.runInitHelp') },
       { ...switchField('update_cidr'), help: t => t('servers.updateCidrHelp') },
-      { ...switchField('forget_host_key'), only: 'edit', help: t => t('servers.forgetHelp') }
+      {
+        ...optional(textField('host_key', { mono: true })),
+        // What is known stands beside the list; entered is what it shall be.
+        shown: () => '',
+        help: t => t('servers.hostKeyHelp')
+      }
     ],
     confirm: editQuestion,
     // Secrets, ranges and what agents are reached by do not come back with the former values.
@@ -192,6 +213,31 @@ export default defineResource({
         body: t('servers.approveBody', { name: server.name, count: server.trouble?.params['count'] ?? 0 }),
         danger: true
       })
+    },
+    {
+      name: 'approve_plan',
+      icon: IconListCheck,
+      danger: true,
+      whyNot: server => (server.trouble?.code === 'older_console' ? undefined : 'whyNot.noPlan'),
+      run: approvePlan,
+      needs: fleet.approvePlan
+    },
+    {
+      name: 'accept_host_key',
+      icon: IconFingerprint,
+      danger: true,
+      whyNot: server =>
+        isInstalling(server) ? 'whyNot.installing' : server.host_key.refused === null ? 'whyNot.noOtherKey' : undefined,
+      run: acceptHostKey,
+      needs: fleet.acceptHostKey
+    },
+    {
+      name: 'take_over',
+      icon: IconTransferIn,
+      danger: true,
+      whyNot: server => (server.trouble?.code === 'foreign_console' ? undefined : 'whyNot.notForeign'),
+      run: takeOver,
+      needs: fleet.takeOver
     },
     {
       name: 'give_up',

@@ -18,17 +18,20 @@ function named(t: T, names: readonly string[], count = names.length): string {
   return shown.join(', ')
 }
 
-/** What becomes of free addresses: a line for each group, those rules first that lose most. */
+/** What becomes of free addresses: a line for each group and family, those rules first that lose most. */
 export function stockLines(t: T, stock: readonly StockChange[]): string[] {
   if (stock.length === 0) return [t('plan.stockSame')]
-  const groups = [...Map.groupBy(stock, ({ group }) => group.id).values()]
+  const groups = [...Map.groupBy(stock, ({ group, family }) => `${group.id}.${family}`).values()]
   const lines = groups.slice(0, GROUPS).map(changes => {
     const sorted = changes.toSorted((a, b) => a.after - a.before - (b.after - b.before))
     const rules = sorted
       .slice(0, RULES)
       .map(({ rule, before, after }) => `${rule.name} ${numberText(before)} → ${numberText(after)}`)
     if (sorted.length > RULES) rules.push(t('plan.moreRules', { count: sorted.length - RULES }))
-    return t('plan.stock', { group: changes[0]?.group.name ?? '', rules: rules.join(', ') })
+    return t(changes[0]?.family === 'ipv6' ? 'plan.stockIpv6' : 'plan.stock', {
+      group: changes[0]?.group.name ?? '',
+      rules: rules.join(', ')
+    })
   })
   return groups.length > GROUPS ? [...lines, t('plan.moreGroups', { count: groups.length - GROUPS })] : lines
 }

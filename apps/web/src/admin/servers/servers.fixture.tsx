@@ -1,4 +1,4 @@
-import type { BulkRun, Server, ServerPlan } from '@netlet/contract'
+import type { AgentSettings, BulkRun, Server, ServerPlan, Upgrade } from '@netlet/contract'
 import { screen } from '@testing-library/react'
 import { fleet } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
@@ -35,7 +35,9 @@ export const plan: ServerPlan = {
   stays: { orders: 3, addresses: 24 },
   staying: [{ order_id: 'NL-stays', addresses: 8 }],
   reservations: { moves: { orders: 1, addresses: 8 }, stays: { orders: 1, addresses: 16 } },
-  stock: [{ group: { id: 1, name: 'Europe' }, rule: { id: 1, name: 'nike' }, before: 56, after: 24 }]
+  stock: [
+    { group: { id: 1, name: 'Europe' }, rule: { id: 1, name: 'nike' }, family: 'ipv4' as const, before: 56, after: 24 }
+  ]
 }
 export const run: BulkRun = {
   id: 9,
@@ -53,13 +55,25 @@ export const run: BulkRun = {
   msg: null
 }
 
-export function open(at = ROUTE, rows: Server[] = [busy], as = admin) {
+export const noSettings: AgentSettings = {
+  settings: {},
+  applied: {},
+  local: ['AGENT_WORKERS'],
+  can_apply: true,
+  lines: '',
+  version: 'no settings'
+}
+
+export function open(at = ROUTE, rows: Server[] = [busy], as = admin, upgradesNow: Upgrade[] = []) {
   keepNothing()
   answer(fleet.servers, pageOf(...rows))
   answer(fleet.serverNames, pageOf(...rows.map(({ id, name }) => ({ id, name }))))
   answer(fleet.server, rows[0] ?? busy)
   answer(fleet.groups, pageOf())
   answer(fleet.plan, plan)
+  answer(fleet.agentVersion, { version: '0.1.0+5eed0001' })
+  answer(fleet.upgrades, pageOf(...upgradesNow))
+  answer(fleet.agentSettings, noSettings)
   return renderScreen(<ServersPage />, { at, route: ROUTE, as })
 }
 type User = ReturnType<typeof open>['user']

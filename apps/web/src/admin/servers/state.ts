@@ -1,14 +1,15 @@
 import type { Server } from '@netlet/contract'
 import en from '../../i18n/admin.en.json'
 import type { Key } from '../../i18n/admin.ts'
-import { numberText } from '../../kit/number.ts'
 import type { Tone } from '../../kit/state-badge.tsx'
 import type { T } from '../kit/index.ts'
 
 /** What an operator, or its silence, made of a server. */
-export function stateOf({ status, sells }: Server): { key: Key; tone: Tone } {
-  if (status === 'active')
-    return sells ? { key: 'servers.is.selling', tone: 'good' } : { key: 'servers.is.offline', tone: 'bad' }
+export function stateOf({ status, sells, server_status }: Server): { key: Key; tone: Tone } {
+  if (status === 'active') {
+    if (sells) return { key: 'servers.is.selling', tone: 'good' }
+    return { key: server_status === 0 ? 'servers.is.offline' : 'servers.is.unserved', tone: 'bad' }
+  }
   const tones = { paused: 'wait', draining: 'busy', given_up: 'off', returning: 'busy' } as const
   return { key: `servers.is.${status}`, tone: tones[status] }
 }
@@ -26,6 +27,7 @@ export const needsAttention = (server: Server): boolean =>
     server.trouble !== null ||
     server.failing_since !== null ||
     server.refused_ranges.length > 0 ||
+    (server.agent?.problems ?? []).length > 0 ||
     server.provisioning?.status === 'failed')
 
 /** It will look otherwise soon, by itself. */
@@ -38,15 +40,9 @@ export function troubleText(t: T, { trouble, last_error }: Server): string | nul
   return trouble && key in en ? t(key as Key, trouble.params) : last_error
 }
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
-
-/** 1536 is '1.5 kB'. */
-export function bytesText(bytes: number): string {
-  let value = bytes
-  let unit = 0
-  while (value >= 1000 && unit < UNITS.length - 1) {
-    value /= 1000
-    unit += 1
-  }
-  return `${numberText(value, { maximumFractionDigits: value < 10 && unit > 0 ? 1 : 0 })} ${UNITS[unit]}`
-}
+/** What its agent finds wrong with itself, in the chosen language; what only a newer one knows by its code. */
+export const problemTexts = (t: T, { agent }: Server): string[] =>
+  (agent?.problems ?? []).map(code => {
+    const key = `servers.problem.${code}`
+    return key in en ? t(key as Key) : code
+  })

@@ -4,10 +4,11 @@ import { fleet } from '../../api/routes.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { May, useCommand, WorkButton, type T } from '../kit/index.ts'
+import { mayTryAgain } from './install.ts'
 import classes from './servers.module.css'
 
 const TONES = { running: 'busy', done: 'good', failed: 'bad', cancelled: 'off' } as const
-const INSTALL = ['connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'done'] as const
+const INSTALL = ['connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'check', 'done'] as const
 
 /** How far the installation over SSH is, or how the last one went: each step with what the machine printed. */
 export function InstallSteps({ server }: { server: Server }) {
@@ -17,6 +18,11 @@ export function InstallSteps({ server }: { server: Server }) {
     success: t('servers.installAsked'),
     invalidate: [fleet.servers, fleet.server]
   })
+  const again = async () => {
+    const init = provisioning?.run_init ?? false
+    if (init && !(await mayTryAgain(server, t))) return
+    await retry.run({ params: { id: server.id }, body: init ? { run_init: 1 } : { update_cidr: 1 } })
+  }
   if (!provisioning) return <p className="dim">{t('servers.neverInstalled')}</p>
   const { status, steps, run_init: init, at, step: reached, cancelling } = provisioning
   const last = steps.at(-1)
@@ -42,19 +48,11 @@ export function InstallSteps({ server }: { server: Server }) {
           </li>
         ))}
       </ol>
-      {(status === 'failed' || status === 'cancelled') && (
+      {/* Settings are applied from their own form. */}
+      {(status === 'failed' || status === 'cancelled') && !provisioning.settings && (
         <May make={fleet.provision}>
           <div>
-            <WorkButton
-              size="sm"
-              working={retry.running}
-              onClick={() =>
-                void retry.run({
-                  params: { id: server.id },
-                  body: init ? { run_init: 1 } : { update_cidr: 1 }
-                })
-              }
-            >
+            <WorkButton size="sm" working={retry.running} onClick={() => void again()}>
               {t(status === 'failed' ? 'list.retry' : 'servers.installAgain')}
             </WorkButton>
           </div>

@@ -1,7 +1,7 @@
 import type { AgentReport } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
+import { bytesText } from '../../kit/bytes.ts'
 import classes from './servers.module.css'
-import { bytesText } from './state.ts'
 
 const HOURS = 48
 const HEIGHT = 60

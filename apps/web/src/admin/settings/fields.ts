@@ -69,7 +69,14 @@ export const TABS: readonly Tab[] = [
       },
       {
         title: 'services',
-        fields: [secret('sendgrid_api_key'), secret('mailgun_api_key'), text('mailgun_sender_domain')]
+        fields: [
+          secret('sendgrid_api_key'),
+          text('sendgrid_webhook_key'),
+          secret('mailgun_api_key'),
+          text('mailgun_sender_domain'),
+          secret('mailgun_webhook_key'),
+          text('email_dkim_selector')
+        ]
       }
     ]
   },
@@ -105,6 +112,7 @@ export const TABS: readonly Tab[] = [
           number('quarantine_hours', 'hours')
         ]
       },
+      { title: 'webhooks', fields: [{ name: 'webhooks_allow_http', kind: 'flag' }] },
       {
         title: 'retention',
         fields: [

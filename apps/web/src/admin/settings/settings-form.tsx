@@ -9,8 +9,11 @@ import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { rules } from '../../kit/form.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { AuditLink, FormAlert, May, sayDone, useLeaveGuard, type Difference, WorkButton } from '../kit/index.ts'
+import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
 import { tabOf, type Tab } from './fields.ts'
+import { SenderDomain } from './sender-check.tsx'
+import { GeofeedProposal } from './geofeed.tsx'
 import classes from './settings.module.css'
 import { SettingTests } from './tests.tsx'
 
@@ -90,55 +93,62 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     }
   }
   return (
-    <form
-      className="stack"
-      noValidate
-      onSubmit={event => {
-        event.preventDefault()
-        void save()
-      }}
-    >
-      <FormAlert failure={failure} stale={stale} labelOf={name => t(`webSettings.${name}` as Key)} onTake={discard} />
-      {tab.groups.map(({ title, fields }) => (
-        <fieldset key={title} className={`card ${classes.group}`}>
-          <legend className={classes.legend}>{t(`webSettings.group.${title}`)}</legend>
-          <div className={classes.fields}>
-            {fields.map(field => (
-              <SettingInput
-                key={field.name}
-                field={field}
-                saved={base[field.name]}
-                typed={typed[field.name]}
-                error={errors[field.name]}
-                version={base.version}
-                onChange={value => change(field.name, value)}
-              />
-            ))}
-          </div>
-        </fieldset>
-      ))}
-      <SettingTests key={tab.id} tests={tab.tests} />
-      <div className={classes.foot}>
-        <May make={settings.saveConfig}>
-          <WorkButton type="submit" working={saving}>
-            {t('webSettings.save')}
-          </WorkButton>
-        </May>
-        {dirty && (
-          <>
-            <Button variant="default" onClick={discard}>
-              {t('webSettings.discard')}
-            </Button>
-            <span className="dim" role="status">
-              {t('webSettings.unsaved', { count: changed.length })}
-            </span>
-          </>
-        )}
-        <span className={classes.audit}>
-          <AuditLink of="settings" id="web" />
-        </span>
-      </div>
-    </form>
+    <>
+      <form
+        className="stack"
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <FormAlert failure={failure} stale={stale} labelOf={name => t(`webSettings.${name}` as Key)} onTake={discard} />
+        {tab.groups.map(({ title, fields }) => (
+          <fieldset key={title} className={`card ${classes.group}`}>
+            <legend className={classes.legend}>{t(`webSettings.group.${title}`)}</legend>
+            <div className={classes.fields}>
+              {fields.map(field => (
+                <SettingInput
+                  key={field.name}
+                  field={field}
+                  saved={base[field.name]}
+                  typed={typed[field.name]}
+                  error={errors[field.name]}
+                  version={base.version}
+                  onChange={value => change(field.name, value)}
+                />
+              ))}
+            </div>
+          </fieldset>
+        ))}
+        {tab.id === 'discord' && <ChatBotState />}
+        <SettingTests key={tab.id} tests={tab.tests} />
+        {tab.id === 'email' && <SenderDomain />}
+        <div className={classes.foot}>
+          <May make={settings.saveConfig}>
+            <WorkButton type="submit" working={saving}>
+              {t('webSettings.save')}
+            </WorkButton>
+          </May>
+          {dirty && (
+            <>
+              <Button variant="default" onClick={discard}>
+                {t('webSettings.discard')}
+              </Button>
+              <span className="dim" role="status">
+                {t('webSettings.unsaved', { count: changed.length })}
+              </span>
+            </>
+          )}
+          <span className={classes.audit}>
+            <AuditLink of="settings" id="web" />
+          </span>
+        </div>
+      </form>
+      {tab.id === 'geofeed' && (
+        <GeofeedProposal text={String(typed['geofeed'] ?? base.geofeed)} onChange={text => change('geofeed', text)} />
+      )}
+    </>
   )
 }
 

@@ -1,18 +1,21 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import {
+  CHAT_BOT_PROBLEMS,
   SECRET_KEPT,
   SECRET_SETTINGS,
   Settings,
   SETTING_TESTS,
   TEST_OUTCOMES,
+  type ChatBotStatus,
   type ShownSettings
 } from '@netlet/contract'
 import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
-import { settings } from '../../api/routes.ts'
+import { refresh } from '../../api/query.ts'
+import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { mayLeave } from '../../kit/leaving.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
 import WebSettingsPage from './page.tsx'
@@ -23,11 +26,22 @@ const saved: ShownSettings = {
   discord_client_secret: SECRET_KEPT,
   version: 'v1'
 }
+const bot: ChatBotStatus = {
+  state: 'off',
+  since: null,
+  name: null,
+  problem: null,
+  detail: null,
+  retry_at: null,
+  unreadable_channels: []
+}
 const AT = '/dashboard/index/WebsiteSettings'
 
 function open(tab = 'discord') {
   answer(settings.config, saved)
+  answer(settings.chatBot, bot)
   answer(settings.saveConfig, { ...saved, version: 'v2' })
+  answer(fleet.geofeedProposal, { changes: [], same: 0, kept: 0, servers: [] })
   return renderScreen(<WebSettingsPage />, { at: `${AT}?tab=${tab}` })
 }
 const sent = () => requestsOf(settings.saveConfig).map(request => request.body)
@@ -50,6 +64,23 @@ describe('web settings', () => {
     for (const { name } of fields) expect(`webSettings.${name}` in en, name).toBe(true)
     expect(TABS.flatMap(({ tests }) => tests).toSorted()).toEqual([...SETTING_TESTS].toSorted())
     for (const outcome of TEST_OUTCOMES) expect(`webSettings.found.${outcome}` in en, outcome).toBe(true)
+  })
+
+  it('say how the chat bot is doing, what is wrong with it, and when it tries again', async () => {
+    for (const problem of CHAT_BOT_PROBLEMS) expect(`webSettings.chatBot.problem.${problem}` in en, problem).toBe(true)
+    open()
+    const part = await screen.findByRole('region', { name: 'Chat bot' })
+    expect(within(part).getByText('No bot: enter a token to start one.')).toBeTruthy()
+    const refused = { state: 'waiting', problem: 'token_refused', retry_at: '2026-11-21T12:00:00Z' } as const
+    answer(settings.chatBot, { ...bot, ...refused, detail: 'Refused (4004).', unreadable_channels: ['12', '13'] })
+    await act(() => refresh(settings.chatBot))
+    expect(await within(part).findByText(/refused the token/)).toBeTruthy()
+    expect(part.textContent).toContain('It tries again:')
+    expect(part.textContent).toContain('cannot read these channels: 12, 13')
+    answer(settings.chatBot, { ...bot, state: 'connected', name: 'Shop bot', since: '2026-11-21T12:00:00Z' })
+    await act(() => refresh(settings.chatBot))
+    expect(await within(part).findByText(/Shop bot is connected/)).toBeTruthy()
+    expect(part.textContent).not.toContain('refused')
   })
 
   it('send what was changed, over all tabs, with the version, and say so', async () => {
@@ -163,6 +194,7 @@ describe('web settings', () => {
   })
 
   it('are not left with changes in them before that was asked: by a link, by Back, or by the palette', async () => {
+    answer(settings.chatBot, bot)
     answer(settings.config, saved)
     const { user, goBack } = renderScreen(
       <>
@@ -208,6 +240,25 @@ describe('web settings', () => {
     expect(await screen.findByText(/SendGrid refused the API key\./)).toBeTruthy()
     expect(requestsOf(settings.test).map(request => request.body)).toEqual([{ test: 'mail' }, { test: 'mail' }])
   })
+})
+
+it('shows what DNS says of the sending domain, and what to add where something is missing', async () => {
+  const { user } = open('email')
+  answer(mail.senderCheck, {
+    domain: 'shop.example',
+    include: 'sendgrid.net',
+    spf: { state: 'wrong', name: 'shop.example', found: 'v=spf1 -all' },
+    dkim: { state: 'ok', name: 's1._domainkey.shop.example', found: 'v=DKIM1; p=abc' },
+    dmarc: { state: 'missing', name: '_dmarc.shop.example', found: null }
+  })
+  await user.click(await screen.findByRole('button', { name: 'Check the domain' }))
+  expect(await screen.findByText('Mails come from shop.example.')).toBeTruthy()
+  expect(screen.getByText(/contains include:sendgrid.net/)).toBeTruthy()
+  expect(screen.getByText('v=DKIM1; p=abc')).toBeTruthy()
+  expect(screen.getByText(/v=DMARC1; p=quarantine/)).toBeTruthy()
+  answerLost(mail.senderCheck)
+  await user.click(screen.getByRole('button', { name: 'Check again' }))
+  expect(await screen.findByText(/cannot be reached/)).toBeTruthy()
 })
 
 describe('the running logs', () => {

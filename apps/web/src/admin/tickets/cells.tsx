@@ -11,7 +11,9 @@ export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
     <StateWithDetails>
       <StateBadge tone={TONES[state]}>{t(`tickets.is.${state}`)}</StateBadge>
       {mail && mail.state !== 'sent' && (
-        <span className={mail.state === 'failed' ? classes.failed : 'dim'}>{t(`tickets.mail.${mail.state}`)}</span>
+        <span className={mail.state === 'failed' || mail.state === 'bounced' ? classes.failed : 'dim'}>
+          {t(`tickets.mail.${mail.state}`)}
+        </span>
       )}
     </StateWithDetails>
   )

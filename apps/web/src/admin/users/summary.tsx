@@ -3,6 +3,7 @@ import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
+import { StateWithDetails } from '../../kit/state-badge.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { FactList, StatList, type Fact } from '../kit/index.ts'
 import { Address, Country, LastLogin, pathOfUser } from './cells.tsx'
@@ -24,7 +25,7 @@ export function Summary({ user }: { user: UserDetail }) {
   ]
   const facts: Fact[] = [
     [t('users.id'), user.id],
-    [t('users.email'), user.email],
+    [t('users.email'), <Email of={user} />],
     [t('users.chat'), user.discord_name ?? t('users.noChat')],
     [t('users.language'), user.language],
     [t('users.created_at'), <Moment at={user.created_at} ago />],
@@ -50,5 +51,18 @@ export function Summary({ user }: { user: UserDetail }) {
         <FactList facts={facts} />
       </div>
     </div>
+  )
+}
+
+function Email({ of: { email, mail_blocked: blocked } }: { of: UserDetail }) {
+  const t = useT()
+  if (!blocked) return email
+  return (
+    <StateWithDetails>
+      <span>{email}</span>
+      <Link to={`/dashboard/index/mails?tab=blocked&search=${encodeURIComponent(email)}`}>
+        {t(`users.mailBlocked.${blocked}`)}
+      </Link>
+    </StateWithDetails>
   )
 }

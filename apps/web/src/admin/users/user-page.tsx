@@ -5,10 +5,12 @@ import { Tabs } from '@mantine/core'
 import { parseAsInteger, parseAsStringLiteral, useQueryStates } from 'nuqs'
 import { type ReactNode } from 'react'
 import { useNavigate } from 'react-router'
+import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
-import { accounts, settings } from '../../api/routes.ts'
+import { accounts, orders, settings, webhooks } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { RowPage, RowPageHead, RowTools, TabBar } from '../kit/index.ts'
 import { AuditTab } from './audit-tab.tsx'
@@ -19,6 +21,7 @@ import Users from './page.tsx'
 import { PointsTab } from './points-tab.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
 import { Summary } from './summary.tsx'
+import { WebhooksTab } from './webhooks-tab.tsx'
 import { TABS, type TabName } from './tabs.ts'
 
 const LIST = '/dashboard/index/userList'
@@ -63,13 +66,16 @@ function Panels({ user }: { user: UserDetail }) {
     { history: 'push' }
   )
   const { mayCall } = useMay()
-  const shown = TABS.filter(name => name !== 'audit' || mayCall(settings.audit))
+  const needs: Partial<Record<TabName, Endpoint>> = { audit: settings.audit, webhooks: webhooks.allDeliveries }
+  const shown = TABS.filter(name => !needs[name] || mayCall(needs[name]))
   const panels: Record<TabName, ReactNode> = {
     summary: <Summary user={user} />,
     orders: <OrdersTab user={user} />,
     payments: <PaymentsTab user={user} />,
     points: <PointsTab user={user} />,
+    traffic: <TrafficPanel query={range => read(orders.userTraffic, { params: { id: user.id }, query: range })} />,
     keys: <KeysTab user={user} />,
+    webhooks: <WebhooksTab user={user} />,
     sessions: <SessionsTab user={user} />,
     logins: <LoginsTab user={user} />,
     tickets: <TicketsTab user={user} />,

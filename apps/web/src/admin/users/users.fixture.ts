@@ -9,6 +9,7 @@ export const detail: UserDetail = {
   language: 'en',
   invited_by: { id: 9, username: 'bobby' },
   pending_points: 30,
+  mail_blocked: null,
   owed_points: 4,
   sessions: 2,
   api_keys: 1,

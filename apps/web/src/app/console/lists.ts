@@ -5,11 +5,14 @@ import {
   fleet,
   inventory,
   mail,
+  notices,
   orders,
   payments,
   rewards,
   settings,
-  support
+  status,
+  support,
+  webhooks
 } from '../../api/routes.ts'
 import type { ScreenId } from '../manifest.ts'
 
@@ -30,11 +33,14 @@ export const lists: Partial<Record<ScreenId, readonly [key: string, call: Endpoi
   servers: ['servers', fleet.servers],
   servergroup: ['server-groups', fleet.groups],
   outages: ['outages', fleet.allOutages],
+  incidents: ['incidents', status.incidents],
   AclManager: ['rules', inventory.rules],
   AclGroupManager: ['rule-groups', inventory.groups],
   CIDRManage: ['ranges', inventory.cidrs],
   tickets: ['tickets', support.tickets],
   QA: ['faqs', support.faqs],
   mails: ['mails', mail.mails],
+  webhooks: ['hook-log', webhooks.allDeliveries],
+  notices: ['notices', notices.notices],
   audit: ['audit', settings.audit]
 }

@@ -3,7 +3,7 @@ import type { ComponentType } from 'react'
 import { Link } from 'react-router'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
-import { accounts, bulk, rewards, settings } from '../../api/routes.ts'
+import { accounts, bulk, fleet, rewards, settings } from '../../api/routes.ts'
 import { answer, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer, pageOf } from '../../testing/shapes.ts'
@@ -103,6 +103,7 @@ describe('the other screens', () => {
   const open = (user: typeof admin | null) => {
     answer(settings.social, { discord: '', twitter: '' })
     answer(bulk.runs, pageOf())
+    answer(fleet.upgrades, pageOf())
     const spies = loading(lazyScreens)
     return { spies, ...renderAt(<Layout />, { user }) }
   }
@@ -166,6 +167,6 @@ describe('the lists that are read ahead', () => {
     const { resource } = Page as ComponentType & { resource?: { key: string; list: object } }
     if (resource) expect(lists[id]).toEqual([resource.key, resource.list])
     // Beside other things: what such a screen shows first is its own to say.
-    else expect(['mails', 'productManager', undefined]).toContain(lists[id] && id)
+    else expect(['mails', 'notices', 'productManager', 'webhooks', undefined]).toContain(lists[id] && id)
   })
 })

@@ -5,6 +5,7 @@ import {
   IconCategory,
   IconAddressBook,
   IconAdjustments,
+  IconBell,
   IconCreditCard,
   IconDiscount2,
   IconGift,
@@ -22,6 +23,7 @@ import {
   IconServerCog,
   IconStack2,
   IconSettings,
+  IconSpeakerphone,
   IconStars,
   IconTag,
   IconShieldHalf,
@@ -29,7 +31,8 @@ import {
   IconTicket,
   IconTrophy,
   IconUsers,
-  IconUsersPlus
+  IconUsersPlus,
+  IconWebhook
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import type { MenuScreenId } from '../manifest.ts'
@@ -63,12 +66,15 @@ export const icons: Record<MenuScreenId, Icon> = {
   servers: IconServerCog,
   servergroup: IconStack2,
   outages: IconPlugConnectedX,
+  incidents: IconSpeakerphone,
   tickets: IconMessage2,
   WebsiteSettings: IconAdjustments,
   QA: IconHelp,
   tasks: IconListCheck,
   audit: IconHistory,
   mails: IconMail,
+  webhooks: IconWebhook,
   operators: IconUserShield,
+  notices: IconBell,
   health: IconActivityHeartbeat
 }

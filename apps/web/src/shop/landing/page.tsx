@@ -17,7 +17,7 @@ const ROWS = 8
 
 export function Landing() {
   const t = useT()
-  useTitle('')
+  useTitle(t('landing.title'))
   const [tags, setTags] = useState<number[]>([])
   const all = useQuery({ ...read(catalog.products, { query: { limit: ROWS } }), enabled: tags.length === 0 })
   const matching = useQuery({

@@ -36,10 +36,13 @@ export default function LoginPage() {
 
   // The chat platform sends the browser back here when it refuses.
   const refusal = query.get('discord')
+  const reason = refusal && query.get('reason')
   useEffect(() => {
     if (refusal === 'banned') notify('bad', t('login.banned'))
+    else if (reason === 'refused') notify('bad', t('login.chatRefused'))
+    else if (reason === 'unavailable') notify('bad', t('login.chatAway'))
     else if (refusal) notify('bad', t('login.chatFailed'))
-  }, [refusal, t])
+  }, [refusal, reason, t])
 
   if (mode.name === 'forgot')
     return (

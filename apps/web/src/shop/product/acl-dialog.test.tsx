@@ -1,5 +1,5 @@
 import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
-import { screen, within, waitFor } from '@testing-library/react'
+import { cleanup, screen, within, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { catalog } from '../../api/routes.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
@@ -31,13 +31,14 @@ const info: VariantInfo = {
 }
 const options = { option1: 'New York', option2: '/29', option3: '' }
 
-function open(chosen: number[] = []) {
+function open(chosen: number[] = [], family: 'ipv4' | 'ipv6' = 'ipv4') {
   const onConfirmed = vi.fn()
   const onClose = vi.fn()
   const dialog = (
     <AclDialog
       product={{ id: 9 } as Product}
       options={options}
+      family={family}
       basePrice="1.00"
       step={8}
       chosen={chosen}
@@ -49,6 +50,16 @@ function open(chosen: number[] = []) {
 }
 
 describe('the dialog of access rules', () => {
+  it('says of IPv6 which sites it reaches, and of IPv4 nothing', async () => {
+    answer(catalog.ruleStock, rules)
+    open([], 'ipv6')
+    expect(await screen.findByText(/they reach sites that have IPv6, and no others/)).toBeTruthy()
+    cleanup()
+    open()
+    expect(await screen.findByRole('checkbox', { name: /Video/ })).toBeTruthy()
+    expect(screen.queryByText(/IPv6/)).toBeNull()
+  })
+
   it('adds up what is chosen and prices it with Confirm', async () => {
     answer(catalog.ruleStock, rules)
     answer(catalog.variantInfo, info)

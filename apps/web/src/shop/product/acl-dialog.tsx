@@ -1,6 +1,6 @@
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/overlays.ts'
-import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
+import type { AddressFamily, Product, RuleStock, VariantInfo } from '@netlet/contract'
 import { Button, Checkbox, Modal, Skeleton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -22,6 +22,7 @@ type Props = {
   product: Product
   options: Options
   basePrice: string
+  family: AddressFamily
   /** Addresses in a block: a rule with fewer is sold out for this plan. */
   step: number
   chosen: number[]
@@ -30,7 +31,7 @@ type Props = {
 }
 
 /** The access rules of a plan with their prices and stock. Confirm prices the selection. */
-export function AclDialog({ product, options, basePrice, step, chosen, onClose, onConfirmed }: Props) {
+export function AclDialog({ product, options, basePrice, family, step, chosen, onClose, onConfirmed }: Props) {
   const t = useT()
   const [selected, setSelected] = useState(chosen)
   const [search, setSearch] = useState('')
@@ -66,6 +67,7 @@ export function AclDialog({ product, options, basePrice, step, chosen, onClose, 
   return (
     <Modal opened onClose={onClose} title={t('acl.title')} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>
       <p className="dim">{t('acl.explain')}</p>
+      {family === 'ipv6' && <p className="dim">{t('acl.ipv6')}</p>}
       <TextInput
         mt="md"
         type="search"

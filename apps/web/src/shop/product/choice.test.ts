@@ -25,6 +25,12 @@ const variant = (id: number, place: string, block: string, stock = 100): Variant
   variant_option3: null,
   server_group: null,
   proxy_time: 30,
+  address_family: 'ipv4',
+  egress: 'fixed',
+  traffic_gb: null,
+  mbps: null,
+  connections: null,
+  connections_per_second: null,
   shopify_variant_id: '1',
   price_drift: null
 })

@@ -4,6 +4,7 @@ import { IconLock, IconShieldCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT } from '../../i18n/index.ts'
 import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
 import { Stock } from '../stock.tsx'
 import { AclDialog } from './acl-dialog.tsx'
 import { total } from './choice.ts'
@@ -84,6 +85,16 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
           <dt>{t('order.term')}</dt>
           <dd className="num">{t('order.days', { days: variant.proxy_time })}</dd>
         </div>
+        <div>
+          <dt>{t('address.kind')}</dt>
+          <dd>{t(variant.address_family === 'ipv6' ? `address.ipv6.${variant.egress}` : 'address.ipv4')}</dd>
+        </div>
+        {limitsOf(variant, t).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="num">{value}</dd>
+          </div>
+        ))}
         <div className={classes.total}>
           <dt>{t('order.total')}</dt>
           <dd className="num" aria-live="polite">
@@ -101,6 +112,7 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
           product={product}
           options={options}
           basePrice={variant.variant_price}
+          family={variant.address_family}
           step={variant.cart_step}
           chosen={rules}
           onClose={() => setDialog(false)}
@@ -112,4 +124,16 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
       )}
     </section>
   )
+}
+
+/** What the plan limits, as facts. */
+function limitsOf(variant: Product['variants'][number], t: ReturnType<typeof useT>): [string, string][] {
+  const { traffic_gb, mbps, connections, connections_per_second } = variant
+  const facts: [string, string | null][] = [
+    [t('order.traffic'), traffic_gb === null ? null : t('order.gigabytes', { count: numberText(traffic_gb) })],
+    [t('order.speed'), mbps === null ? null : t('order.mbps', { count: numberText(mbps) })],
+    [t('order.connections'), connections === null ? null : numberText(connections)],
+    [t('order.connections_per_second'), connections_per_second === null ? null : numberText(connections_per_second)]
+  ]
+  return facts.filter((fact): fact is [string, string] => fact[1] !== null)
 }

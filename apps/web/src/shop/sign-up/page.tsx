@@ -49,6 +49,8 @@ export default function SignUpPage() {
       notify('bad', failureText(error))
     }
   })
+  // Only shown: whose account it is proves the cookie of the way back.
+  const chatName = query.get('discord_id') ? (query.get('discord_name') ?? '').slice(0, 64) : ''
   const { invite_code: _, discord_id: __, email_code_id: ___, ...required } = form.values
   const incomplete = Object.values(required).some(value => !value.trim())
   const eye = { visibilityToggleButtonProps: { 'aria-label': t('login.show') } }
@@ -65,6 +67,11 @@ export default function SignUpPage() {
           }
         )}
       >
+        {chatName && (
+          <p className="dim" role="status">
+            {t('signUp.chat', { name: chatName })}
+          </p>
+        )}
         <TextInput label={t('signUp.username')} autoComplete="username" {...form.getInputProps('username')} />
         <TextInput label={t('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
         <SendCode

@@ -4,6 +4,7 @@ import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import type { AppContext } from '../../../infra/context.ts'
+import { orderAccess } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { selectWithCredentials } from '../with-credentials.ts'
@@ -49,11 +50,20 @@ export async function checkProxies(
   }
 }
 
+/** Do an order's proxies let nobody in but listed clients, which this process is none of? Then no check says anything. */
+export const asksForAddress = async (db: Executor, orderId: number): Promise<boolean> =>
+  (await db.$count(
+    orderAccess,
+    and(eq(orderAccess.orderId, orderId), eq(orderAccess.access, 'password_and_address'))
+  )) > 0
+
 /** How many of an order's live proxies were checked at or after `since`. */
 export const countChecked = (db: Executor, orderId: number, since: Date): Promise<number> =>
   db.$count(proxies, and(eq(proxies.orderId, orderId), eq(proxies.state, 'live'), gte(proxies.checkedAt, since)))
 
-const isWorking = and(eq(proxies.state, 'live'), isNull(orders.deletedAt))
+const openToUs = sql`not exists (
+  select 1 from ${orderAccess} where ${orderAccess.orderId} = ${proxies.orderId} and ${orderAccess.access} = 'password_and_address')`
+const isWorking = and(eq(proxies.state, 'live'), isNull(orders.deletedAt), openToUs)
 const isUnchecked = (since: Date) => or(isNull(proxies.checkedAt), lt(proxies.checkedAt, since))
 
 /** The checks of all proxies are spread over the day: each slot takes its share of them. */

@@ -11,6 +11,7 @@ import { startRunIn, type RunInput } from '../../bulk/index.ts'
 import { findOutage, lockOutage, type Outage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { creditTime, creditUnserved, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
+import { incidentsOfOutages, nameIncidentIn } from '../../status/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
@@ -60,9 +61,19 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
   })
 }
 
-/** Gives the time of an outage back to all orders that lost some by it, as a run; null where there are none. */
-export const creditOutage = (ctx: AppContext, by: UserActor, outageId: number): Promise<Result<BulkRun | null>> =>
+/**
+ * Gives the time of an outage back to all orders that lost some by it, as a run; null where there are none.
+ * @param incidentId which incident it was: its customers are told. By default what the outage names already
+ */
+export const creditOutage = (
+  ctx: AppContext,
+  by: UserActor,
+  outageId: number,
+  incidentId?: number
+): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
+    const named = incidentId === undefined ? done : await nameIncidentIn(unit, outageId, incidentId)
+    if (!named.ok) return named
     // It is not deleted before its run is known.
     const outage = ended(await lockOutage(unit, outageId, 'key share'))
     if (!outage.ok) return outage
@@ -108,6 +119,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   if (!isServed) return done
   const mail = await orderMail(tx, orderId)
   if (!mail) return done
+  const incident = (await incidentsOfOutages(tx, [outageId])).get(outageId) ?? null
   enqueueMail(unit, {
     ...mail,
     template: 'outage-credited',
@@ -116,7 +128,8 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
       from: iso(startedAt),
       to: iso(endedAt),
       minutes: Math.ceil(seconds / 60),
-      expires_at: iso(expiredAt)
+      expires_at: iso(expiredAt),
+      incident
     },
     key: `credited:${outageId}:${orderId}`
   })

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Health, Order, Server } from '@netlet/contract'
 import { MINUTE } from '../../../infra/clock.ts'
@@ -7,6 +7,7 @@ import { runTask } from '../tasks.ts'
 import { rescueOrders } from './rescue.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 import { diskFull, otherShape, standBefore } from './sick-agent.fixture.ts'
+import { raisedNotices } from '../../../testing/raised-notices.ts'
 
 let stack: ServersStack
 let first: TestServer
@@ -39,12 +40,8 @@ const credentialsOf = async (id: number) => ({ password: (await stack.order(id))
 const shown = async () =>
   (await stack.admin.get<{ data: Server[] }>('/api/servers/servers/')).data.data.find(({ id }) => id === first.id)
 
-const notices = async () => {
-  const { rows } = await stack.ctx.db.execute<{ subject: string }>(
-    sql`select data -> 'data' ->> 'subject' as subject from pgboss.job where name = 'send-mail' and data ->> 'template' = 'admin-notice'`
-  )
-  return rows.map(({ subject }) => subject).filter(subject => subject.includes('takes no changes'))
-}
+const notices = async () =>
+  (await raisedNotices(stack.ctx.db)).map(({ title }) => title).filter(title => title.includes('takes no changes'))
 
 async function change(id: number): Promise<void> {
   const asked = await stack.admin.post(`/api/orders/order_list/${id}/reset_proxy/`, {})

@@ -1,10 +1,13 @@
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
-import { agentUsers, servers } from '../../fleet/tables.ts'
+import { command } from '../../../infra/command.ts'
+import { proveAccess } from '../../fleet/proofs/prove.ts'
+import { accessProofs, agentUsers, servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { writeSettings } from '../../settings/index.ts'
-import { expireOrders } from '../index.ts'
+import { advance, endGraces, expireOrders } from '../index.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 
@@ -54,6 +57,30 @@ test('an order renewed in its grace on a silent server gets other addresses, and
   await stack.health()
   await stack.settle()
   expect(await wrongNow(ctx.db)).toEqual([])
+}, 60_000)
+
+test('old credentials are tried after the expiry, and once more where the grace ends: of agents that have confirmed only', async () => {
+  const { ctx } = stack
+  await pause(second)
+  const [ended, waiting] = [await stack.delivered(8), await stack.delivered(8)]
+  await expire(ended, waiting)
+  const of = (id: number) =>
+    ctx.db
+      .select()
+      .from(accessProofs)
+      .where(and(eq(accessProofs.orderId, id), eq(accessProofs.kind, 'revocation')))
+  expect(await of(ended)).toMatchObject([{ cause: 'removed' }])
+  // One agent has not confirmed: what it still lets in is not known to have ended.
+  const [proof] = await of(waiting)
+  await ctx.db.insert(agentUsers).values({ ...proof!, rules: [], password: 'x', wanted: false, generation: 9 })
+  stack.pass(25 * 60 * MINUTE)
+  expect(await endGraces(ctx)).toBe(2)
+  expect((await of(ended)).map(({ cause }) => cause)).toEqual(['removed', 'grace_ended'])
+  expect((await of(waiting)).map(({ cause }) => cause)).toEqual(['removed'])
+  await ctx.db.delete(agentUsers).where(eq(agentUsers.orderId, waiting))
+  await proveAccess(ctx, stack.first.id)
+  expect((await of(ended)).map(({ state }) => state)).toEqual(['proved', 'proved'])
+  await command(ctx, SYSTEM, unit => advance(unit, [waiting]))
 }, 60_000)
 
 test('renewed in the grace while its server is given up, an order is delivered from others, or not renewed at all', async () => {

@@ -9,6 +9,7 @@ import { users } from '../../accounts/tables.ts'
 import { findOutage } from '../../fleet/index.ts'
 import { serverOutages, servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
+import { incidentsOfOutages, locationsOfServers } from '../../status/index.ts'
 import { outageCredits, proxies } from '../tables.ts'
 import { losersOf } from './lost-time.ts'
 
@@ -62,6 +63,11 @@ async function readOutages(db: Executor, ids: number[], now: Date): Promise<Outa
     .from(serverOutages)
     .innerJoin(servers, eq(servers.id, serverOutages.serverId))
     .where(among(serverOutages.id, ids))
+  const incidents = await incidentsOfOutages(db, ids)
+  const locations = await locationsOfServers(
+    db,
+    rows.map(({ server }) => server.id)
+  )
   return rows.map(({ outage, server, orders: concerned, credited }) => ({
     id: outage.id,
     server,
@@ -72,7 +78,9 @@ async function readOutages(db: Executor, ids: number[], now: Date): Promise<Outa
     announced_at: isoOrNull(outage.announcedAt),
     orders: concerned,
     credited,
-    state: outage.endedAt === null ? 'lasts' : credited > 0 ? 'credited' : 'open'
+    state: outage.endedAt === null ? 'lasts' : credited > 0 ? 'credited' : 'open',
+    locations: locations.get(server.id) ?? [],
+    incident: incidents.get(outage.id) ?? null
   }))
 }
 

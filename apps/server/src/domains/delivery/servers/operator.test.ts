@@ -183,7 +183,7 @@ test('a server that is given up while it is silent keeps no order hanging, and s
     failCode: 'addresses_lost',
     failParams: { count: 8 }
   })
-  expect((await stack.mails('admin-notice')).filter(mail => mail.key.startsWith('given-up'))).toHaveLength(1)
+  expect((await stack.notices()).filter(key => key.startsWith('given-up'))).toHaveLength(1)
   expect(await stack.stock()).toBe(0)
   await end(kept)
   await rescueOrders(ctx)

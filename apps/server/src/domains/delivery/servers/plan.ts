@@ -1,4 +1,11 @@
-import { refuse, type MoveForm, type PlannedAction, type ServerImpact, type ServerPlan } from '@netlet/contract'
+import {
+  refuse,
+  type MoveForm,
+  type OrderFamily,
+  type PlannedAction,
+  type ServerImpact,
+  type ServerPlan
+} from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../../infra/actor.ts'
 import { rehearse } from '../../../infra/command.ts'
@@ -68,6 +75,7 @@ const heldOn = (db: Executor, serverId: number) =>
       serverGroupId: orders.serverGroupId,
       step: orders.cartStep,
       rules: orders.rules,
+      family: orders.addressFamily,
       unpaid: sql<boolean>`${orders.state} = 'placed'`,
       addresses: sql<number>`sum(${leaseBlocks.length})::int`
     })
@@ -95,15 +103,19 @@ async function planLeaving(
 ): Promise<Leaving | ReturnType<typeof refuse>> {
   const target: Target = { serverId: server_id, groupId: group_id }
   const places = new Map<number, Awaited<ReturnType<typeof placeOf>>>()
-  const rooms = new Map<string, { groupId: number; rules: number[]; free: number; taken: number }>()
+  const rooms = new Map<
+    string,
+    { groupId: number; rules: number[]; family: OrderFamily; free: number; taken: number }
+  >()
   const roomFor = async (one: Held) => {
     const place = places.get(one.serverGroupId) ?? (await placeOf(db, one, [serverId], target))
     places.set(one.serverGroupId, place)
     if (!place.ok) return place
     const { groupId, avoid } = place.data
-    const key = `${groupId}.${one.step}.${one.rules.join()}`
-    const free = () => quoteSelection(db, { groupId, step: one.step, rules: one.rules, avoid: [...avoid, serverId] })
-    const room = rooms.get(key) ?? { groupId, rules: one.rules, free: await free(), taken: 0 }
+    const key = `${groupId}.${one.step}.${one.rules.join()}.${one.family}`
+    const { step, rules, family } = one
+    const free = () => quoteSelection(db, { groupId, step, rules, family, avoid: [...avoid, serverId] })
+    const room = rooms.get(key) ?? { groupId, rules, family, free: await free(), taken: 0 }
     rooms.set(key, room)
     return ok(room)
   }
@@ -122,7 +134,10 @@ async function planLeaving(
     if (!found.ok) return found
     const room = found.data
     const rivals = [...rooms.values()].filter(
-      other => other.groupId === room.groupId && other.rules.some(rule => room.rules.includes(rule))
+      other =>
+        other.groupId === room.groupId &&
+        (other.family === room.family || other.family === 'any' || room.family === 'any') &&
+        other.rules.some(rule => room.rules.includes(rule))
     )
     const left = room.free - rivals.reduce((sum, { taken }) => sum + taken, 0)
     const fits = one.addresses <= left

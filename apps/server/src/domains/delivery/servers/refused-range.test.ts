@@ -11,6 +11,7 @@ import { readSettings } from '../../settings/index.ts'
 import { rescueOrders } from './rescue.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
 import { answerWith, standBefore, type Answer } from './sick-agent.fixture.ts'
+import { raisedNotices } from '../../../testing/raised-notices.ts'
 
 let stack: ServersStack
 beforeAll(async () => {
@@ -64,10 +65,8 @@ test('a range that an agent refuses holds up only the orders that need it, is no
     await stack.health()
     await stack.converge(first.id)
   }
-  const { rows } = await ctx.db.execute(
-    sql`select 1 from pgboss.job where name = 'send-mail' and data -> 'data' ->> 'subject' like '%refuses its ranges'`
-  )
-  expect(rows).toHaveLength(1)
+  const raised = await raisedNotices(ctx.db)
+  expect(raised.filter(({ title }) => title.endsWith('refuses its ranges'))).toHaveLength(1)
   const { data } = await stack.admin.get<Health>('/api/settings/health')
   expect(data.servers?.troubled).toMatchObject([
     { id: first.id, message: `The agent did not take its ranges: No route for ${REFUSED}` }

@@ -15,7 +15,7 @@ import {
   splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
-import { finishTask, isServed, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { finishTask, isServed, note, taskStateOf, tellOfOrder, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { leaseMore, type Amount, type Leased, type Place } from '../missing.ts'
@@ -97,6 +97,7 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
     await noteMove(unit, order.id, { from: serverId, to: to?.serverIds ?? [], addresses: lost, cause: 'given_up' })
   await advance(unit, [order.id])
   if (served && lost > (to?.addresses ?? 0)) await tellAdmins(unit, serverId)
+  if (served && worked > 0) await tellOfOrder(unit, 'proxies.changed', order)
   return worked
 }
 
@@ -135,8 +136,8 @@ async function keepReplaced(unit: Unit, order: OrderRow): Promise<number> {
 async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
   const name = (await serverNames(unit.tx, [serverId])).get(serverId) ?? ''
   await notifyAdmins(unit, {
-    subject: `Orders lost addresses with server ${name}`,
-    text: `Server ${name} was given up, and for some of its orders there are too few other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.`,
+    words: 'orders_lost',
+    params: { server: name },
     key: `given-up:${serverId}:${unit.now.toISOString().slice(0, 10)}`
   })
 }

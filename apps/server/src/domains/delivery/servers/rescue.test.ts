@@ -18,8 +18,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stack?.close())
 
-const adminMails = async () =>
-  (await stack.mails('admin-notice')).filter(mail => mail.key.startsWith('server-unreachable'))
+const adminNotices = async () => (await stack.notices()).filter(key => key.startsWith('server-unreachable'))
 const history = async (id: number, kind: string) =>
   (await stack.ctx.db.select().from(orderEvents).where(eq(orderEvents.orderId, id)))
     .filter(event => event.kind === kind)
@@ -49,7 +48,7 @@ test('an order that waits for a silent server gets addresses of another one, and
     failCode: 'server_unreachable',
     failParams: { server: 'agent of 127.61.1.0/29', count: 8 }
   })
-  expect(await adminMails()).toHaveLength(1)
+  expect(await adminNotices()).toHaveLength(1)
 
   // Nor does it wait for times that a clock which was ahead left behind.
   const ahead = new Date(ctx.now().getTime() + 3 * DAY)

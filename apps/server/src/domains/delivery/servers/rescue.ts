@@ -200,8 +200,10 @@ async function showStuck(unit: Unit, order: OrderRow, stuck: ReadonlyMap<number,
   await recordProgress(unit, now, { deliveryNum: now.deliveryNum, failure })
   if (order.failCode === 'server_unreachable') return
   await notifyAdmins(unit, {
-    subject: `Order ${order.publicId} waits for server ${names}`,
-    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
-    key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`
+    words: 'order_waits',
+    params: { order: order.publicId, server: names, count },
+    key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`,
+    cause: 'order_trouble',
+    about: order.id
   })
 }

@@ -22,7 +22,7 @@ export function serverOrderRoutes(mount: Mount, ctx: AppContext, { mayDeliver }:
   mount(fleet.removeOutage, call => removeUncredited(ctx, call.caller, call.params.id))
   mount(fleet.outageOrders, call => readOutageOrders(ctx.db, call.params.id, call.query, ctx.now()))
   mount(fleet.previewCredit, call => previewCredit(ctx.db, call.params.id, ctx.now()))
-  mount(fleet.creditOutage, call => creditOutage(ctx, call.caller, call.params.id))
+  mount(fleet.creditOutage, call => creditOutage(ctx, call.caller, call.params.id, call.body?.incident_id))
   mount(orders.move, call => moveOrder(ctx, call.caller, call.params.id, call.body))
   mount(orders.reopen, call => reopen(ctx, call.caller, call.params.id, mayDeliver))
 }

@@ -54,6 +54,8 @@ export type ServersStack = Omit<TestStack, 'ctx' | 'admin'> & {
   stock(): Promise<number>
   /** Works on a run to its end, a row at a time. */
   finish(run: BulkRun | null): Promise<void>
+  /** Keys of what operators were told of by commands. */
+  notices(): Promise<string[]>
   mails(template: string): Promise<{ to: string; language: string; key: string }[]>
 }
 
@@ -161,6 +163,12 @@ export async function startServersStack(range: string): Promise<ServersStack> {
           where name = 'send-mail' and data ->> 'template' = ${template} order by created_on`
       )
       return rows
+    },
+    async notices() {
+      const { rows } = await db.execute<{ key: string }>(
+        sql`select data ->> 'key' as key from pgboss.job where name = 'raise-notice' order by created_on`
+      )
+      return rows.map(({ key }) => key)
     }
   }
 }

@@ -14,10 +14,19 @@ export type Bundle = { code: Buffer; sha256: string; version: string }
  * @throws Error where the sources or the bundler are missing
  */
 export async function bundleAgent(): Promise<Bundle> {
-  const { version } = JSON.parse(await readFile(join(root, 'apps/agent/package.json'), 'utf8')) as { version: string }
-  const file = join(cache, `agent-${await hashSources()}.mjs`)
+  const hash = await hashSources()
+  const version = await versionOf(hash)
+  const file = join(cache, `agent-${hash}.mjs`)
   const code = (await readFile(file).catch(() => undefined)) ?? (await build(file))
   return { code, sha256: createHash('sha256').update(code).digest('hex'), version }
+}
+
+/** The version that an agent tells once this console has installed it: two of the same have the same program. */
+export const agentVersion = async (): Promise<string> => versionOf(await hashSources())
+
+async function versionOf(hash: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(root, 'apps/agent/package.json'), 'utf8')) as { version: string }
+  return `${version}+${hash.slice(0, 8)}`
 }
 
 async function build(file: string): Promise<Buffer> {

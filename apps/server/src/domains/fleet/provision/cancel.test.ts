@@ -14,7 +14,8 @@ import { addTestServer, serverRow, startFleetShop } from '../fleet.fixture.ts'
 import { withServerLock } from '../lock.ts'
 import { servers } from '../tables.ts'
 import { Cancelled, cancelProvisioning } from './cancel.ts'
-import { provisionServer, type Work } from './provision.ts'
+import type { Work } from './own-row.ts'
+import { provisionServer } from './provision.ts'
 
 let world: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>

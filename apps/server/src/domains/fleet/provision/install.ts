@@ -1,94 +1,147 @@
-import { isIPv6 } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProvisioningSaid, ProvisioningStep } from '@netlet/contract'
-import { createAgentClient, type AgentAddress } from '../../../integrations/agent/index.ts'
-import { endOf, startOf } from '../../../infra/text.ts'
-import { bundleAgent } from './bundle.ts'
-import { controlOf, environmentOf, layoutOf, quote, unitOf, type Layout } from './layout.ts'
+import { isIP, isIPv6 } from 'node:net'
+import type { ProvisioningSaid } from '@netlet/contract'
+import { startOf } from '../../../infra/text.ts'
+import { goBack } from './back.ts'
+import { bundleAgent, type Bundle } from './bundle.ts'
+import type { ProxyLevel } from './check.ts'
+import { barOf, ensureGood, keepGood, mayReplace, type Service } from './good.ts'
+import { CLIENT_LIST, serviceOf, shutsOut } from './effect.ts'
+import type { Found, Installation, Installed, Learning, Place, Progress } from './installation.ts'
+import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
-
-/** Says which step begins, and what the machine prints in it. */
-export type Progress = {
-  step: (step: ProvisioningStep, message: string) => Promise<void>
-  print: (text: string) => void
-  /** Aborted when somebody cancels it, with `Cancelled` as its reason. */
-  signal: AbortSignal
-}
-
-export type Installation = {
-  /** Where the agent answers; the token is written into its settings. */
-  address: Omit<AgentAddress, 'certificate'>
-  proxyPort: number
-  /** '' but in tests. */
-  root: string
-  /** How long a started agent may take to answer. */
-  waitMs: number
-}
-
-type Found = { systemd: boolean; openssl: boolean }
+import { namesInLocal, ownerThere, settingsKept } from './settings-there.ts'
+import { removeLeftovers, requireRoom } from './room.ts'
+import { startAgent } from './start.ts'
+import { readUnstarted } from './unstarted.ts'
 
 /**
  * Installs the agent and starts it: a Node runtime, the agent in one file, its settings, a service. What is there
  * already stays, and the agent is only restarted where something changed.
- * @param remember called with the certificate before the agent uses it; null where the machine cannot make one
- * @returns how it runs
- * @throws StepFailed
+ * @throws StepFailed. Whatever had worked before works again then.
  */
 export async function installAgent(
   machine: Machine,
   installation: Installation,
   progress: Progress,
-  remember: (certificate: string | null) => Promise<void>
-): Promise<ProvisioningSaid[]> {
+  learning: Learning
+): Promise<Installed> {
   const layout = layoutOf(installation.root)
   await progress.step('examine', 'Looks at the machine')
   const found = await examine(machine, installation.root)
+  await refuseForeign(machine, layout, installation.console)
+  if (installation.isUnapproved) throw new StepFailed('older_console')
+  await removeLeftovers(machine, layout)
+  const service: Service = found.systemd
+    ? { file: layout.unit, restart: 'systemctl daemon-reload && systemctl restart netlet-agent' }
+    : { file: layout.control, restart: `${quote(layout.control)} restart` }
+  const unstarted = await readUnstarted(machine, layout)
+  const isStarted = unstarted.length === 0
+  const good = await ensureGood(machine, layout, service, { before: installation.before, isStarted })
+  const runsGood = good?.runs ?? false
+  const place: Place = {
+    machine,
+    layout,
+    service,
+    installation,
+    progress,
+    unstarted,
+    runsGood,
+    start: { begun: false }
+  }
+  if (installation.settingsOnly && good === null) throw new StepFailed('not_installed')
+  const kept = installation.asApplied ? await settingsKept(machine, layout) : null
+  const settings = kept ?? installation.settings
+  const local = await namesInLocal(machine, layout)
+  await learning.seen({ local, consoleAddress: found.consoleAddress })
+  refuseShutOut(found, settings, local)
+  const giveUp = async (reason: StepFailed): Promise<never> => {
+    if (good) await goBack(place, learning, reason)
+    throw reason
+  }
+  const keep = async (level: ProxyLevel | null): Promise<void> => {
+    if (mayReplace(good, level)) await keepGood(machine, layout, service, level)
+  }
+  try {
+    const said = await replace(place, found, settings, learning)
+    return {
+      said,
+      settings,
+      service: await serviceThere(machine, found, service),
+      bar: barOf(good, installation.before),
+      keep,
+      giveUp
+    }
+  } catch (error) {
+    // One that was cancelled stays where it is: the next one goes on from there.
+    if (error instanceof StepFailed && !progress.signal.aborted) return giveUp(error)
+    throw error
+  }
+}
 
-  await progress.step('upload', 'Copies the agent and its runtime')
-  const changed = [await upload(machine, layout)]
+/** Before anything is replaced: whose agent it is. One that was taken over belongs to this console by then. */
+async function refuseForeign(machine: Machine, layout: Layout, console: string): Promise<void> {
+  const owner = await ownerThere(machine, layout)
+  if (owner === null || owner.id === console) return
+  throw new StepFailed('foreign_console', { name: owner.name, owner: owner.id })
+}
+
+/** Before anything is written: with such a list the agent would take no connection of this console any more. */
+function refuseShutOut({ consoleAddress }: Found, settings: Installation['settings'], local: readonly string[]): void {
+  if (local.includes(CLIENT_LIST) || !shutsOut(settings[CLIENT_LIST] ?? '', consoleAddress)) return
+  throw new StepFailed('console_shut_out', { address: consoleAddress })
+}
+
+/** How the agent is kept there from now on. */
+async function serviceThere(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
+  const { stdout } = await machine.attempt(`sha256sum < ${quote(file)}`)
+  return serviceOf(systemd, stdout.slice(0, 64))
+}
+
+async function replace(
+  place: Place,
+  found: Found,
+  own: Installation['settings'],
+  learning: Learning
+): Promise<ProvisioningSaid[]> {
+  const { machine, layout, installation, progress } = place
+  const changed: boolean[] = []
+  // Of a program that stays nobody knows which version it tells.
+  let version: string | null = null
+  if (!installation.settingsOnly) {
+    await progress.step('upload', 'Copies the agent and its runtime')
+    const bundle = installation.bundle ?? (await bundleAgent())
+    ;({ version } = bundle)
+    changed.push(await upload(machine, layout, bundle))
+  }
 
   await progress.step('configure', 'Writes certificate and settings')
   const certificate = found.openssl ? await makeCertificate(machine, layout) : null
-  await remember(certificate)
+  await learning.remember(certificate)
   const { host, port, token } = installation.address
   const settings = {
+    own,
     host: isIPv6(host) ? '::' : '0.0.0.0',
     port,
     proxyPort: installation.proxyPort,
     token,
     secure: certificate !== null
   }
-  changed.push(await machine.put(layout.environment, '600', contentOf(environmentOf(layout, settings))))
+  changed.push(
+    await machine.put(layout.environment, '600', contentOf(environmentOf(layout, settings)), layout.unstarted)
+  )
+  if ((await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0) {
+    await machine.put(layout.local, '600', contentOf(localOf(found.consoleAddress)))
+  }
+  await setKernel(machine, layout, installation.root)
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  await progress.step('start', 'Starts the agent')
-  changed.push(
-    found.systemd
-      ? await machine.put(layout.unit, '644', contentOf(unitOf(layout)))
-      : await machine.put(layout.control, '755', contentOf(controlOf(layout)))
-  )
-  const verb = changed.includes(true) ? 'restart' : 'start'
-  await machine.run(
-    found.systemd
-      ? `systemctl daemon-reload && systemctl enable netlet-agent && systemctl ${verb} netlet-agent`
-      : `${quote(layout.control)} ${verb}`
-  )
-
-  await progress.step('wait', 'Waits for the agent to answer')
-  await waitForAnswer(machine, { ...installation.address, certificate }, installation.waitMs, progress.signal, () =>
-    tailLog(machine, layout, found)
-  )
-  return [
-    found.systemd
-      ? { code: 'runs_as_service', params: {} }
-      : { code: 'runs_alone', params: { command: layout.control } },
-    ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])
-  ]
+  const said = await startAgent(place, found, learning, { certificate, version, hasWritten: changed.includes(true) })
+  return [...said, ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])]
 }
 
 async function examine(machine: Machine, root: string): Promise<Found> {
   const output = await machine.run(
-    'uname -s; uname -m; id -u; test -d /run/systemd/system && echo has-systemd; for tool in openssl gzip sha256sum setsid; do command -v "$tool" > /dev/null && echo "has-$tool"; done; true'
+    'uname -s; uname -m; id -u; test -d /run/systemd/system && echo has-systemd; for tool in openssl gzip sha256sum setsid; do command -v "$tool" > /dev/null && echo "has-$tool"; done; echo "from-${SSH_CONNECTION%% *}"'
   )
   const [system = '', machineName = '', uid = '', ...rest] = output.split('\n').map(line => line.trim())
   const has = new Set(rest)
@@ -101,18 +154,34 @@ async function examine(machine: Machine, root: string): Promise<Found> {
   for (const tool of ['gzip', 'sha256sum']) if (!has.has(`has-${tool}`)) throw new StepFailed('tool_missing', { tool })
   const systemd = root === '' && has.has('has-systemd')
   if (!systemd && !has.has('has-setsid')) throw new StepFailed('no_service_manager')
-  return { systemd, openssl: has.has('has-openssl') }
+  const from = rest.find(line => line.startsWith('from-'))?.slice('from-'.length) ?? ''
+  return { systemd, openssl: has.has('has-openssl'), consoleAddress: isIP(from) === 0 ? '' : from }
 }
 
-async function upload(machine: Machine, layout: Layout): Promise<boolean> {
-  const bundle = await bundleAgent()
+/** Writes the kernel's settings and says what they are now. What the kernel does not know is left out. */
+async function setKernel(machine: Machine, layout: Layout, root: string): Promise<void> {
+  await machine.put(layout.kernel, '644', contentOf(KERNEL_SETTINGS))
+  // Below a folder of its own it is no machine of ours.
+  if (root === '') await machine.attempt(`sysctl -e -q -p ${quote(layout.kernel)}`)
+  const names = [...KERNEL_SETTINGS.matchAll(/^-?([a-z][\w.]+) =/gm)].map(([, name]) => name)
+  await machine.run(`sysctl -e ${names.join(' ')} 2> /dev/null || true`)
+}
+
+async function upload(machine: Machine, layout: Layout, bundle: Bundle): Promise<boolean> {
+  const node = await contentOfFile(process.execPath)
+  const agent = { sha256: bundle.sha256, text: bundle.code }
+  await requireRoom(machine, layout.home, [
+    [layout.node, node],
+    [layout.agent, agent]
+  ])
   const changed = [
-    await machine.put(layout.node, '755', await contentOfFile(process.execPath)),
-    await machine.put(layout.agent, '644', { sha256: bundle.sha256, text: bundle.code }),
+    await machine.put(layout.node, '755', node, layout.unstarted),
+    await machine.put(layout.agent, '644', agent, layout.unstarted),
     await machine.put(
       layout.manifest,
       '644',
-      contentOf(`${JSON.stringify({ name: 'netlet-agent', version: bundle.version, type: 'module' })}\n`)
+      contentOf(`${JSON.stringify({ name: 'netlet-agent', version: bundle.version, type: 'module' })}\n`),
+      layout.unstarted
     )
   ]
   const { code, stderr } = await machine.attempt(`${quote(layout.node)} --version`)
@@ -128,36 +197,4 @@ async function makeCertificate(machine: Machine, layout: Layout): Promise<string
     `mkdir -p ${quote(layout.settings)} && umask 077 && { test -s ${quote(certificate)} && test -s ${quote(key)} || ${make}; }`
   )
   return machine.run(`cat ${quote(certificate)}`)
-}
-
-async function waitForAnswer(
-  machine: Machine,
-  address: AgentAddress,
-  waitMs: number,
-  signal: AbortSignal,
-  readLog: () => Promise<string>
-): Promise<void> {
-  const deadline = Date.now() + waitMs
-  const client = createAgentClient(address, 3000)
-  for (;;) {
-    const info = await client.info()
-    if (info.ok) return
-    signal.throwIfAborted()
-    if (Date.now() < deadline) {
-      await sleep(200)
-      continue
-    }
-    const inside = await createAgentClient({ ...address, dial: () => machine.dial(address.port) }, 3000).info()
-    if (inside.ok) {
-      throw new StepFailed('port_closed', { address: `${address.host}:${address.port}`, problem: info.message })
-    }
-    throw new StepFailed('no_answer', { problem: inside.message, log: await readLog() })
-  }
-}
-
-async function tailLog(machine: Machine, layout: Layout, found: Found): Promise<string> {
-  const { stdout } = await machine.attempt(
-    found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`
-  )
-  return endOf(stdout.trim(), 600)
 }

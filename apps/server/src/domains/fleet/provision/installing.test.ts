@@ -6,7 +6,8 @@ import { startTestMachine, type TestMachine } from '../../../integrations/ssh/ma
 import type { TestShop } from '../../../testing/shop.ts'
 import { addTestServer, serverRow, startFleetShop } from '../fleet.fixture.ts'
 import { servers } from '../tables.ts'
-import { provisionServer, type Work } from './provision.ts'
+import type { Work } from './own-row.ts'
+import { provisionServer } from './provision.ts'
 
 type Output = { stdout?: string | Buffer; stderr?: string | Buffer; code?: number }
 
@@ -113,7 +114,7 @@ test('what an installation works with is not edited while it runs; all else is',
     agent_token: 'typed-by-an-admin-1234',
     agent_certificate: pem,
     proxy_port: 8,
-    forget_host_key: 1
+    host_key: `SHA256:${'a'.repeat(43)}`
   }
   for (const [field, value] of Object.entries(changes)) {
     const errors = { [field]: 'The agent of this server is being installed. Cancel the installation first.' }

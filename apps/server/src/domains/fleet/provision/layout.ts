@@ -14,6 +14,14 @@ export function layoutOf(root: string) {
     manifest: `${home}/package.json`,
     control: `${home}/bin/control`,
     environment: `${settings}/agent.env`,
+    /** The operator's own settings: made once, never written again, and read after ours. */
+    local: `${settings}/local.env`,
+    /** Settings of the kernel, for those that a proxy needs. */
+    kernel: `${root}/etc/sysctl.d/60-netlet-agent.conf`,
+    /** Names the files that were written since the agent was started last. */
+    unstarted: `${home}/unstarted`,
+    /** The program and settings that were last seen to work. */
+    good: `${home}/good`,
     certificate: `${settings}/cert.pem`,
     key: `${settings}/key.pem`,
     unit: `${root}/etc/systemd/system/netlet-agent.service`,
@@ -22,6 +30,18 @@ export function layoutOf(root: string) {
     pid: `${home}/agent.pid`
   }
 }
+
+/** Files that are written there whole. */
+export const layoutFiles = (layout: Layout): string[] => [
+  layout.node,
+  layout.agent,
+  layout.manifest,
+  layout.control,
+  layout.environment,
+  layout.local,
+  layout.kernel,
+  layout.unit
+]
 
 /** A word of a shell command, whatever is in it. */
 export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
@@ -33,6 +53,8 @@ export type AgentSettings = {
   token: string
   /** Answers with the certificate that is beside the settings. */
   secure: boolean
+  /** What operators have set for this server in the console. Their texts are checked: nothing in them means something to a shell. */
+  own: Readonly<Record<string, string>>
 }
 
 /** What a token may consist of, so that every reader of the settings file reads the same. */
@@ -48,25 +70,96 @@ export function environmentOf(layout: Layout, settings: AgentSettings): string {
     `DATA_DIR=${layout.state}`,
     ...(settings.secure ? [`AGENT_TLS_CERT=${layout.certificate}`, `AGENT_TLS_KEY=${layout.key}`] : [])
   ]
-  return `${lines.join('\n')}\n`
+  return `${lines.join('\n')}\n${environmentLines(settings.own)}`
 }
+
+/** One setting a line; '' for none. Their texts are in one form, in which nothing means something to a shell. */
+export const environmentLines = (settings: Readonly<Record<string, string>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+
+/**
+ * What the operator's file says at first: nothing.
+ * @param consoleAddress where the console logged in from, as sshd saw it; '' where it does not say
+ */
+export const localOf = (
+  consoleAddress: string
+): string => `# Settings of your own for the Netlet agent, one NAME=value a line.
+# They are read after agent.env and win; no installation and no upgrade writes to this file.
+# They are read anew without cutting a tunnel by: systemctl reload netlet-agent
+#
+# Management API from the console's address only (and from this machine):
+# AGENT_ALLOW_CLIENTS=${consoleAddress || '203.0.113.7'}
+`
+
+/** Read at each boot. Who wants other values puts them into a file that sorts after this one. */
+export const KERNEL_SETTINGS = `# Written by Netlet. Put values of your own into a file that sorts after this one, such as 90-local.conf.
+# Connections that wait to be taken.
+net.core.somaxconn = 65535
+net.ipv4.tcp_max_syn_backlog = 65535
+# Local ports of connections to targets: per leased address and target. The agent's own ports are outside.
+net.ipv4.ip_local_port_range = 10240 65000
+# Leased IPv6 addresses are bound without being on an interface.
+net.ipv6.ip_nonlocal_bind = 1
+# Only where connection tracking is loaded.
+-net.netfilter.nf_conntrack_max = 1048576
+`
 
 /** Root, since routes for whole ranges are root's to set; what the agent does not need is closed to it. */
 export const unitOf = (layout: Layout): string => `[Unit]
 Description=Netlet node agent
 Wants=network-online.target
 After=network-online.target
+# However often it fails, it is started again.
+StartLimitIntervalSec=0
 
 [Service]
 EnvironmentFile=${layout.environment}
+EnvironmentFile=-${layout.local}
+# A reload reads them again: it replaces the program without cutting tunnels.
+Environment=AGENT_SETTINGS_FILES=${layout.environment},${layout.local}
 ExecStart=${layout.node} ${layout.agent}
+ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
 RestartSec=2
+# The agent says that it is well; a loop that hangs, or workers that never serve again, end in a restart.
+WatchdogSec=90
+NotifyAccess=all
+# The managing process stops its workers.
+KillMode=mixed
+TimeoutStopSec=30
+# The system ends the process that took too much: a worker is replaced, and the others serve on.
+OOMPolicy=continue
+MemoryHigh=80%
+MemoryMax=90%
+TasksMax=4096
 LimitNOFILE=1048576
+# Routes of the ranges, and ports below 1024; nothing else of root's.
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE
+AmbientCapabilities=
 NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=${layout.state}
 ProtectHome=yes
-ProtectSystem=full
 PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RemoveIPC=yes
+UMask=0077
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
 
 [Install]
 WantedBy=multi-user.target
@@ -74,7 +167,7 @@ WantedBy=multi-user.target
 
 /** Starts and stops the agent where there is no systemd, such as in a container. */
 export const controlOf = (layout: Layout): string => `#!/bin/sh
-# control start|stop|restart: the Netlet agent on a machine without systemd
+# control start|stop|restart|reload: the Netlet agent on a machine without systemd
 agent=${quote(layout.agent)}
 pid=${quote(layout.pid)}
 # The number may belong to a stranger since the last boot.
@@ -91,14 +184,21 @@ start() {
   running && return 0
   set -a
   . ${quote(layout.environment)}
+  [ ! -r ${quote(layout.local)} ] || . ${quote(layout.local)}
+  # A reload reads them again, and the process that takes over writes its number there.
+  AGENT_SETTINGS_FILES=${quote(`${layout.environment},${layout.local}`)}
+  AGENT_PID_FILE=$pid
   set +a
   setsid ${quote(layout.node)} "$agent" < /dev/null >> ${quote(layout.log)} 2>&1 &
   echo $! > "$pid"
 }
+# Replaces the program without cutting tunnels, as \`systemctl reload\` does.
+reload() { running && kill -HUP "$(cat "$pid")"; }
 case "$1" in
   start) start ;;
   stop) stop ;;
   restart) stop; start ;;
-  *) echo "start, stop or restart?" >&2; exit 2 ;;
+  reload) reload ;;
+  *) echo "start, stop, restart or reload?" >&2; exit 2 ;;
 esac
 `

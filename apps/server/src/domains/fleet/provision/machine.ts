@@ -19,6 +19,11 @@ export class StepFailed extends Error {
   }
 }
 
+/** The connection broke while something was done there: nobody knows how far it came. */
+export class ConnectionLost extends StepFailed {
+  override name = 'ConnectionLost'
+}
+
 export type Content = { sha256: string; text?: string | Buffer; file?: string }
 
 export const contentOf = (text: string | Buffer): Content => ({
@@ -56,7 +61,7 @@ export function machineOf(
       return await session.run(command, { ...options, signal })
     } catch (error) {
       signal.throwIfAborted()
-      throw new StepFailed('machine_said', { output: error instanceof Error ? error.message : String(error) })
+      throw new ConnectionLost('machine_said', { output: error instanceof Error ? error.message : String(error) })
     }
   }
 
@@ -78,19 +83,23 @@ export function machineOf(
     run,
     /** Like `run`, for commands that may fail. */
     attempt,
-    dial: (port: number) => session.dial(port),
+    /** Is this file there already, whatever its mode? */
+    has: async (path: string, content: Content): Promise<boolean> => (await hashOf(path)) === content.sha256,
+    dial: (port: number, host?: string) => session.dial(port, host),
     /**
      * Makes a file be this, with this mode, in one step for whoever reads it.
+     * @param mark a file that names this one before it is another one than it was, see `unstarted.ts`
      * @returns whether it was another one before
      */
-    async put(path: string, mode: '600' | '644' | '755', content: Content): Promise<boolean> {
+    async put(path: string, mode: '600' | '644' | '755', content: Content, mark?: string): Promise<boolean> {
       if ((await hashOf(path)) === content.sha256) return false
       const fresh = quote(`${path}.new`)
-      const folder = quote(posix.dirname(path))
+      const folders = [path, ...(mark === undefined ? [] : [mark])].map(file => quote(posix.dirname(file))).join(' ')
+      const named = mark === undefined ? '' : `echo ${quote(path)} >> ${quote(mark)} && `
       // Whatever cuts the upload off, what is there stays until all of the new file has arrived.
-      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; exit 1;; esac`
+      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && ${named}mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
       const packed = content.file !== undefined
-      const command = `mkdir -p ${folder} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish}`
+      const command = `mkdir -p ${folders} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`
       const input = packed
         ? createReadStream(content.file ?? '').pipe(createGzip({ level: 1 }))
         : (content.text?.toString() ?? '')

@@ -1,29 +1,48 @@
-import type { Provisioning, ProvisioningSaid } from '@netlet/contract'
+import type { ProvisioningSaid } from '@netlet/contract'
+import type { AgentOwner } from '@netlet/contract/agent'
 import { eq } from 'drizzle-orm'
-import { createAgentClient } from '../../../integrations/agent/index.ts'
-import { connectSsh } from '../../../integrations/ssh/index.ts'
+import type { AgentAddress } from '../../../integrations/agent/index.ts'
+import { connectSsh, fingerprintOf } from '../../../integrations/ssh/index.ts'
 import { randomToken } from '../../../infra/secrets.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { command, type Unit } from '../../../infra/command.ts'
+import { command } from '../../../infra/command.ts'
+import { recordReport } from '../agent-report.ts'
 import { agentOf, markReachable, type SyncContext } from '../agents.ts'
 import { enqueueFullSync } from '../desired.ts'
 import { withServerLock } from '../lock.ts'
+import { readConsole } from '../ownership/identity.ts'
+import { openSession, setForeign } from '../ownership/session.ts'
 import { loadPrefixes } from '../prefixes.ts'
 import { provisionQueue } from '../queues.ts'
-import { lockServer, type ServerRow } from '../server-row.ts'
+import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
-import { Cancelled, untilCancelled, wasCancelled, writeCancelled } from './cancel.ts'
-import { installAgent, type Progress } from './install.ts'
-import { PLAIN_TOKEN } from './layout.ts'
+import { isOtherPort } from '../told-port.ts'
+import { firstAddressOf, markServed, markUnserved, showUnserved, sitesOf } from '../unserved.ts'
+import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
+import { checkProxy, LEVELS, type ProxyAddress, type ProxyLevel } from './check.ts'
+import { installAgent } from './install.ts'
+import type { Installation, Installed, Progress } from './installation.ts'
+import { layoutOf, PLAIN_TOKEN } from './layout.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
+import {
+  change,
+  claim,
+  giveRowBack,
+  kindOf,
+  ownServer,
+  showUnlessCancelled,
+  type InstallTarget,
+  type Job,
+  type Run,
+  type Shown,
+  type Work
+} from './own-row.ts'
 import { StepsLog } from './steps-log.ts'
-
-/** `askedAt`: when it was asked for, in ISO 8601. */
-export type Work = { serverId: number; init: boolean; ranges: boolean; askedAt?: string }
-/** `root`: '' but in tests. `waitMs`: how long a started agent may take to answer. */
-export type InstallTarget = { root: string; username: string; waitMs?: number }
+import { programIn } from './takeover.ts'
 
 const WAIT_MS = 30_000
+/** For each call to the agent while its proxy is tried. */
+const CHECK_MS = 5_000
 
 /**
  * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
@@ -35,13 +54,16 @@ export async function provisionServer(ctx: SyncContext, work: Work, target: Inst
   })
   if (ran) return
   await command(ctx, SYSTEM, async unit =>
-    unit.jobs.send(provisionQueue, work, { key: `${work.serverId}:${work.init}:${work.askedAt ?? ''}`, startIn: 5000 })
+    unit.jobs.send(provisionQueue, work, {
+      key: `${work.serverId}:${kindOf(work)}:${work.askedAt ?? ''}`,
+      startIn: 5000
+    })
   )
 }
 
 async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
   const { serverId } = work
-  const steps = new StepsLog(ctx.now, work.init, work.askedAt)
+  const steps = new StepsLog(ctx.now, kindOf(work), work.askedAt)
   const shown = steps.wait('Waiting for a worker')
   const own: Run = { work, begunAt: steps.begunAt }
   const server = await claim(ctx, own, shown)
@@ -60,7 +82,7 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
       print: text => steps.print(text)
     }
     const job = { ctx, own, server, target, progress }
-    return work.init ? init(job) : loadRangesWithFallback(job)
+    return work.init || work.settings ? init(job) : loadRangesWithFallback(job)
   }
   try {
     const summary = await untilCancelled(ctx, work, install)
@@ -69,8 +91,12 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
   } catch (error) {
     const expected = error instanceof StepFailed
     const said: ProvisioningSaid = expected ? error.said : { code: 'unexpected', params: {} }
-    if (error instanceof Cancelled || !(await show(steps.fail(said)))) {
-      await command(ctx, SYSTEM, unit => writeCancelled(unit, server.id, [...steps.steps]))
+    const isCancelled = error instanceof Cancelled || !(await show(steps.fail(said)))
+    await command(ctx, SYSTEM, async unit => {
+      if (isCancelled) await writeCancelled(unit, server.id, [...steps.steps])
+      await showUnserved(unit, server.id)
+    })
+    if (isCancelled) {
       ctx.log.info({ server: server.id, step: steps.current }, 'provisioning cancelled')
       return
     }
@@ -79,89 +105,146 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
   }
 }
 
-type Shown = Omit<Provisioning, 'cancelling'>
-/** One installation, as the server's row names it: by when it was asked for. */
-type Run = { work: Work; begunAt: string }
-type Job = { ctx: SyncContext; own: Run; server: ServerRow; target: InstallTarget; progress: Progress }
-
-/** Makes the row show this installation. Undefined where it was cancelled before it began, or the server is gone. */
-const claim = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
-  command(ctx, SYSTEM, async unit => {
-    const row = await lockServer(unit, work.serverId)
-    if (!row || wasCancelled(work.askedAt, row.provisioningCancelledAt)) return undefined
-    await unit.tx.update(servers).set({ provisioning }).where(eq(servers.id, row.id))
-    unit.publish('server', row.id)
-    return row
-  })
-
-const isShown = ({ begunAt }: Run, row: ServerRow): boolean => row.provisioning?.steps[0]?.started_at === begunAt
-
-/**
- * The row of the server that is installed, locked.
- * @throws Cancelled where it was cancelled, another one is shown since, or the server is gone: it may have another address by now
- */
-async function ownServer(unit: Unit, own: Run): Promise<ServerRow> {
-  const { serverId, askedAt } = own.work
-  const row = await lockServer(unit, serverId)
-  if (!row || !isShown(own, row) || wasCancelled(askedAt, row.provisioningCancelledAt)) throw new Cancelled()
-  return row
-}
-
-/**
- * Shows how far an installation is, unless it was cancelled: another one may have been asked for since, whose steps stay.
- * One that has done all by then is done.
- * @returns whether it is shown
- */
-const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Shown): Promise<boolean> =>
-  command(ctx, SYSTEM, async unit => {
-    const { serverId, askedAt } = own.work
-    const row = await lockServer(unit, serverId)
-    if (!row || !isShown(own, row)) return false
-    if (wasCancelled(askedAt, row.provisioningCancelledAt) && provisioning.status !== 'done') return false
-    await unit.tx.update(servers).set({ provisioning }).where(eq(servers.id, serverId))
-    unit.publish('server', serverId)
-    return true
-  })
-
-/** Writes what was learned of the machine to the server's row, and tells the screens that show it. */
-const change = ({ ctx, own }: Job, columns: Partial<ServerRow>): Promise<void> =>
-  command(ctx, SYSTEM, async unit => {
-    const { id } = await ownServer(unit, own)
-    await unit.tx.update(servers).set(columns).where(eq(servers.id, id))
-    unit.publish('server', id)
-  })
-
 async function init(job: Job): Promise<ProvisioningSaid[]> {
   const { ctx, own, server, target, progress } = job
-  const runs = await withMachine(job, async machine => {
-    const token = await tokenOf(job)
-    const { root, waitMs = WAIT_MS } = target
-    const address = { host: server.ip, port: server.agentPort, token }
-    return installAgent(machine, { address, proxyPort: server.proxyPort, root, waitMs }, progress, certificate =>
-      change(job, { agentCertificate: certificate })
-    )
+  const at = await firstAddressOf(ctx, server)
+  const before = await lookBefore(job, at)
+  const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : server.agentSettings
+  const { id: console } = await readConsole(ctx)
+  const { said, service, settings, withoutRanges } = await withMachine(job, async (machine, redial) => {
+    const token = tokenOf(job)
+    const { root, waitMs = WAIT_MS, bundle } = target
+    const installation = {
+      address: { host: server.ip, port: server.agentPort, token: token.text },
+      proxyPort: server.proxyPort,
+      console,
+      isUnapproved: server.trouble === 'older_console',
+      settings: known,
+      asApplied: Boolean(own.work.asApplied),
+      settingsOnly: Boolean(own.work.settings) && !own.work.init,
+      ...before,
+      redial,
+      root,
+      waitMs,
+      ...(bundle ? { bundle } : {})
+    }
+    const installed = await installAgent(machine, installation, progress, {
+      // Before they are written there: a token that only the server knows would lock the console out.
+      remember: certificate => change(job, { agentCertificate: certificate, ...token.columns }),
+      restored: reached => giveRowBack(job, reached),
+      starting: () =>
+        command(ctx, SYSTEM, async unit => {
+          await ownServer(unit, own)
+          await markUnserved(unit, server.id)
+        }),
+      // One that was unserved before this installation is tried by the next health check.
+      back: async () => {
+        if (server.unservedSince === null) await command(ctx, SYSTEM, unit => markServed(unit, server.id))
+      },
+      seen: ({ local, consoleAddress }) =>
+        change(job, { agentLocalNames: local, consoleAddress: consoleAddress || null })
+    })
+    await progress.step('ranges', 'Loading the address ranges')
+    const ranges = await loadRanges(job, {}).catch((error: unknown) => {
+      if (!(error instanceof StepFailed)) throw error
+      if (error.said.code === 'foreign_console') return installed.giveUp(error)
+      progress.print(error.message)
+      return error
+    })
+    // Whatever became of its ranges: another program runs there, and must not serve worse.
+    const served = await checkServing(job, { installed, at, machine })
+    const { service, settings } = installed
+    return ranges instanceof StepFailed
+      ? { said: [], service, settings, withoutRanges: ranges.message }
+      : { said: [...installed.said, ranges, ...served], service, settings, withoutRanges: null }
+  }).catch(async (error: unknown) => {
+    if (error instanceof StepFailed && error.said.code === 'foreign_console') await showForeign(job, error.said)
+    throw error
   })
-  await progress.step('ranges', 'Loading the address ranges')
-  const fresh = await command(ctx, SYSTEM, unit => ownServer(unit, own))
-  const ranges = await loadRanges(job, agentOf(fresh, ctx.secrets))
+  const { agentCertificate, agentToken } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+  const askedAt = ctx.now()
+  const info = await agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS).info()
   await command(ctx, SYSTEM, async unit => {
     await ownServer(unit, own)
+    const now = { agentSettingsApplied: { ...settings }, agentService: service }
+    await unit.tx.update(servers).set(now).where(eq(servers.id, server.id))
+    // What it tells of itself now, its version above all, is not to wait for the next health check.
+    if (info.ok) await recordReport(unit, server.id, info.data, askedAt)
+    await markServed(unit, server.id)
     await markReachable(unit, server.id)
     enqueueFullSync(unit, server.id)
   })
-  return [...runs, ranges]
+  if (withoutRanges !== null) {
+    await progress.step('ranges', 'The address ranges were not loaded')
+    throw new StepFailed('runs_without_ranges', { problem: withoutRanges })
+  }
+  return said
+}
+
+/** Whose the agent is stands in the row, where an administrator may take it over. */
+const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<void> =>
+  command(ctx, SYSTEM, async unit => {
+    const { id } = await ownServer(unit, own)
+    await setForeign(unit, id, { id: String(params['owner']), name: String(params['name']) })
+  })
+
+/**
+ * What runs there now, and how far a request comes through it: on the port that it serves, which may not be the one that it
+ * shall have.
+ */
+async function lookBefore(
+  { ctx, server }: Job,
+  at: ProxyAddress | null
+): Promise<Pick<Installation, 'running' | 'before'>> {
+  const nothing = { running: null, before: null }
+  if (!server.connected) return nothing
+  const agent = agentOf(server, ctx.secrets, CHECK_MS)
+  const info = await agent.info()
+  if (!info.ok) return nothing
+  const port = Number(info.data.proxy_port)
+  const isPort = Number.isInteger(port) && port >= 1 && port <= 65_535
+  // What may not serve is no measure: what is known of the program that did is one.
+  const isKnown = server.unservedSince === null
+  const before = at && isPort && isKnown ? await checkProxy(agent, { ...at, port }, sitesOf(ctx)) : null
+  return { running: { agent, program: programIn(info.data) }, before: before === 'no_way' ? null : before }
+}
+
+/** Sends a request through the proxy. It must come as far as before the installation, or what worked then runs again. */
+async function checkServing(
+  job: Job,
+  { installed, at, machine }: { installed: Installed; at: ProxyAddress | null; machine: Machine }
+): Promise<ProvisioningSaid[]> {
+  const { ctx, own, server, target, progress } = job
+  await progress.step('check', 'Sends a request through the proxy')
+  const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+  const agent = agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS)
+  const found = await checkProxy(agent, at, sitesOf(ctx), ({ host, port }) => machine.dial(port, host))
+  const hasNoWay = found === 'no_way'
+  const after: ProxyLevel | null = hasNoWay ? null : found
+  // Without an address, or a way to it, nothing can be said of its proxy.
+  const bar = at === null || hasNoWay ? null : installed.bar
+  progress.print(`Through the proxy: ${after ?? 'not asked'}; before: ${bar ?? 'not asked'}`)
+  const isWorse = bar !== null && LEVELS.indexOf(after ?? 'silent') < LEVELS.indexOf(bar)
+  if (isWorse) {
+    const told = agentLocalNames?.includes('PROXY_PORT') ? await agent.info() : null
+    const theirs = told?.ok ? Number(told.data.proxy_port) : server.proxyPort
+    return installed.giveUp(
+      isOtherPort(server, theirs)
+        ? new StepFailed('local_port', { theirs, ours: server.proxyPort, file: layoutOf(target.root).local })
+        : new StepFailed('check_failed', { before: bar, after: after ?? 'silent' })
+    )
+  }
+  await installed.keep(after)
+  if (after === 'silent') return [{ code: 'proxy_silent', params: { port: server.proxyPort } }]
+  return at !== null && after === null ? [{ code: 'proxy_not_tried', params: { address: at.host } }] : []
 }
 
 /** The stored token, so that running it again changes nothing; a new one where there is none that fits. */
-async function tokenOf(job: Job): Promise<string> {
-  const { secrets } = job.ctx
-  const { agentToken } = job.server
-  const stored = agentToken ? secrets.open(agentToken) : ''
-  if (PLAIN_TOKEN.test(stored)) return stored
-  const token = randomToken(24)
-  // Before it is written there: a token that only the server knows would lock the console out.
-  await change(job, { agentToken: secrets.seal(token) })
-  return token
+function tokenOf({ ctx: { secrets }, server }: Job): { text: string; columns: Partial<ServerRow> } {
+  const stored = server.agentToken ? secrets.open(server.agentToken) : ''
+  if (PLAIN_TOKEN.test(stored)) return { text: stored, columns: {} }
+  const text = randomToken(24)
+  return { text, columns: { agentToken: secrets.seal(text) } }
 }
 
 /** By the management API where the console reaches it, else through an SSH connection to the same. */
@@ -169,31 +252,27 @@ async function loadRangesWithFallback(job: Job): Promise<ProvisioningSaid[]> {
   const { ctx, server, progress } = job
   await progress.step('ranges', 'Loading the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
-  if ((await direct.info()).ok) return [await loadRanges(job, direct)]
+  if ((await direct.info()).ok) return [await loadRanges(job, {})]
   return withMachine(job, async machine => {
     await progress.step('ranges', 'Loading the address ranges over SSH')
-    const inside = createAgentClient({
-      host: server.ip,
-      port: server.agentPort,
-      token: server.agentToken ? ctx.secrets.open(server.agentToken) : '',
-      certificate: server.agentCertificate,
-      dial: () => machine.dial(server.agentPort)
-    })
-    return [await loadRanges(job, inside), { code: 'ranges_over_ssh', params: {} }]
+    const dial = () => machine.dial(server.agentPort)
+    return [await loadRanges(job, { dial }), { code: 'ranges_over_ssh', params: {} }]
   })
 }
 
-async function loadRanges(
-  { ctx, own, server }: Job,
-  agent: ReturnType<typeof createAgentClient>
-): Promise<ProvisioningSaid> {
+const foreign = ({ id, name }: AgentOwner) => new StepFailed('foreign_console', { name, owner: id })
+
+async function loadRanges({ ctx, own, server }: Job, way: Pick<AgentAddress, 'dial'>): Promise<ProvisioningSaid> {
   let loadedAs: ProvisioningSaid = { code: 'ranges_loaded', params: { count: 0 } }
   const ran = await withServerLock(
     ctx.db,
     server.id,
     async () => {
       const fresh = await command(ctx, SYSTEM, unit => ownServer(unit, own))
-      const loaded = await loadPrefixes(ctx, agent, fresh)
+      const session = await openSession(ctx, fresh, way)
+      if (session.kind === 'foreign') throw foreign(session.owner)
+      if (session.kind !== 'open') throw new StepFailed('prefixes_refused', { message: session.message })
+      const loaded = await loadPrefixes(ctx, session.agent, fresh)
       if ('message' in loaded) throw new StepFailed('prefixes_refused', { message: loaded.message })
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)
@@ -210,25 +289,43 @@ async function loadRanges(
   return loadedAs
 }
 
-async function withMachine<T>(job: Job, work: (machine: Machine) => Promise<T>): Promise<T> {
+/**
+ * @param work is given the machine, and a function that connects to the same one anew: where the connection broke
+ */
+async function withMachine<T>(
+  job: Job,
+  work: (machine: Machine, redial: () => Promise<Machine>) => Promise<T>
+): Promise<T> {
   const { ctx, server, target, progress } = job
   await progress.step('connect', `Connects to ${server.ip}:${server.sshPort}`)
   if (!server.sshPassword) throw new StepFailed('no_password')
-  const connected = await connectSsh({
+  const login = {
     host: server.ip,
     port: server.sshPort,
     username: target.username,
     secret: ctx.secrets.open(server.sshPassword),
     knownHostKey: server.sshHostKey,
+    fingerprint: server.sshFingerprint,
     signal: progress.signal
-  })
+  }
+  const connected = await connectSsh(login)
   progress.signal.throwIfAborted()
-  if (!connected.ok) throw new StepFailed(connected.code, connected.params)
+  if (!connected.ok) {
+    if (connected.shown !== undefined) await change(job, { sshHostKeyRefused: connected.shown })
+    throw new StepFailed(connected.code, connected.params)
+  }
   const { session } = connected
+  const sessions = [session]
   try {
-    await change(job, { sshHostKey: session.hostKey })
-    return await work(machineOf(session, progress))
+    progress.print(`The SSH host key of the machine is ${fingerprintOf(session.hostKey)}`)
+    await change(job, { sshHostKey: session.hostKey, sshHostKeyRefused: null, sshFingerprint: null })
+    return await work(machineOf(session, progress), async () => {
+      const again = await connectSsh({ ...login, knownHostKey: session.hostKey })
+      if (!again.ok) throw new StepFailed(again.code, again.params)
+      sessions.push(again.session)
+      return machineOf(again.session, progress)
+    })
   } finally {
-    session.close()
+    for (const one of sessions) one.close()
   }
 }

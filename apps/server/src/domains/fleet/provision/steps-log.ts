@@ -23,14 +23,14 @@ const MOST_STEPS = 20
 /** What a provisioning has done so far, for the screens that watch it. */
 export class StepsLog {
   readonly #now: () => Date
-  readonly #init: boolean
+  readonly #kind: 'install' | 'settings' | 'ranges'
   /** Whatever a process that died had done is done again, so it begins at 'waiting'. */
   #steps: ProvisioningLog[]
 
   /** @param askedAt when it was asked for, which names it; otherwise now */
-  constructor(now: () => Date, init: boolean, askedAt?: string) {
+  constructor(now: () => Date, kind: 'install' | 'settings' | 'ranges', askedAt?: string) {
     this.#now = now
-    this.#init = init
+    this.#kind = kind
     const at = iso(now())
     this.#steps = [
       { step: 'waiting', status: 'done', message: '', output: '', started_at: askedAt ?? at, ended_at: at }
@@ -106,6 +106,7 @@ export class StepsLog {
   }
 
   #shown(status: Provisioning['status'], message: string): Provisioning {
-    return { status, step: this.current, message, at: iso(this.#now()), run_init: this.#init, steps: this.#steps }
+    const of = { run_init: this.#kind === 'install', ...(this.#kind === 'settings' ? { settings: true } : {}) }
+    return { status, step: this.current, message, at: iso(this.#now()), ...of, steps: this.#steps }
   }
 }

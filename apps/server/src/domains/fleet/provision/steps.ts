@@ -7,11 +7,14 @@ import type { ProvisioningStep } from '@netlet/contract'
 export const NEXT_STEPS: Readonly<Record<ProvisioningStep, readonly ProvisioningStep[]>> = {
   waiting: ['connect', 'ranges'],
   connect: ['examine', 'ranges'],
-  examine: ['upload'],
+  // Settings alone leave the program as it is.
+  examine: ['upload', 'configure'],
   upload: ['configure'],
   configure: ['start'],
   start: ['wait'],
   wait: ['ranges'],
-  ranges: ['connect', 'done'],
+  ranges: ['connect', 'check', 'done'],
+  // Ranges that could not be loaded keep nobody from trying what runs with those that it has: that is where it ends then.
+  check: ['ranges', 'done'],
   done: []
 }

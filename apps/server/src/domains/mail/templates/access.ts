@@ -12,7 +12,8 @@ const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密
 
 const RIGHTS: Record<Scope, Record<Language, string>> = {
   read: { en: 'Read orders and proxies', 'zh-CN': '读取订单和代理' },
-  renew: { en: 'Renew orders', 'zh-CN': '续费订单' }
+  renew: { en: 'Renew orders', 'zh-CN': '续费订单' },
+  webhooks: { en: 'Manage webhook endpoints', 'zh-CN': '管理 Webhook 端点' }
 }
 
 /** @param scopes joined by ', ' */

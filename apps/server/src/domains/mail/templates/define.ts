@@ -13,6 +13,8 @@ export type MailTemplate<Data> = {
   kind: MailKind
   /** The log of mails does not name who got it. */
   unnamed?: true
+  /** Where the recipient ends such mails, where that is no choice of kinds: paths of a page that asks first, and of one click. */
+  unsubscribe?: (data: Data, open: TemplateContext['open']) => { page: string; oneClick: string }
   /** What the console's preview fills it with. */
   sample: Data
   content: Record<Language, (data: Data, shop: TemplateContext) => Content>

@@ -9,7 +9,10 @@ import { orderTemplates } from './orders.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
 import { securityTemplates } from './security.ts'
+import { statusTemplates } from './status.ts'
 import { supportTemplates } from './support.ts'
+import { trafficTemplates } from './traffic.ts'
+import { webhookTemplates } from './webhooks.ts'
 
 export const TEMPLATES = {
   ...accessTemplates,
@@ -20,7 +23,10 @@ export const TEMPLATES = {
   ...paymentTemplates,
   ...operatorTemplates,
   ...securityTemplates,
-  ...supportTemplates
+  ...statusTemplates,
+  ...supportTemplates,
+  ...trafficTemplates,
+  ...webhookTemplates
 }
 
 export type Template = keyof typeof TEMPLATES

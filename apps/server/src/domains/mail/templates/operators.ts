@@ -1,9 +1,38 @@
 import { day, sender, template } from './define.ts'
 
-type Notice = { subject: string; text: string }
+/** Worded by whoever sends it, in its recipient's language. */
+type Notice = { subject: string; heading: string; text: string; url: string; link: string }
+
+const notice = ({ subject, heading, text, url, link }: Notice) => ({
+  subject,
+  heading,
+  paragraphs: text.split(/\n{2,}/),
+  button: { label: link, url }
+})
 
 export const operatorTemplates = {
-  'admin-notice': template<Notice>({
+  notice: template<Notice>({
+    kind: 'operator',
+    sample: {
+      subject: '[Critical] Server fr-1 does not answer',
+      heading: 'Server fr-1 does not answer',
+      text: 'The agent of server fr-1 (192.0.2.1) has not answered since 2026-01-05 10:00 UTC.',
+      url: 'https://shop.example.com/dashboard/index/servers',
+      link: 'Open in the console'
+    },
+    content: {
+      en: (data, shop) => ({
+        ...notice(data),
+        footer: `You get this mail as an operator of ${shop.shopUrl}. Notices in the console says who gets which.`
+      }),
+      'zh-CN': (data, shop) => ({
+        ...notice(data),
+        footer: `您是 ${shop.shopUrl} 的管理员，因此收到此邮件。控制台的“通知”页面可设置由谁接收。`
+      })
+    }
+  }),
+  // Of earlier versions: such mails may still wait, or be sent again.
+  'admin-notice': template<{ subject: string; text: string }>({
     kind: 'operator',
     sample: {
       subject: 'Server fr-1 does not answer',

@@ -8,6 +8,10 @@ const sample: OrderMail = {
   product_name: 'Metro ISP · New York'
 }
 
+/** Of the status page. Mails that were queued before incidents were named have none. */
+type Incident = { id: number; title: string }
+const incidentLink = ({ id, title }: Incident, shopUrl: string): string => `${title}\n${shopUrl}/status?incident=${id}`
+
 const dashboard = (shopUrl: string): string => `${shopUrl}/dashboard/index/proxies`
 
 export const outageTemplates = {
@@ -81,21 +85,25 @@ export const outageTemplates = {
       })
     }
   }),
-  'outage-credited': template<OrderMail & { from: string; to: string; minutes: number; expires_at: string }>({
+  'outage-credited': template<
+    OrderMail & { from: string; to: string; minutes: number; expires_at: string; incident?: Incident | null }
+  >({
     kind: 'proxies',
     sample: {
       ...sample,
       from: '2026-02-01T10:00:00.000Z',
       to: '2026-02-01T14:30:00.000Z',
       minutes: 270,
-      expires_at: '2026-02-04T14:30:00.000Z'
+      expires_at: '2026-02-04T14:30:00.000Z',
+      incident: { id: 7, title: 'New York: addresses do not answer' }
     },
     content: {
       en: (data, shop) => ({
         subject: `Your order runs longer: ${data.product_name}`,
         heading: `Hello ${data.username}, we gave you back the time of an outage`,
         paragraphs: [
-          'A server with addresses of your order did not answer for a while. We are sorry. Your order runs that much longer.'
+          'A server with addresses of your order did not answer for a while. We are sorry. Your order runs that much longer.',
+          ...(data.incident ? [`What happened: ${incidentLink(data.incident, shop.shopUrl)}`] : [])
         ],
         facts: [
           ['Order', data.order_id],
@@ -110,7 +118,10 @@ export const outageTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的订单已延长：${data.product_name}`,
         heading: `${data.username}，您好，我们已补偿故障时间`,
-        paragraphs: ['为您的订单提供地址的一台服务器曾一段时间无响应，深表歉意。您的订单已相应延长。'],
+        paragraphs: [
+          '为您的订单提供地址的一台服务器曾一段时间无响应，深表歉意。您的订单已相应延长。',
+          ...(data.incident ? [`事件说明：${incidentLink(data.incident, shop.shopUrl)}`] : [])
+        ],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],

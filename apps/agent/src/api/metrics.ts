@@ -1,0 +1,131 @@
+import type { AgentProgram } from '@netlet/contract/agent-takeover'
+import type { AgentLoad } from '@netlet/contract/agent'
+import type { BackendFigures } from '../workers/backend.ts'
+import type { ProcessFigures } from '../workers/process-figures.ts'
+
+/** What the figures are made of. */
+export type Measured = {
+  figures: BackendFigures
+  load: AgentLoad
+  workers: { now: number; wanted: number }
+  manager: ProcessFigures
+  users: number
+  prefixes: number
+  journalBytes: number
+  /** Local ports that each leased address has for one target. */
+  portsPerAddress: number
+  program: AgentProgram
+}
+
+type Sample = { labels?: Record<string, string>; value: number }
+
+/** Notes of requests that the agent declined, and of those that broke or did not get there; all others are refusals too. */
+const ERRORS = new Set(
+  'not-found dns-timeout refused unreachable connect-timeout no-egress bad-response idle target-broke client-left slow-head replaced no-answer'.split(
+    ' '
+  )
+)
+
+const escaped = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"')
+
+function* family(name: string, type: 'counter' | 'gauge', help: string, samples: Sample[]): Generator<string> {
+  yield `# HELP ${name} ${help}`
+  yield `# TYPE ${name} ${type}`
+  for (const { labels = {}, value } of samples) {
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`)
+    yield `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`
+  }
+}
+
+/** The text of `GET /metrics` (Prometheus, version 0.0.4). No user, client or target is named in it. */
+export function metricsText(measured: Measured): string {
+  const { figures, load, workers, manager, program } = measured
+  const { plane, processes, restarts } = figures
+  const outcomes = Object.entries(plane.outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const byReason = (wanted: boolean): Sample[] =>
+    outcomes
+      .filter(([note]) => note !== 'ok' && ERRORS.has(note) === wanted)
+      .map(([reason, value]) => ({ labels: { [wanted ? 'kind' : 'reason']: reason }, value }))
+  const each = (value: (process: ProcessFigures) => number): Sample[] => [
+    { labels: { process: 'management' }, value: value(manager) },
+    ...processes.map(one => ({ labels: { process: `worker-${one.pid}` }, value: value(one) }))
+  ]
+  const one = (value: number): Sample[] => [{ value }]
+  const seconds = (ms: number): number => Math.round(ms * 1000) / 1e6
+  const quantiles = (['median', 'p99', 'longest'] as const).flatMap(which =>
+    each(({ delay }) => seconds(delay[which])).map(({ labels, value }) => ({
+      labels: { ...labels, quantile: { median: '0.5', p99: '0.99', longest: '1' }[which] },
+      value
+    }))
+  )
+  const prefix = 'netlet_agent_'
+  const lines = [
+    ...family(`${prefix}info`, 'gauge', 'The version of the agent.', [
+      { labels: { version: program.program_version, path: program.program_path }, value: 1 }
+    ]),
+    ...family(
+      `${prefix}program_started_seconds`,
+      'gauge',
+      'When the process began to serve (Unix time).',
+      one(Date.parse(program.program_started_at) / 1000)
+    ),
+    ...family(
+      `${prefix}draining_connections`,
+      'gauge',
+      'Open connections of processes that were taken over from.',
+      program.draining.map(({ version, pid, connections }) => ({
+        labels: { version, pid: String(pid) },
+        value: connections
+      }))
+    ),
+    ...family(`${prefix}connections`, 'gauge', 'Open client connections.', one(plane.open)),
+    ...family(`${prefix}connections_accepted_total`, 'counter', 'Client connections accepted.', one(plane.accepted)),
+    ...family(
+      `${prefix}requests_total`,
+      'counter',
+      'Requests and tunnels that ended well.',
+      one(plane.outcomes['ok'] ?? 0)
+    ),
+    ...family(`${prefix}refusals_total`, 'counter', 'Requests refused, by reason.', byReason(false)),
+    ...family(`${prefix}errors_total`, 'counter', 'Requests that failed, by kind.', byReason(true)),
+    ...family(`${prefix}bytes_total`, 'counter', 'Bytes of clients, by direction.', [
+      { labels: { direction: 'up' }, value: load.up },
+      { labels: { direction: 'down' }, value: load.down }
+    ]),
+    ...family(`${prefix}local_ports_used`, 'gauge', 'Local ports of open connections to targets.', one(plane.targets)),
+    ...family(
+      `${prefix}local_ports_per_address`,
+      'gauge',
+      'Local ports of a leased address for one target.',
+      one(measured.portsPerAddress)
+    ),
+    ...family(`${prefix}loop_delay_seconds`, 'gauge', 'How late the event loop was in the last seconds.', quantiles),
+    ...family(
+      `${prefix}handles_used`,
+      'gauge',
+      'Open file handles.',
+      each(({ handles }) => handles.used)
+    ),
+    ...family(
+      `${prefix}handles_limit`,
+      'gauge',
+      'File handles that a process may have.',
+      each(({ handles }) => handles.limit)
+    ),
+    ...family(`${prefix}dns_lookups_total`, 'counter', 'Questions to name servers.', one(plane.dns.lookups)),
+    ...family(`${prefix}dns_failures_total`, 'counter', 'Questions without a usable answer.', one(plane.dns.failures)),
+    ...family(
+      `${prefix}dns_seconds_total`,
+      'counter',
+      'Time that name servers took.',
+      one(seconds(plane.dns.milliseconds))
+    ),
+    ...family(`${prefix}users`, 'gauge', 'Proxy users.', one(measured.users)),
+    ...family(`${prefix}prefixes`, 'gauge', 'Address ranges of the server.', one(measured.prefixes)),
+    ...family(`${prefix}journal_bytes`, 'gauge', 'Size of the state on disk.', one(measured.journalBytes)),
+    ...family(`${prefix}workers`, 'gauge', 'Workers that serve.', one(workers.now)),
+    ...family(`${prefix}workers_wanted`, 'gauge', 'Workers that there should be.', one(workers.wanted)),
+    ...family(`${prefix}worker_restarts_total`, 'counter', 'Workers that ended and were replaced.', one(restarts))
+  ]
+  return `${lines.join('\n')}\n`
+}

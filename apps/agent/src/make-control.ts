@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module'
+import { FROM_SOURCES } from '@netlet/contract/agent-version'
+import type { Control } from './api/control.ts'
+import type { AgentConfig } from './config.ts'
+import type { Collector } from './collector.ts'
+import type { LogFollower } from './log/follower.ts'
+import type { Routes } from './net/routes.ts'
+import { Problems } from './problems.ts'
+import { noFigures } from './proxy/plane-figures.ts'
+import type { Alarms } from './state/alarms.ts'
+import type { StateFiles } from './state/files.ts'
+import { RefusalsOfDay } from './state/refusals.ts'
+import type { Store } from './state/store.ts'
+import type { Generations } from './takeover/generations.ts'
+import type { HandingOver } from './takeover/hand-over.ts'
+import type { BackendFigures } from './workers/backend.ts'
+
+const { version: ofPackage } = createRequire(import.meta.url)('../package.json') as { version: string }
+export const version = import.meta.url.endsWith('.ts') ? `${ofPackage}${FROM_SOURCES}` : ofPackage
+
+const noBackend = (): BackendFigures => ({ plane: noFigures(), processes: [], restarts: 0 })
+
+type Parts = {
+  config: AgentConfig
+  now: () => number
+  store: Store
+  files: StateFiles
+  routes: Routes
+  alarms: Alarms
+  follower: LogFollower
+  collector: Collector
+  handingOver: HandingOver
+  backend: () => Generations | null
+  ready: Promise<void>
+  loadRoutes: () => Promise<void>
+}
+
+/** What the management API works on, made of the parts of an agent. */
+export function makeControl(parts: Parts): Control {
+  const { config, now, store, routes, alarms, follower, collector, handingOver, backend, ready } = parts
+  const { totals, accessLog, owner } = parts.files
+  const refusals = new RefusalsOfDay(now)
+  const problems = new Problems()
+  const serving = (): { now: number; wanted: number } => backend()?.serving() ?? { now: 0, wanted: config.workers }
+  const figures = (): BackendFigures => backend()?.figures() ?? noBackend()
+  const control: Control = {
+    store,
+    owner,
+    routes,
+    accessLog,
+    ready,
+    proxyPort: 0,
+    traffic: async () => {
+      await collector.collect()
+      return totals.report()
+    },
+    trafficChanges: async query => {
+      if (query.fresh === '1' || totals.isTold(query)) {
+        await collector.collect()
+        await totals.save()
+      }
+      return totals.changes(query)
+    },
+    health: () => {
+      const workers = serving()
+      const status = workers.now === workers.wanted ? 'ok' : 'degraded'
+      const { processes, plane } = figures()
+      const observed = {
+        workers,
+        isDiskFailing: store.figures.isFailing || accessLog.isFailing,
+        processes: [collector.manager, ...processes],
+        routes: routes.state,
+        dns: plane.dns
+      }
+      return {
+        status,
+        version,
+        workers: workers.now,
+        uptime_seconds: Math.floor(process.uptime()),
+        problems: problems.find(observed, performance.now()),
+        time: new Date(now()).toISOString()
+      }
+    },
+    program: () => ({
+      program_version: version,
+      program_path: handingOver.path,
+      program_started_at: handingOver.servesSince,
+      draining: backend()?.draining ?? [],
+      takeover: handingOver.last
+    }),
+    isHandingOver: () => handingOver.isUnderWay,
+    isHandedOver: () => handingOver.isOver,
+    alarms,
+    follower,
+    look: (user, limit) => backend()?.look(user, limit) ?? Promise.resolve({ total: 0, users: [], connections: [] }),
+    end: (user, connection) => backend()?.end(user, connection) ?? Promise.resolve(0),
+    refusals: () => refusals.read(figures().plane.outcomes),
+    measured: () => ({
+      figures: figures(),
+      load: control.load(),
+      workers: serving(),
+      manager: collector.manager,
+      users: store.figures.users,
+      prefixes: store.figures.prefixes,
+      journalBytes: store.figures.bytes,
+      portsPerAddress: config.sourcePorts.last - config.sourcePorts.first + 1,
+      program: control.program()
+    }),
+    load: () => ({ connections: backend()?.connections() ?? 0, ...totals.all }),
+    flushLog: () => collector.collect(),
+    reload: async () => {
+      backend()?.reload()
+      await parts.loadRoutes()
+    }
+  }
+  collector.collected = () => void control.refusals()
+  return control
+}

@@ -1,0 +1,100 @@
+import type { AbuseKind } from '@netlet/contract/abuse'
+import { LRUCache } from 'lru-cache'
+
+/** From how many within a minute on something is a sign of abuse. */
+export type AbuseLimits = Record<AbuseKind, number>
+export const defaultAbuseLimits: AbuseLimits = { scan: 300, flood: 6000, mail: 30, guessing: 120 }
+
+/** One sign: `count` within the present minute. */
+export type AbuseSign = { kind: AbuseKind; user: string; subject: string; count: number }
+
+const WINDOW_MS = 60_000
+/** Users and targets that are looked after at once; the ones seen longest ago are forgotten. */
+const MAX_USERS = 5000
+const MAX_TARGETS = 20_000
+/** Signs that wait to be taken. */
+const MAX_SIGNS = 200
+
+/** Notes of requests that went to a target which was not there. */
+const MISSED = new Set([
+  'refused',
+  'unreachable',
+  'connect-timeout',
+  'not-found',
+  'dns-timeout',
+  'refused-range',
+  'no-answer'
+])
+
+type Seen = { targets: Set<string>; mail: number; wrong: number }
+
+/** Notices signs of abuse in one process, by the minute, in bounded memory. */
+export class AbuseWatch {
+  readonly #limits: AbuseLimits
+  readonly #users = new LRUCache<string, Seen>({ max: MAX_USERS })
+  readonly #dialled = new LRUCache<string, { count: number }>({ max: MAX_TARGETS })
+  #signs = new Map<string, AbuseSign>()
+  #until = 0
+
+  constructor(limits: AbuseLimits) {
+    this.#limits = limits
+  }
+
+  /** A request of a user ended. */
+  ended(user: string, target: string, note: string, now: number): void {
+    if (note === 'ok') return
+    if (note === 'refused-port') {
+      const seen = this.#of(user, now)
+      this.#judge('mail', user, target, ++seen.mail)
+    } else if (MISSED.has(note)) {
+      const { targets } = this.#of(user, now)
+      // Beyond, nothing new is learnt.
+      if (targets.size < this.#limits.scan * 4) targets.add(target)
+      this.#judge('scan', user, target, targets.size)
+    }
+  }
+
+  /** A connection to a target begins, or a datagram goes to one that has not answered. */
+  dials(user: string, target: string, now: number): void {
+    this.#turn(now)
+    const key = `${user} ${target}`
+    let dialled = this.#dialled.get(key)
+    if (dialled === undefined) this.#dialled.set(key, (dialled = { count: 0 }))
+    this.#judge('flood', user, target, ++dialled.count)
+  }
+
+  /** A wrong password for a user that there is. */
+  wrongPassword(user: string, client: string, now: number): void {
+    const seen = this.#of(user, now)
+    this.#judge('guessing', user, client, ++seen.wrong)
+  }
+
+  #of(user: string, now: number): Seen {
+    this.#turn(now)
+    let seen = this.#users.get(user)
+    if (seen === undefined) this.#users.set(user, (seen = { targets: new Set(), mail: 0, wrong: 0 }))
+    return seen
+  }
+
+  #turn(now: number): void {
+    if (now < this.#until) return
+    this.#until = now + WINDOW_MS
+    this.#users.clear()
+    this.#dialled.clear()
+  }
+
+  #judge(kind: AbuseKind, user: string, subject: string, count: number): void {
+    if (count < this.#limits[kind]) return
+    const key = `${kind} ${user}`
+    if (!this.#signs.has(key) && this.#signs.size >= MAX_SIGNS) return
+    this.#signs.set(key, { kind, user, subject: subject.slice(0, 300), count })
+  }
+
+  /** The signs since the last call. */
+  take(): AbuseSign[] {
+    if (this.#signs.size === 0) return []
+    const signs = [...this.#signs.values()]
+    this.#signs = new Map()
+    return signs
+  }
+}

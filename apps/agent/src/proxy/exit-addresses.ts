@@ -1,0 +1,74 @@
+import { createHmac, randomFillSync } from 'node:crypto'
+import { type Address, formatAddress } from '../net/ip.ts'
+import type { Lease } from './access-table.ts'
+
+/** What a connection to a target leaves from. */
+export type Egress = { text: string; address: Address }
+
+const LOWER_HALF = (1n << 64n) - 1n
+/** Of a /64 the first address is the routers', and the second the proxy's own. */
+const FIRST_FREE = 2n
+/** The highest 128 of each /64 are set aside for anycast (RFC 2526). */
+const FIRST_ANYCAST = 0xfdff_ffff_ffff_ff80n
+const LAST_ANYCAST = 0xfdff_ffff_ffff_ffffn
+
+/** Between the name of a user and that of a session. */
+const MARK = '-session-'
+const SESSION_NAME = /^[A-Za-z0-9_]{1,32}$/
+
+/** A user name with the session that it may name: null where it names none. A user whose whole name it is comes first. */
+export function splitSession(name: string): { user: string; session: string } | null {
+  const at = name.lastIndexOf(MARK)
+  return at <= 0 ? null : { user: name.slice(0, at), session: name.slice(at + MARK.length) }
+}
+
+export const isSessionName = (text: string): boolean => SESSION_NAME.test(text)
+
+/**
+ * What connections of users that leased a /64 leave from. Nothing is remembered: the address of a session is made of its
+ * name, the user's, the /64 and a key of this agent, so that it stays through restarts and nobody tells another's.
+ */
+export class ExitAddresses {
+  readonly #key: Buffer
+  readonly #random = Buffer.alloc(4096)
+  #used = 4096
+
+  constructor(key: string) {
+    this.#key = Buffer.from(key, 'base64url')
+  }
+
+  /** The address that the next connection to a target leaves from; `session` is empty where none was named. */
+  next(lease: Lease, leased: Egress, session: string): Egress {
+    if (leased.address.v4 >= 0 || lease.egress === 'fixed') return leased
+    if (lease.egress === 'request') return within(leased, this.#draw())
+    return session === '' ? leased : within(leased, this.#ofSession(lease.user, leased, session))
+  }
+
+  #draw(): bigint {
+    for (;;) {
+      if (this.#used === this.#random.length) {
+        randomFillSync(this.#random)
+        this.#used = 0
+      }
+      const drawn = this.#random.readBigUInt64LE(this.#used)
+      this.#used += 8
+      if (isFree(drawn)) return drawn
+    }
+  }
+
+  #ofSession(user: string, { address }: Egress, session: string): bigint {
+    const prefix = (address.v6 >> 64n).toString(16)
+    for (let nth = 0; ; nth++) {
+      const made = createHmac('sha256', this.#key).update(`${user}\n${prefix}\n${session}\n${nth}`).digest()
+      const drawn = made.readBigUInt64LE(0)
+      if (isFree(drawn)) return drawn
+    }
+  }
+}
+
+const isFree = (lower: bigint): boolean => lower >= FIRST_FREE && (lower < FIRST_ANYCAST || lower > LAST_ANYCAST)
+
+function within({ address }: Egress, lower: bigint): Egress {
+  const v6 = (address.v6 & ~LOWER_HALF) | lower
+  return { text: formatAddress(6, v6), address: { v4: -1, v6 } }
+}

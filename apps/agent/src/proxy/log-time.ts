@@ -1,0 +1,16 @@
+/** Writes the present time for the access log, as `toISOString` does. Of a second all but its last digits is made once. */
+export class LogTime {
+  #second = -1
+  /** Up to the point behind the second. */
+  #text = ''
+
+  /** @param now Unix time in milliseconds */
+  at(now: number): string {
+    const ms = now % 1000
+    if (now - ms !== this.#second) {
+      this.#second = now - ms
+      this.#text = new Date(now).toISOString().slice(0, 20)
+    }
+    return `${this.#text}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { RecentSet } from './recent-set.ts'
+
+const numbers = (first: number, last: number): string[] =>
+  Array.from({ length: last - first + 1 }, (_, n) => String(first + n))
+
+test('a set of recent values knows at least half of its size, never more than that, and those asked for in between', () => {
+  const set = new RecentSet(10)
+  for (const value of numbers(1, 100)) {
+    set.add(value)
+    set.add('again and again')
+  }
+  const known = numbers(1, 100).filter(value => set.has(value))
+  expect(known.length).toBeGreaterThanOrEqual(4)
+  expect(known.length).toBeLessThan(10)
+  expect(known.at(-1)).toBe('100')
+  expect(set.has('again and again')).toBe(true)
+})
+
+test('a value that is taken out is not known, however long it was there', () => {
+  const set = new RecentSet(4)
+  set.add('a')
+  for (const value of numbers(1, 2)) set.add(value)
+  expect(set.has('a')).toBe(true)
+  set.add('a')
+  set.delete('a')
+  expect(set.has('a')).toBe(false)
+})

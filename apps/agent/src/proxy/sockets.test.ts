@@ -1,0 +1,224 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { handleSockets } from './handle-sockets.ts'
+import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
+import { streamSockets } from './stream-sockets.ts'
+
+const servers: Server[] = []
+const plainSockets: Socket[] = []
+const rawSockets: RawSocket[] = []
+
+afterEach(() => {
+  for (const socket of plainSockets.splice(0)) socket.destroy()
+  for (const rawSocket of rawSockets.splice(0)) rawSocket.destroy()
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+/** An owner that does nothing beside what a test gives. */
+const owner = (parts: Partial<RawSocketOwner>): RawSocketOwner => ({
+  socketData: () => {},
+  socketEnd: () => {},
+  socketDrained: () => {},
+  socketClosed: () => {},
+  ...parts
+})
+
+describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
+  async function connectTo(port: number, parts: Partial<RawSocketOwner>, from = '127.0.0.1'): Promise<RawSocket> {
+    const code = Promise.withResolvers<string | null>()
+    const rawSocket = sockets.connect('127.0.0.1', port, 4, from, code.resolve)
+    rawSockets.push(rawSocket)
+    expect(await code.promise).toBe(null)
+    rawSocket.start(owner(parts))
+    return rawSocket
+  }
+
+  /** A socket and the plain socket at its other end. */
+  async function pair(parts: Partial<RawSocketOwner>): Promise<{ rawSocket: RawSocket; socket: Socket }> {
+    const accepted = Promise.withResolvers<Socket>()
+    const port = await listening(createServer({ allowHalfOpen: true }, accepted.resolve))
+    const rawSocket = await connectTo(port, parts)
+    const socket = await accepted.promise
+    socket.on('error', () => {})
+    plainSockets.push(socket)
+    return { rawSocket, socket }
+  }
+
+  const closed = (socket: Socket): Promise<void> =>
+    new Promise(resolve => (socket.closed ? resolve() : socket.once('close', () => resolve())))
+
+  test('what is passed on without copying to a slow reader arrives whole, and reading waits for it', async () => {
+    const { rawSocket: out, socket: reader } = await pair({
+      socketDrained: () => source.resume()
+    })
+    let most = 0
+    const { rawSocket: source, socket: writer } = await pair({
+      socketData: (rawSocket, chunk) => {
+        out.write(chunk)
+        most = Math.max(most, out.unsent)
+        if (out.unsent > 0) rawSocket.pause()
+      },
+      socketEnd: () => out.end()
+    })
+    const sent = createHash('sha256')
+    const size = 24 << 20
+    for (let left = size; left > 0; left -= 1 << 20) {
+      const block = randomBytes(1 << 20)
+      sent.update(block)
+      writer.write(block)
+    }
+    writer.end()
+    const got = createHash('sha256')
+    let count = 0
+    for await (const chunk of reader as AsyncIterable<Buffer>) {
+      got.update(chunk)
+      count += chunk.length
+      // Time for the pipe to fill up behind.
+      await new Promise(setImmediate)
+    }
+    expect(count).toBe(size)
+    expect(got.digest('hex')).toBe(sent.digest('hex'))
+    expect(source.bytesRead).toBe(size)
+    expect(out.bytesWritten).toBe(size)
+    expect(most).toBeLessThanOrEqual(262_144)
+  })
+
+  test('an accepted rawSocket copies what it reads: pieces stay what they were', async () => {
+    const pieces: Buffer[] = []
+    const ended = Promise.withResolvers<void>()
+    const server = sockets.createServer(rawSocket => {
+      rawSockets.push(rawSocket)
+      rawSocket.start(owner({ socketData: (_, chunk) => pieces.push(chunk), socketEnd: () => ended.resolve() }))
+    })
+    const port = await listening(server)
+    const sent = randomBytes(3 << 20)
+    const socket = connect(port, '127.0.0.1')
+    plainSockets.push(socket)
+    socket.end(sent)
+    await ended.promise
+    expect(Buffer.concat(pieces).equals(sent)).toBe(true)
+  })
+
+  test('an end goes out behind everything written, and the other direction stays open', async () => {
+    const answer: Buffer[] = []
+    const answered = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<void>()
+    const { rawSocket, socket } = await pair({
+      socketData: (_, chunk) => void answer.push(Buffer.from(chunk)),
+      socketEnd: () => answered.resolve(),
+      socketClosed: () => gone.resolve()
+    })
+    const message = randomBytes(8 << 20)
+    rawSocket.write(message)
+    rawSocket.end()
+    rawSocket.write('too late')
+    const got: Buffer[] = []
+    for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) got.push(chunk)
+    expect(Buffer.concat(got).equals(message)).toBe(true)
+    socket.end('the answer')
+    await answered.promise
+    expect(Buffer.concat(answer).toString()).toBe('the answer')
+    // Both sides ended: the socket closes by itself.
+    await gone.promise
+    expect(rawSocket.destroyed).toBe(true)
+  })
+
+  test('closing when sent loses nothing, a reset is seen as one', async () => {
+    const first = await pair({})
+    const message = randomBytes(8 << 20)
+    first.rawSocket.write(message)
+    expect(first.rawSocket.unsent).toBeGreaterThan(0)
+    first.rawSocket.closeWhenSent()
+    const got: Buffer[] = []
+    first.socket.on('data', (chunk: Buffer) => got.push(chunk))
+    await once(first.socket, 'end')
+    expect(Buffer.concat(got).equals(message)).toBe(true)
+    expect(first.rawSocket.destroyed).toBe(true)
+
+    const second = await pair({})
+    const error = new Promise<NodeJS.ErrnoException>(resolve => second.socket.once('error', resolve))
+    second.socket.resume()
+    second.rawSocket.reset()
+    await closed(second.socket)
+    expect((await error).code).toBe('ECONNRESET')
+  })
+
+  test('a broken connection closes the rawSocket once, a destroyed rawSocket says nothing', async () => {
+    let closings = 0
+    const gone = Promise.withResolvers<void>()
+    const { rawSocket, socket } = await pair({
+      socketClosed: () => {
+        closings++
+        gone.resolve()
+      }
+    })
+    socket.resetAndDestroy()
+    await gone.promise
+    expect(rawSocket.destroyed).toBe(true)
+    rawSocket.write('nobody hears it')
+    rawSocket.end()
+    rawSocket.reset()
+    rawSocket.destroy()
+
+    let said = 0
+    const other = await pair({ socketClosed: () => said++, socketEnd: () => said++ })
+    other.rawSocket.destroy()
+    other.socket.resume()
+    other.socket.end()
+    await closed(other.socket)
+    await new Promise(setImmediate)
+    expect({ closings, said }).toEqual({ closings: 1, said: 0 })
+  })
+
+  test('what the other end says first waits until somebody is there to hear it', async () => {
+    const sent = Promise.withResolvers<void>()
+    const port = await listening(
+      createServer(socket => {
+        plainSockets.push(socket)
+        socket.write('first', () => sent.resolve())
+      })
+    )
+    const connected = Promise.withResolvers<string | null>()
+    const rawSocket = sockets.connect('127.0.0.1', port, 4, '127.0.0.1', connected.resolve)
+    rawSockets.push(rawSocket)
+    expect(await connected.promise).toBe(null)
+    await sent.promise
+    // Turns in which it would be read.
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    const heard = Promise.withResolvers<string>()
+    rawSocket.start(owner({ socketData: (_socket, chunk) => heard.resolve(chunk.toString()) }))
+    expect(await heard.promise).toBe('first')
+  })
+
+  test('connecting tells the code of what went wrong, and leaves from the address that was asked for', async () => {
+    const outcome = (port: number, from: string): Promise<string | null> => {
+      const { promise, resolve } = Promise.withResolvers<string | null>()
+      rawSockets.push(sockets.connect('127.0.0.1', port, 4, from, resolve))
+      return promise
+    }
+    const spare = createServer()
+    const free = await listening(spare)
+    spare.close()
+    await once(spare, 'close')
+    expect(await outcome(free, '127.0.0.1')).toBe('ECONNREFUSED')
+    expect(await outcome(free, '192.0.2.1')).toBe('EADDRNOTAVAIL')
+
+    const accepted = Promise.withResolvers<Socket>()
+    const port = await listening(createServer(accepted.resolve))
+    const rawSocket = await connectTo(port, {}, '127.9.8.7')
+    const socket = await accepted.promise
+    plainSockets.push(socket)
+    expect(socket.remoteAddress).toBe('127.9.8.7')
+    expect(rawSocket.local).toMatchObject({ address: '127.9.8.7', port: socket.remotePort })
+    expect(rawSocket.peer.port).toBe(port)
+  })
+})

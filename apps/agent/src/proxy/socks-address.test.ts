@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { readAddress, writeAddress } from './socks-address.ts'
+
+test.for([
+  ['198.51.100.7', 53],
+  ['2001:db8:0:0:0:0:0:7', 65_535],
+  ['0.0.0.0', 0]
+] as const)('%s with port %d is read as it was written, and not before it is whole', ([host, port]) => {
+  const written = Buffer.concat([Buffer.from('...'), writeAddress(host, port)])
+  for (let size = 3; size < written.length; size++) expect(readAddress(written.subarray(0, size), 3)).toBe('more')
+  const read = readAddress(Buffer.concat([written, Buffer.from('behind')]), 3)
+  if (typeof read === 'string') expect(host).toBe('0.0.0.0')
+  else
+    expect({ ...read, host: writeAddress(read.host, 0) }).toEqual({
+      host: writeAddress(host, 0),
+      port,
+      end: written.length
+    })
+})
+
+test('names are read, and what is no name or of no known kind is not', () => {
+  const named = (name: string): Buffer => Buffer.from([3, name.length, ...Buffer.from(name), 0, 53])
+  expect(readAddress(named('WWW.Example.com'), 0)).toEqual({ host: 'www.example.com', port: 53, end: 19 })
+  for (const bad of ['', 'a b', '::1']) expect(readAddress(named(bad), 0)).toBe('malformed')
+  expect(readAddress(Buffer.from([2, 1, 1, 1, 1, 0, 53]), 0)).toBe('type')
+})

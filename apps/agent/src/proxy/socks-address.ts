@@ -1,0 +1,48 @@
+import { formatV4, parseAddress } from '../net/ip.ts'
+import { parseAuthority } from './request-head.ts'
+
+/** What an address in a SOCKS5 message says: `more` where it is not whole, `type` where it is of no kind that we know. */
+export type ReadAddress = { host: string; port: number; end: number } | 'more' | 'type' | 'malformed'
+
+/** Reads type, address and port of a SOCKS5 message (RFC 1928); `end` is behind them. */
+export function readAddress(data: Buffer, at: number): ReadAddress {
+  const type = data[at]
+  const size = data[at + 1]
+  if (type === undefined || size === undefined) return 'more'
+  const length = type === 1 ? 4 : type === 4 ? 16 : type === 3 ? 1 + size : -1
+  if (length < 0) return 'type'
+  const from = at + 1
+  const end = from + length + 2
+  if (data.length < end) return 'more'
+  const port = data.readUInt16BE(from + length)
+  const text =
+    type === 1
+      ? formatV4(data.readUInt32BE(from))
+      : type === 4
+        ? v6Text(data, from)
+        : data.toString('latin1', from + 1, from + length)
+  const to = parseAuthority(type === 4 ? `[${text}]:${port}` : `${text}:${port}`, 0)
+  if (to === null || text.includes(':') !== (type === 4)) return 'malformed'
+  return { host: to.host, port: to.port, end }
+}
+
+/** Type, address and port as a SOCKS5 message has them; zeros where the text is no address. */
+export function writeAddress(text: string, port: number): Buffer {
+  const address = parseAddress(text)
+  const [v4, v6] = [address?.v4 ?? 0, address?.v6 ?? 0n]
+  const bytes = Buffer.alloc(v4 >= 0 ? 7 : 19)
+  bytes[0] = v4 >= 0 ? 1 : 4
+  if (v4 >= 0) bytes.writeUInt32BE(v4, 1)
+  else {
+    bytes.writeBigUInt64BE(v6 >> 64n, 1)
+    bytes.writeBigUInt64BE(v6 & 0xffff_ffff_ffff_ffffn, 9)
+  }
+  bytes.writeUInt16BE(port, bytes.length - 2)
+  return bytes
+}
+
+function v6Text(data: Buffer, from: number): string {
+  const parts: string[] = []
+  for (let at = from; at < from + 16; at += 2) parts.push(data.readUInt16BE(at).toString(16))
+  return parts.join(':')
+}

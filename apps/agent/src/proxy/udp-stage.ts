@@ -1,0 +1,291 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { formatAddress, parseAddress } from '../net/ip.ts'
+import type { ClientConnection, Stage } from './connection.ts'
+import { readAddress, writeAddress } from './socks-address.ts'
+import { findUdpTarget, hidesName, type UdpTarget } from './udp-target.ts'
+
+/** Targets of one association that are remembered; answers of others do not pass. */
+const MAX_TARGETS = 256
+/** A target that was silent for so long makes room where there are too many. */
+const REST_MS = 10_000
+/** Silence after which a target is forgotten, and its answers do not pass any more. */
+const TARGET_IDLE_MS = 60_000
+/** Names that are asked for at once, and datagrams that wait for each. */
+const MAX_ASKING = 32
+const MAX_WAITING = 4
+/** Bytes of all datagrams of one association that wait for names. */
+const MAX_WAITING_BYTES = 65_536
+/** What may wait for the network in each direction, in bytes; what comes beyond is lost, as it is with UDP. */
+const MAX_QUEUED = 262_144
+/** What a datagram counts for at least: its IP and UDP headers, or empty ones would cost nothing. */
+const LEAST_COUNTED = 28
+/** Silence of the client's port after which another one of the same address takes its place, where it had answers and where not. */
+const PORT_REST_MS = { answered: 3000, unanswered: 1000 }
+const HEADER = Buffer.from([0, 0, 0])
+
+/**
+ * SOCKS5 UDP ASSOCIATE (RFC 1928): datagrams of one client to its targets and back, from the leased address, as long as the
+ * TCP connection stands that asked for it.
+ */
+export class UdpStage implements Stage {
+  readonly #connection: ClientConnection
+  readonly #user: string
+  readonly #finished: (note: string) => void
+  readonly #relay: Socket
+  readonly #out: Socket
+  readonly #targets = new Map<string, UdpTarget>()
+  /** Those that datagrams were sent to, by address and port. */
+  readonly #byAddress = new Map<string, UdpTarget>()
+  /** The client's port: as it said, or that of its first datagram (0: not known yet). */
+  #clientPort: number
+  readonly #declaredPort: number
+  /** Whether the port has had an answer, and whether another one of the client's address was seen. */
+  #answered = false
+  #portsTold = false
+  #asking = 0
+  #waitingBytes = 0
+  #usedAt: number
+  #note = 'ok'
+  #closed = false
+
+  private constructor(connection: ClientConnection, clientPort: number, finished: (note: string) => void) {
+    this.#connection = connection
+    this.#clientPort = this.#declaredPort = clientPort
+    this.#finished = finished
+    this.#usedAt = connection.plane.now
+    const type = connection.egress.address.v4 >= 0 ? 'udp4' : 'udp6'
+    // Only addresses come here, and these are not looked up.
+    const lookup = (
+      host: string,
+      _options: unknown,
+      done: (error: null, address: string, family: number) => void
+    ): void => done(null, host, type === 'udp4' ? 4 : 6)
+    this.#relay = createSocket({ type, lookup })
+    this.#out = createSocket({ type, lookup })
+    const user = (this.#user = connection.lease?.user ?? '')
+    const { associations, turns } = connection.plane
+    associations.opened(user)
+    // Small ones cost much more than they carry, and come by each association at once.
+    this.#relay.on('message', (data, from) => {
+      if (!turns.isLost(connection.owner)) connection.guarded(() => this.#fromClient(data, from))
+    })
+    this.#out.on('message', (data, from) => {
+      if (!turns.isLost(connection.owner)) connection.guarded(() => this.#fromTarget(data, from))
+    })
+  }
+
+  /**
+   * Begins an association. `opened` gets the port that the client sends to, at the leased address, or null where that
+   * cannot be used. `finished` runs once, when it is over.
+   */
+  static open(
+    connection: ClientConnection,
+    clientPort: number,
+    opened: (stage: UdpStage, port: number | null) => void,
+    finished: (note: string) => void
+  ): UdpStage {
+    const stage = new UdpStage(connection, clientPort, finished)
+    let left = 2
+    // The client sends to the address that it is connected to, wherever its datagrams leave from.
+    const places = [
+      { socket: stage.#relay, address: connection.egress.text },
+      { socket: stage.#out, address: connection.nextExit().text }
+    ]
+    for (const { socket, address } of places) {
+      // The first one could not be had, and both are closed.
+      if (left < 0) break
+      socket.on('error', () => {
+        if (left === 0) connection.destroy()
+        if (left <= 0) return
+        left = -1
+        stage.abandon()
+        connection.guarded(() => opened(stage, null))
+      })
+      socket.bind({ address, port: 0, exclusive: true }, () => {
+        if (--left === 0 && !connection.gone) connection.guarded(() => opened(stage, stage.#relay.address().port))
+      })
+    }
+    return stage
+  }
+
+  /** Lets go of the sockets of an association that does not come about. */
+  abandon(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#connection.plane.associations.closed(this.#user)
+    this.#relay.close()
+    this.#out.close()
+  }
+
+  #fromClient(message: Buffer, from: RemoteInfo): void {
+    const connection = this.#connection
+    if (!sameAddress(from.address, connection.clientText)) return
+    // Fragments are not put together: RFC 1928 lets them be dropped.
+    if (message[2] !== 0) return
+    const to = readAddress(message, 3)
+    if (typeof to === 'string' || to.port === 0) return
+    if (this.#clientPort !== 0 && this.#clientPort !== from.port && !this.#movesTo(from.port)) return
+    this.#clientPort = from.port
+    this.#usedAt = connection.plane.now
+    const data = message.subarray(to.end)
+    if (hidesName(connection, data)) return
+    const target = this.#targets.get(`${to.host}:${to.port}`) ?? this.#newTarget(to.host, to.port)
+    if (target === null || target.refused !== null) return
+    target.usedAt = connection.plane.now
+    if (target.address !== null) this.#send(target, data)
+    else this.#keep(target, data)
+  }
+
+  /**
+   * Whether another port of the client's address takes over: its own program, behind a translation of addresses that forgot the
+   * first one, or the one that opened the association where a neighbour's datagram came before. What was asked by the former
+   * port is not answered to the new one.
+   */
+  #movesTo(port: number): boolean {
+    const connection = this.#connection
+    const { now } = connection.plane
+    if (!this.#portsTold) {
+      this.#portsTold = true
+      connection.log({ what: 'UDP', target: '-', status: 409, up: 0, down: 0, ms: 0, note: 'udp-two-ports' })
+    }
+    const rest = this.#answered ? PORT_REST_MS.answered : PORT_REST_MS.unanswered
+    if (this.#declaredPort !== 0 || now - this.#usedAt < rest) return false
+    for (const target of this.#targets.values()) this.#forget(target, now)
+    this.#clientPort = port
+    this.#answered = false
+    return true
+  }
+
+  #keep(target: UdpTarget, data: Buffer): void {
+    if (target.waiting.length >= MAX_WAITING || this.#waitingBytes + data.length > MAX_WAITING_BYTES) return
+    this.#waitingBytes += data.length
+    target.waiting.push(Buffer.from(data))
+  }
+
+  #newTarget(host: string, port: number): UdpTarget | null {
+    const { now } = this.#connection.plane
+    if (this.#asking >= MAX_ASKING || !this.#makeRoom(now)) return null
+    const target: UdpTarget = {
+      host,
+      port,
+      address: null,
+      refused: null,
+      waiting: [],
+      up: 0,
+      down: 0,
+      since: now,
+      usedAt: now
+    }
+    const key = `${host}:${port}`
+    this.#targets.set(key, target)
+    this.#asking++
+    findUdpTarget(this.#connection, host, port, result => {
+      this.#asking--
+      for (const { length } of target.waiting) this.#waitingBytes -= length
+      // It may have had to go meanwhile.
+      if (this.#targets.get(key) !== target) return
+      if (typeof result !== 'string') target.refused = result
+      else {
+        target.address = result
+        this.#byAddress.set(addressKey(result, port), target)
+        for (const data of target.waiting) this.#send(target, data)
+      }
+      target.waiting = []
+    })
+    return target
+  }
+
+  #makeRoom(now: number): boolean {
+    if (this.#targets.size < MAX_TARGETS) return true
+    let oldest: UdpTarget | null = null
+    for (const target of this.#targets.values()) if (oldest === null || target.usedAt < oldest.usedAt) oldest = target
+    if (oldest === null || now - oldest.usedAt < REST_MS) return false
+    this.#forget(oldest, now)
+    return true
+  }
+
+  #send(target: UdpTarget, data: Buffer): void {
+    if (target.address === null || this.#out.getSendQueueSize() > MAX_QUEUED) return
+    const counted = Math.max(data.length, LEAST_COUNTED)
+    if (!this.#connection.mayPass('up', counted)) return
+    target.up += counted
+    const { lease, plane } = this.#connection
+    if (lease !== null && target.down === 0) plane.abuse.dials(lease.user, `${target.host}:${target.port}`, plane.now)
+    this.#connection.udpUp += counted
+    this.#out.send(data, target.port, target.address, ignore)
+  }
+
+  #fromTarget(data: Buffer, from: RemoteInfo): void {
+    const target = this.#byAddress.get(addressKey(from.address, from.port))
+    if (target === undefined || this.#clientPort === 0 || this.#relay.getSendQueueSize() > MAX_QUEUED) return
+    const counted = Math.max(data.length, LEAST_COUNTED)
+    if (!this.#connection.mayPass('down', counted)) return
+    this.#usedAt = target.usedAt = this.#connection.plane.now
+    this.#answered = true
+    target.down += counted
+    this.#connection.udpDown += counted
+    const header = [HEADER, writeAddress(from.address, from.port)]
+    this.#relay.send([...header, data], this.#clientPort, this.#connection.clientText, ignore)
+  }
+
+  /** Ends a target with its line of the log. */
+  #forget(target: UdpTarget, now: number): void {
+    this.#targets.delete(`${target.host}:${target.port}`)
+    if (target.address !== null) {
+      const key = addressKey(target.address, target.port)
+      if (this.#byAddress.get(key) === target) this.#byAddress.delete(key)
+    }
+    const silent = target.address === null ? 'client-left' : 'no-answer'
+    const { status, code } = target.refused ?? { status: 200, code: target.down === 0 ? silent : 'ok' }
+    const ms = Math.round(now - target.since)
+    const to = `${target.host}:${target.port}`
+    this.#connection.countRequest(target.refused === null ? 'ok' : code)
+    this.#connection.log({ what: 'UDP', target: to, status, up: target.up, down: target.down, ms, note: code })
+  }
+
+  tick(now: number): void {
+    const { idleMs } = this.#connection.plane.limits
+    for (const target of this.#targets.values()) {
+      if (now - target.usedAt > Math.min(TARGET_IDLE_MS, idleMs)) this.#forget(target, now)
+    }
+    if (now - this.#usedAt <= idleMs) return
+    this.#note = 'idle'
+    this.#connection.socket.closeWhenSent()
+  }
+
+  endsWith(note: string): void {
+    this.#note = note
+  }
+
+  /** Nothing more is said on the connection that asked: it only has to stay. */
+  clientData(chunk: Buffer): void {
+    this.#connection.undelivered += chunk.length
+  }
+
+  clientEnd(): void {
+    this.#connection.socket.closeWhenSent()
+  }
+
+  closed(): void {
+    this.abandon()
+    for (const target of this.#targets.values()) this.#forget(target, this.#connection.plane.now)
+    this.#finished(this.#note)
+  }
+
+  remoteData(): void {}
+  remoteEnd(): void {}
+  remoteDrain(): void {}
+  remoteGone(): void {}
+}
+
+/** A datagram that does not leave is lost, like one on the way. */
+const ignore = (): void => {}
+
+/** One text for all spellings of an address. */
+function normal(text: string): string {
+  const address = parseAddress(text.replace(/%.*$/, ''))
+  if (address === null) return text
+  return address.v4 >= 0 ? formatAddress(4, BigInt(address.v4)) : formatAddress(6, address.v6)
+}
+const addressKey = (address: string, port: number): string => `${normal(address)} ${port}`
+const sameAddress = (a: string, b: string): boolean => a === b || normal(a) === normal(b)

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { handleSockets } from './handle-sockets.ts'
+import type { Sockets } from './raw-socket.ts'
+import { streamSockets } from './stream-sockets.ts'
+import { usableSockets } from './usable-sockets.ts'
+
+test('the bare handles of this Node are taken, and a setting decides without looking', async () => {
+  expect(await usableSockets('auto')).toEqual({ sockets: handleSockets, problem: null })
+  expect((await usableSockets('streams')).sockets).toBe(streamSockets)
+  const gone: Sockets = {
+    ...handleSockets,
+    connect: () => {
+      throw new TypeError('tcp.TCP is not a constructor')
+    }
+  }
+  expect((await usableSockets('handles', gone)).sockets).toBe(gone)
+})
+
+const broken: Record<string, Partial<Sockets>> = {
+  'that are missing': {
+    connect: () => {
+      throw new TypeError('tcp.TCP is not a constructor')
+    }
+  },
+  'that throw within a call from the runtime': {
+    createServer: () =>
+      streamSockets.createServer(() => {
+        throw new TypeError('onconnection is not what it was')
+      })
+  },
+  'that connect to nowhere': {
+    connect: (_host, _port, family, from, done) => handleSockets.connect('127.0.0.1', 1, family, from, done)
+  },
+  'that lose what is written': {
+    connect: (...args) => {
+      const made = handleSockets.connect(...args)
+      const write = made.write.bind(made)
+      made.write = data => write(data.slice(1))
+      return made
+    }
+  },
+  'whose reset is an end': {
+    createServer: accepted =>
+      handleSockets.createServer(made => {
+        made.reset = () => made.closeWhenSent()
+        accepted(made)
+      })
+  }
+}
+
+test.for(Object.entries(broken))('handles %s are not taken, and it is said why', async ([, parts]) => {
+  const { sockets, problem } = await usableSockets('auto', { ...handleSockets, ...parts }, 500)
+  expect(sockets).toBe(streamSockets)
+  expect(problem).not.toBe(null)
+  expect(process.hasUncaughtExceptionCaptureCallback()).toBe(false)
+})

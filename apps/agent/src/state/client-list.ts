@@ -1,0 +1,25 @@
+import type { UserRecord } from './ops.ts'
+
+type Clients = Pick<UserRecord, 'allowedClientIps' | 'sentClientIps'>
+
+/** The client list that the console sent last, without what operators did to it. */
+export const sentClients = ({ allowedClientIps, sentClientIps = allowedClientIps }: Clients): string[] => sentClientIps
+
+const sameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((text, i) => text === b[i])
+
+const clientsOf = (allowedClientIps: string[], sent: string[]): Clients =>
+  sameList(allowedClientIps, sent) ? { allowedClientIps } : { allowedClientIps, sentClientIps: sent }
+
+/** What the console sends now, with what operators added and took before. */
+export function resentClients(before: Clients | undefined, sent: string[]): Clients {
+  if (before?.sentClientIps === undefined) return { allowedClientIps: sent }
+  const { allowedClientIps: present, sentClientIps: was } = before
+  const added = present.filter(text => !was.includes(text))
+  const taken = new Set(was.filter(text => !present.includes(text)))
+  const allowed = [...new Set([...sent.filter(text => !taken.has(text)), ...added])].toSorted()
+  return clientsOf(allowed, sent)
+}
+
+/** What an operator makes of the list. */
+export const changedClients = (before: Clients, allowed: string[]): Clients => clientsOf(allowed, sentClients(before))

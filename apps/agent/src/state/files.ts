@@ -1,0 +1,22 @@
+import type { AgentConfig } from '../config.ts'
+import { AccessLog } from '../log/access-log.ts'
+import { readOrCreateToken } from './folder.ts'
+import { OwnerFile } from './owner.ts'
+import { TrafficTotals } from './traffic.ts'
+
+/** What is in the state folder beside the journal. */
+export type StateFiles = { token: string; accessLog: AccessLog; totals: TrafficTotals; owner: OwnerFile }
+
+/** Opens the files of a folder that this process has for itself. */
+export async function openFiles(
+  path: string,
+  config: Pick<AgentConfig, 'token' | 'log'>,
+  now: () => number
+): Promise<{ ok: true; files: StateFiles } | { ok: false; message: string }> {
+  const owned = await OwnerFile.open(path)
+  if (!owned.ok) return owned
+  const token = config.token ?? (await readOrCreateToken(path))
+  const totals = await TrafficTotals.open(path, now)
+  const accessLog = await AccessLog.open({ folder: path, flushMs: 500, ...config.log })
+  return { ok: true, files: { token, accessLog, totals, owner: owned.file } }
+}

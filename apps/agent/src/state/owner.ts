@@ -1,0 +1,93 @@
+import { type agentClaim, type AgentOwner, agentOwner, type AgentReason } from '@netlet/contract/agent'
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { syncFolder } from './journal.ts'
+
+export type ClaimResult =
+  | { ok: true; owner: AgentOwner }
+  | { ok: false; reason: Extract<AgentReason, 'foreignConsole' | 'olderConsole'>; owner: AgentOwner }
+  | { ok: false; reason: 'notDurable' }
+type Claim = z.output<typeof agentClaim>
+type OpenResult = { ok: true; file: OwnerFile } | { ok: false; message: string }
+
+/**
+ * The console that the agent belongs to. In a file of its own beside the journal, which agents of before this can then
+ * still read. It counts once it is on the disk.
+ */
+export class OwnerFile {
+  readonly #path: string
+  #owner: AgentOwner | null
+  #writing: Promise<unknown> = Promise.resolve()
+
+  private constructor(path: string, owner: AgentOwner | null) {
+    this.#path = path
+    this.#owner = owner
+  }
+
+  static async open(folder: string): Promise<OpenResult> {
+    const path = join(folder, 'owner.json')
+    const damaged = `The file ${path} cannot be read. Remove it, and the next console that asks gets the agent.`
+    try {
+      const read = agentOwner.safeParse(JSON.parse(await readFile(path, 'utf8')))
+      return read.success ? { ok: true, file: new OwnerFile(path, read.data) } : { ok: false, message: damaged }
+    } catch (error) {
+      const none = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      return none ? { ok: true, file: new OwnerFile(path, null) } : { ok: false, message: damaged }
+    }
+  }
+
+  get owner(): AgentOwner | null {
+    return this.#owner
+  }
+
+  /** Resolves when no claim is being written. */
+  async settled(): Promise<void> {
+    await this.#writing
+  }
+
+  /**
+   * Claims are judged one after the other, each by what the one before has written.
+   * @param isEmpty whether the agent holds no users when it is judged: then nothing can be taken from anybody
+   */
+  claim(claim: Claim, isEmpty: () => boolean): Promise<ClaimResult> {
+    const judged = this.#writing.then(() => this.#judge(claim, isEmpty))
+    this.#writing = judged.catch(() => {})
+    return judged
+  }
+
+  async #judge({ known, take_over_from: from, ...claim }: Claim, isEmpty: () => boolean): Promise<ClaimResult> {
+    const owner = this.#owner
+    if (owner === null) return this.#write(claim)
+    if (owner.id !== claim.id) {
+      if (from !== owner.id) return { ok: false, reason: 'foreignConsole', owner }
+      return this.#write({ ...claim, mark: randomBytes(8).toString('hex') })
+    }
+    // Another server of the same console wants other users: it is entered twice, or its row was lost and made again. Only
+    // where the agent holds nobody there is nothing to look at first.
+    const isNew = owner.server !== claim.server && isEmpty()
+    const fits = isNew || [claim.mark, ...known].includes(owner.mark)
+    return fits ? this.#write(claim) : { ok: false, reason: 'olderConsole', owner }
+  }
+
+  async #write(owner: AgentOwner): Promise<ClaimResult> {
+    const fresh = `${this.#path}.new`
+    try {
+      const file = await open(fresh, 'w', 0o600)
+      try {
+        await file.writeFile(`${JSON.stringify(owner)}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(fresh, this.#path)
+      await syncFolder(join(this.#path, '..'))
+    } catch {
+      await rm(fresh, { force: true }).catch(() => {})
+      return { ok: false, reason: 'notDurable' }
+    }
+    this.#owner = owner
+    return { ok: true, owner }
+  }
+}

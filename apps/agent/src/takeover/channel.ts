@@ -1,0 +1,37 @@
+import type { ChildProcess, SendHandle } from 'node:child_process'
+import type { ListenHandle } from '../net/listen-handle.ts'
+
+/** One end of the channel between a process and the one that takes over from it. */
+export type Channel<In, Out> = {
+  send(message: Out, handle?: ListenHandle): void
+  /** @param heard gets each message, with the socket that came beside it */
+  onMessage(heard: (message: In, handle: ListenHandle | undefined) => void): void
+  /** The other end is gone, whatever it was doing. */
+  readonly gone: Promise<void>
+  readonly isGone: boolean
+  close(): void
+}
+
+/** @param end the process itself, for the channel to who started it, or a child of it */
+export function channelOf<In, Out>(end: ChildProcess | NodeJS.Process): Channel<In, Out> {
+  const { promise: gone, resolve } = Promise.withResolvers<void>()
+  if (!end.connected) resolve()
+  end.once('disconnect', () => resolve())
+  // Who is gone is heard of by 'disconnect'.
+  end.on('error', () => {})
+  return {
+    send: (message, handle) => {
+      if (end.connected) end.send?.(message as object, handle as SendHandle | undefined, {}, () => {})
+    },
+    onMessage: heard => {
+      end.on('message', (message: unknown, handle: unknown) => heard(message as In, handle as ListenHandle | undefined))
+    },
+    gone,
+    get isGone() {
+      return !end.connected
+    },
+    close: () => {
+      if (end.connected) end.disconnect()
+    }
+  }
+}

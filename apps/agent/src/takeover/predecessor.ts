@@ -1,0 +1,212 @@
+import { type AgentDraining, MOST_DRAINING } from '@netlet/contract/agent-takeover'
+import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
+import type { AbuseSign } from '../proxy/abuse-watch.ts'
+import type { Shares } from '../proxy/connection-limits.ts'
+import type { LivePart } from '../proxy/live-connections.ts'
+import { noFigures } from '../proxy/plane-figures.ts'
+import type { TrafficRow } from '../proxy/traffic-meter.ts'
+import type { WriteLines } from '../log/access-log.ts'
+import type { Op } from '../state/ops.ts'
+import type { Channel } from './channel.ts'
+import { signalIfThere } from './kill.ts'
+import { TAKEOVER_FORMAT, type Told, type ToPredecessor, type ToSuccessor } from './messages.ts'
+
+/** A process that drains and does not answer in this time is ended. */
+const ANSWER_MS = 10_000
+/** How long it may take to let go, or to stop taking connections. */
+const STEP_MS = 20_000
+
+type Begin = Extract<ToSuccessor, { type: 'begin' }>
+/** What goes from one process to the other. `lock`: the socket that the folder is locked by, and its file's name. */
+export type Handed = {
+  proxies: Listener[]
+  management: Listener | null
+  lock: { handle: ListenHandle; name: string } | null
+  /** Connections that count for limits. */
+  open: Shares['open']
+}
+
+const nothingTold = (): Told => ({
+  connections: 0,
+  plane: noFigures(),
+  processes: [],
+  signs: [],
+  shares: { open: [], speeds: [] },
+  draining: []
+})
+
+/** The process that served before, as the one that takes over knows it: first to take its place, then to let it drain. */
+export class Predecessor {
+  readonly #channel: Channel<ToSuccessor, ToPredecessor>
+  readonly #waiting = new Map<number, (message: ToSuccessor | null) => void>()
+  readonly #steps = new Map<string, (message: ToSuccessor | null) => void>()
+  /** What came before anybody waited for it. */
+  readonly #arrived = new Map<string, ToSuccessor>()
+  readonly #handed: Handed = { proxies: [], management: null, lock: null, open: [] }
+  #rows: TrafficRow[][] = []
+  #nextId = 1
+  #pid = 0
+  #log: WriteLines = () => {}
+  /** Lines that came before anybody took them. */
+  #early: Array<[string, number]> = []
+  told: Told = nothingTold()
+
+  constructor(channel: Channel<ToSuccessor, ToPredecessor>) {
+    this.#channel = channel
+    channel.onMessage((message, handle) => {
+      if (message.type === 'log') this.#log(message.text, message.lines)
+      else if (message.type === 'rows') this.#rows.push(message.rows)
+      else if (message.type === 'listener') {
+        if (handle === undefined) return
+        const listener = borrowed(message.host, message.port, handle)
+        if (message.which === 'proxy') this.#handed.proxies.push(listener)
+        else this.#handed.management = listener
+      } else if (message.type === 'lock') {
+        if (handle !== undefined) this.#handed.lock = { handle, name: message.name }
+      } else if ('id' in message) {
+        if (message.type === 'collected') this.told = message.told
+        this.#waiting.get(message.id)?.(message)
+        this.#waiting.delete(message.id)
+      } else {
+        if (message.type === 'draining' && !channel.isGone) this.told = message.told
+        const waiting = this.#steps.get(message.type)
+        if (waiting === undefined) this.#arrived.set(message.type, message)
+        else waiting(message)
+      }
+    })
+    this.#log = (text, lines) => this.#early.push([text, lines])
+    void this.#watch()
+  }
+
+  async #watch(): Promise<void> {
+    await this.#channel.gone
+    for (const answer of [...this.#waiting.values(), ...this.#steps.values()]) answer(null)
+    this.#waiting.clear()
+    // What it had open is gone with it; what it counted stays counted.
+    const plane = { ...this.told.plane, open: 0, targets: 0 }
+    this.told = { ...this.told, plane, connections: 0, shares: { open: [], speeds: [] }, draining: [] }
+  }
+
+  /** Waits for a message of the hand-over; null where the process is gone, or late. */
+  #step<T extends ToSuccessor['type']>(type: T): Promise<Extract<ToSuccessor, { type: T }> | null> {
+    const arrived = this.#arrived.get(type)
+    if (arrived !== undefined) return Promise.resolve(arrived as Extract<ToSuccessor, { type: T }>)
+    if (this.#channel.isGone) return Promise.resolve(null)
+    const { promise, resolve } = Promise.withResolvers<Extract<ToSuccessor, { type: T }> | null>()
+    const late = setTimeout(() => resolve(null), STEP_MS)
+    this.#steps.set(type, message => resolve(message as Extract<ToSuccessor, { type: T }> | null))
+    return promise.finally(() => clearTimeout(late))
+  }
+
+  get isGone(): boolean {
+    return this.#channel.isGone
+  }
+
+  readonly gone = (): Promise<void> => this.#channel.gone
+
+  /** Who it is, and where it listens; null where it is gone. */
+  async begin(): Promise<Begin | null> {
+    const begin = await this.#step('begin')
+    this.#pid = begin?.pid ?? 0
+    return begin
+  }
+
+  /**
+   * Says that the workers know the state, and waits until the state is ours, with the sockets that have come: not all where the
+   * other one is gone. Null where it neither lets go nor is gone.
+   */
+  async takeState(): Promise<Handed | null> {
+    const yours = this.#step('yours')
+    this.#channel.send({ type: 'ready', format: TAKEOVER_FORMAT })
+    const came = await yours
+    this.#handed.open = came?.open ?? []
+    return came === null && !this.#channel.isGone ? null : this.#handed
+  }
+
+  /** Says that connections are taken, and waits until the other one takes none. One that does not is ended. */
+  async takeConnections(): Promise<void> {
+    const draining = this.#step('draining')
+    this.#channel.send({ type: 'serving' })
+    if ((await draining) === null) this.#kill()
+  }
+
+  failed(reason: string): void {
+    this.#channel.send({ type: 'failed', reason })
+  }
+
+  #kill(): void {
+    if (!this.#channel.isGone && this.#pid > 0) signalIfThere(this.#pid, 'SIGKILL')
+  }
+
+  writeTo(log: WriteLines): void {
+    this.#log = log
+    for (const [text, lines] of this.#early.splice(0)) log(text, lines)
+  }
+
+  #ask(make: (id: number) => ToPredecessor): Promise<ToSuccessor | null> {
+    if (this.#channel.isGone) return Promise.resolve(null)
+    return new Promise(resolve => {
+      const id = this.#nextId++
+      const late = setTimeout(() => this.#kill(), ANSWER_MS)
+      this.#waiting.set(id, message => {
+        clearTimeout(late)
+        resolve(message)
+      })
+      this.#channel.send(make(id))
+    })
+  }
+
+  async publish(ops: Op[]): Promise<void> {
+    await this.#ask(id => ({ type: 'ops', id, ops }))
+  }
+
+  async collect(shares: Shares): Promise<TrafficRow[][]> {
+    await this.#ask(id => ({ type: 'collect', id, shares }))
+    return this.#rows.splice(0)
+  }
+
+  takeSigns(): AbuseSign[] {
+    return this.told.signs.splice(0)
+  }
+
+  get draining(): AgentDraining[] {
+    return this.told.draining
+  }
+
+  async look(user: string | null, limit: number): Promise<LivePart> {
+    const looked = await this.#ask(id => ({ type: 'look', id, user, limit }))
+    return looked?.type === 'looked' ? looked.part : { total: 0, users: [], connections: [] }
+  }
+
+  async end(user: string, connection: string | null): Promise<number> {
+    const ended = await this.#ask(id => ({ type: 'end', id, user, connection }))
+    return ended?.type === 'ended' ? ended.ended : 0
+  }
+
+  setSpent(users: string[]): void {
+    this.#channel.send({ type: 'spent', users })
+  }
+
+  reload(): void {
+    this.#channel.send({ type: 'reload' })
+  }
+
+  /** How many processes may drain, from this one on. */
+  keep(most: number = MOST_DRAINING): void {
+    this.#channel.send({ type: 'keep', most })
+  }
+
+  /** Cuts whatever is open there, and takes the last counts. */
+  async cut(): Promise<TrafficRow[][]> {
+    await this.#ask(id => ({ type: 'cut', id }))
+    return this.#rows.splice(0)
+  }
+
+  /** Lets it end, and waits for that. */
+  async leave(): Promise<void> {
+    this.#channel.send({ type: 'leave' })
+    const late = setTimeout(() => this.#kill(), ANSWER_MS)
+    await this.#channel.gone
+    clearTimeout(late)
+  }
+}

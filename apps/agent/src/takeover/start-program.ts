@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { type Channel, channelOf } from './channel.ts'
+import { signalIfThere } from './kill.ts'
+import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
+
+/**
+ * The child of a child, so that the process that serves is never ours: who supervises us (systemd) hears of its end. The
+ * shell tells its number, and hands everything else down.
+ */
+const DETACHED = '"$@" >&4 4>&- & echo $!'
+
+/** What a program is started by. */
+export type Program = { node: string; flags: readonly string[]; path: string; env: Record<string, string> }
+
+export type Started = {
+  channel: Channel<ToPredecessor, ToSuccessor>
+  /** Asks it to end as a service manager would. */
+  end: () => void
+  kill: () => Promise<void>
+}
+
+/**
+ * What this process was started by, as the installation names it: a link is followed afresh when the program is started. To be
+ * called at the start.
+ * @param path the file of the program, where none was named
+ */
+export function ownProgram(path: string): Omit<Program, 'env'> {
+  const { argv0, argv, execPath, execArgv } = process
+  const named = argv[1] ?? ''
+  return {
+    node: isAbsolute(argv0) && existsSync(argv0) ? argv0 : execPath,
+    flags: execArgv,
+    path: existsSync(named) ? named : path
+  }
+}
+
+/** Starts a program that is to take over, in a session of its own. */
+export async function startProgram({ node, flags, path, env }: Program): Promise<Started> {
+  const child = spawn('/bin/sh', ['-c', DETACHED, 'sh', node, ...flags, path, TAKEOVER], {
+    detached: true,
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc', 1],
+    env
+  })
+  const channel = channelOf<ToPredecessor, ToSuccessor>(child)
+  let said = ''
+  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const pid = await new Promise<number>(resolve => {
+    child.once('error', () => resolve(0))
+    child.stdout?.once('close', () => resolve(Number(said)))
+  })
+  if (!(pid > 0)) throw new Error('The shell that starts the program cannot be started.')
+  return {
+    channel,
+    end: () => {
+      if (!channel.isGone) signalIfThere(pid, 'SIGTERM')
+    },
+    kill: async () => {
+      if (!channel.isGone) signalIfThere(pid, 'SIGKILL')
+      await channel.gone
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import type { Logger } from 'pino'
+import type { Channel } from './channel.ts'
+import type { Drain } from './drain.ts'
+import type { HandOver } from './hand-over.ts'
+import type { Handed } from './predecessor.ts'
+import { TAKEOVER_FORMAT, type ToPredecessor, type ToSuccessor } from './messages.ts'
+import { type Program, type Started, startProgram } from './start-program.ts'
+
+/** From when the state is free until the new process takes connections. */
+const HAND_OVER_MS = 20_000
+/** A process that was told to go ends within this time, whatever is open. */
+const END_MS = 3000
+
+/** How often a state that could not be taken back is asked for again. */
+const TAKE_BACK_MS = 1000
+
+const NOT_FOLLOWED =
+  'Whoever started this process may take its end for that of the agent: a new one takes over under systemd, and where AGENT_PID_FILE names the file by which it is followed. Restart the agent instead.'
+
+export type TakeoverOptions = {
+  /** Whether a new process is followed by who started this one. */
+  isFollowed: boolean
+  /** What to start; asked each time. */
+  program: () => Promise<Program>
+  /** How long it may take to get ready, and how long tunnels are kept where nothing more can be changed. */
+  readyMs: number
+  drainMs: number
+  /** Called where this process serves on. */
+  goesOn: () => void
+}
+
+/** Why a takeover came to nothing. */
+class Failure extends Error {}
+
+/** Hands over to the program that the installation names by now, once asked to; where that fails, all is as before. */
+export class Takeover {
+  readonly #handOver: HandOver
+  readonly #options: TakeoverOptions
+  readonly #log: Logger
+  readonly #over = Promise.withResolvers<void>()
+  #running: Promise<void> | null = null
+  #abort: (reason: Failure) => void = () => {}
+  /** The agent is to end: nothing new is begun, and what is under way comes to nothing. */
+  #stopped: Failure | null = null
+  /** The process that takes over, as long as it may have to be ended. */
+  #successor: Started | null = null
+  #drain: Drain | null = null
+  readonly #lost = Promise.withResolvers<void>()
+  readonly #stopping = Promise.withResolvers<void>()
+  /** Resolves when the agent has to end, since it cannot have its state back. */
+  readonly lost: Promise<void> = this.#lost.promise
+  /** Resolves when another process serves and this one has nothing more to do. */
+  readonly over: Promise<void> = this.#over.promise
+
+  constructor(handOver: HandOver, options: TakeoverOptions, log: Logger) {
+    this.#handOver = handOver
+    this.#options = options
+    this.#log = log
+  }
+
+  /** Begins, unless one is under way, another process serves already, or the agent ends. */
+  begin(): void {
+    if (this.#running !== null || this.#drain !== null || this.#stopped !== null) return
+    this.#running = this.#run().finally(() => (this.#running = null))
+  }
+
+  #set(state: 'running' | 'failed', reason: string | null): void {
+    this.#handOver.state.last = { state, reason: reason?.slice(0, 1000) ?? null, at: new Date().toISOString() }
+  }
+
+  async #run(): Promise<void> {
+    this.#set('running', null)
+    this.#successor = null
+    let hasLetGo = false
+    let handed: Handed = { proxies: [], management: null, lock: null, open: [] }
+    try {
+      if (process.pid === 1) throw new Failure('This process is the first one of its container, which ends with it.')
+      if (!this.#options.isFollowed) throw new Failure(NOT_FOLLOWED)
+      this.#log.info('A new process is started, to take over.')
+      const program = await this.#options.program()
+      this.#goOn()
+      const { channel } = (this.#successor = await startProgram(program))
+      this.#goOn()
+      const steps = new Steps(channel, abort => (this.#abort = abort))
+      channel.send(await this.#handOver.begin())
+      const { format } = await steps.next('ready', this.#options.readyMs)
+      if (format !== TAKEOVER_FORMAT) throw new Failure('The new program takes over in another way.')
+      hasLetGo = true
+      handed = await this.#handOver.letGo()
+      const { proxies, management, lock } = handed
+      if (proxies.length === 0 || management === null || lock === null)
+        throw new Failure('The sockets cannot be handed over.')
+      for (const { host, port, handle } of proxies) {
+        channel.send({ type: 'listener', which: 'proxy', host, port }, handle)
+      }
+      const { host, port, handle } = management
+      channel.send({ type: 'listener', which: 'management', host, port }, handle)
+      channel.send({ type: 'lock', name: lock.name }, lock.handle)
+      const serving = steps.next('serving', HAND_OVER_MS)
+      channel.send({ type: 'yours', open: handed.open })
+      await serving
+      this.#goOn()
+      for (const listener of handed.proxies) listener.done()
+      await this.#goOnDraining(channel, steps)
+    } catch (error) {
+      for (const listener of handed.proxies) listener.done()
+      const reason = error instanceof Error ? error.message : String(error)
+      await this.#successor?.kill()
+      this.#successor?.channel.close()
+      await this.#failed(reason, hasLetGo)
+    }
+  }
+
+  /** To be asked after each wait during which nothing else would hear of the agent's end. */
+  #goOn(): void {
+    if (this.#stopped !== null) throw this.#stopped
+  }
+
+  async #goOnDraining(channel: Channel<ToPredecessor, ToSuccessor>, steps: Steps): Promise<void> {
+    const drain = await this.#handOver.drain(channel).catch((error: unknown) => {
+      // From here there is no way back: another process takes connections.
+      this.#log.error({ err: error }, 'The process could not begin to drain, and ends.')
+      return process.exit(1)
+    })
+    this.#drain = drain
+    steps.stop(message => drain.hear(message))
+    await drain.begin()
+    this.#log.info('A new process serves. This one keeps its tunnels for a while.')
+    void drain.over.then(() => this.#end(drain))
+  }
+
+  async #failed(reason: string, hasLetGo: boolean): Promise<void> {
+    this.#handOver.abandon()
+    if (hasLetGo && !(await this.#takeBack(reason))) return
+    this.#set('failed', reason)
+    this.#options.goesOn()
+    this.#log.error(`No new process took over, and this one goes on: ${reason}`)
+  }
+
+  /**
+   * Takes the state back. Where that cannot be done, nothing can be changed, and the last acknowledged state is served on as it is: for as
+   * long as a process may drain, or until nothing is open. Then the agent has to be started again.
+   */
+  async #takeBack(reason: string): Promise<boolean> {
+    this.#handOver.goOn()
+    const until = performance.now() + this.#options.drainMs
+    for (let isFirst = true; ; isFirst = false) {
+      const problem = await this.#handOver.takeBack().catch(String)
+      if (problem === null) return true
+      if (isFirst) {
+        this.#set('failed', `${reason} ${problem}`)
+        this.#log.error(`The state could not be taken back, and cannot be changed until it is: ${problem}`)
+      }
+      const stopping = this.#stopping.promise.then(() => 'stopped' as const)
+      const pause = new Promise<void>(resolve => setTimeout(resolve, TAKE_BACK_MS))
+      if ((await Promise.race([pause, stopping])) === 'stopped') return false
+      if (performance.now() < until && this.#handOver.connections > 0) continue
+      this.#log.error('The state was not to be had. The agent ends, to be started again.')
+      this.#lost.resolve()
+      return false
+    }
+  }
+
+  /** Whether the agent's own end is another process' business by now. */
+  get isDraining(): boolean {
+    return this.#drain !== null
+  }
+
+  /** Ends what is under way, or the draining. */
+  async stop(): Promise<void> {
+    this.#stopped ??= new Failure('The agent was stopped.')
+    this.#abort(this.#stopped)
+    this.#stopping.resolve()
+    const wasUnderWay = this.#running !== null
+    await this.#running
+    if (this.#drain === null) return
+    // Whoever ended the agent while nothing else of it was to be seen meant all of it.
+    if (wasUnderWay) this.#successor?.end()
+    await this.#end(this.#drain)
+  }
+
+  async #end(drain: Drain): Promise<void> {
+    const late = new Promise<void>(resolve => setTimeout(resolve, END_MS).unref())
+    // The last counts have arrived when the other process lets this one go.
+    await Promise.race([drain.cut().then(() => drain.over), late])
+    this.#over.resolve()
+  }
+}
+
+type Waiting = {
+  type: ToPredecessor['type']
+  resolve: (message: ToPredecessor) => void
+  reject: (error: Error) => void
+}
+
+/** Waits for the messages of a hand-over, one after the other. */
+class Steps {
+  #waiting: Waiting | null = null
+  #failure: Failure | null = null
+  #hear: (message: ToPredecessor) => void
+
+  constructor(channel: Channel<ToPredecessor, ToSuccessor>, stoppable: (abort: (reason: Failure) => void) => void) {
+    this.#hear = message => {
+      if (message.type === 'failed') return this.#fail(message.reason)
+      if (this.#waiting?.type === message.type) this.#waiting.resolve(message)
+    }
+    channel.onMessage(message => this.#hear(message))
+    stoppable(failure => this.#fail(failure.message))
+    void channel.gone.then(() => this.#fail('The new process ended before it served.'))
+  }
+
+  #fail(reason: string): void {
+    this.#failure ??= new Failure(reason)
+    this.#waiting?.reject(this.#failure)
+  }
+
+  async next<T extends ToPredecessor['type']>(type: T, ms: number): Promise<Extract<ToPredecessor, { type: T }>> {
+    if (this.#failure !== null) throw this.#failure
+    const { promise, resolve, reject } = Promise.withResolvers<ToPredecessor>()
+    const late = setTimeout(() => this.#fail(`The new process was not ready within ${ms / 1000} seconds.`), ms)
+    this.#waiting = { type, resolve, reject }
+    try {
+      return (await promise) as Extract<ToPredecessor, { type: T }>
+    } finally {
+      clearTimeout(late)
+      this.#waiting = null
+    }
+  }
+
+  /** From now on others hear the messages. */
+  stop(hear: (message: ToPredecessor) => void): void {
+    this.#hear = hear
+  }
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { TurnBudget } from './turns.ts'
+
+/** Milliseconds of work that gives nobody else a turn. */
+function work(ms: number): void {
+  for (const began = performance.now(); performance.now() - began < ms;);
+}
+
+test('work that waits is done in its sequence, some milliseconds a turn, and all of it once', async () => {
+  const budget = new TurnBudget()
+  let turn = 0
+  let isRunning = true
+  const count = (): void => void setImmediate(() => isRunning && (turn++, count()))
+  count()
+  const done: Array<{ n: number; turn: number }> = []
+  await new Promise<void>(resolve => {
+    for (let n = 0; n < 30; n++)
+      budget.later('a', () => {
+        work(2)
+        done.push({ n, turn })
+        if (n === 29) resolve()
+      })
+  })
+  isRunning = false
+  expect(done.map(({ n }) => n)).toEqual(Array.from({ length: 30 }, (_, n) => n))
+  const turns = Map.groupBy(done, one => one.turn)
+  // Whoever begins within the time may end behind it.
+  expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThanOrEqual(2)
+})
+
+test('a turn is over when it took too long, and the next one begins anew', async () => {
+  const budget = new TurnBudget()
+  expect(budget.isOver('a')).toBe(false)
+  work(5)
+  expect(budget.isOver('a')).toBe(true)
+  await new Promise(resolve => setImmediate(resolve))
+  await new Promise(resolve => setImmediate(resolve))
+  expect(budget.isOver('a')).toBe(false)
+})
+
+test('whoever comes waits for one step of each other owner, however many connections that has', async () => {
+  const budget = new TurnBudget()
+  const done: string[] = []
+  const steps = (owner: string, each: number): void => {
+    for (let n = 0; n < each; n++)
+      budget.later(owner, () => {
+        work(2)
+        done.push(owner)
+      })
+  }
+  steps('a', 20)
+  steps('b', 20)
+  await expect.poll(() => done.length).toBeGreaterThan(2)
+  const before = done.length
+  steps('late', 2)
+  await expect.poll(() => done.length).toBe(42)
+  expect(done.slice(before, before + 6).filter(owner => owner === 'late')).toHaveLength(2)
+})
+
+test('who has others of its own before it waits behind them, and a step is short', async () => {
+  const budget = new TurnBudget()
+  const done: string[] = []
+  const rest = { a: 30, b: 3 }
+  const go = (owner: 'a' | 'b'): void => {
+    while (rest[owner] > 0) {
+      if (budget.isOver(owner)) return budget.later(owner, () => go(owner))
+      work(1.1)
+      rest[owner]--
+      done.push(owner)
+    }
+  }
+  go('a')
+  // Nothing was done in this turn of what waits: still it is before what comes.
+  await new Promise(resolve => setImmediate(resolve))
+  expect(rest.a).toBeGreaterThan(0)
+  expect(budget.isOver('a')).toBe(true)
+  go('b')
+  await expect.poll(() => rest.a).toBe(0)
+  expect(done.indexOf('b')).toBeLessThan(12)
+  expect(done.lastIndexOf('b')).toBeLessThan(20)
+})
+
+test('of what cannot wait each owner has some in a turn that is over, and the rest is lost', async () => {
+  const budget = new TurnBudget()
+  const done = (owner: string): number =>
+    Array.from({ length: 500 }, () => budget.isLost(owner)).filter(lost => !lost).length
+  expect(budget.isLost('a')).toBe(false)
+  work(5)
+  expect([done('a'), done('b'), done('a')]).toEqual([64, 64, 0])
+  await new Promise(resolve => setImmediate(resolve))
+  await new Promise(resolve => setImmediate(resolve))
+  expect(budget.isLost('a')).toBe(false)
+})

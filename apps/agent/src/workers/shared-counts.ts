@@ -1,0 +1,150 @@
+import type { Elsewhere, Shares } from '../proxy/connection-limits.ts'
+
+type Count = { open: number; part: number }
+type Of = {
+  /** What it told of its own. */
+  open: Map<string, Count>
+  speeds: Shares['speeds']
+  /** What it was told last: of the others, and of itself as of then. */
+  sent: Map<string, { elsewhere: number; own: number }>
+  sentSpeeds: boolean
+}
+
+/** From this part of a limit on everybody hears of it, also those that have none of it yet: the next ones may come there. */
+const NEAR = 0.5
+
+/**
+ * What is limited for all workers together, and who has how much of it. A worker is told what changed, and only of what it has some of
+ * itself or of what is near its limit: of thousands of small plans nearly all are nobody else's business.
+ */
+export class SharedCounts<W> {
+  readonly #of = new Map<W, Of>()
+  readonly #sums = new Map<string, Count>()
+  #others = new Map<string, Count>()
+  #otherSpeeds: Shares['speeds'] = []
+  /** Whose sums are other ones than were told, and those that are too many. */
+  readonly #changed = new Set<string>()
+  readonly #over = new Set<string>()
+
+  join(worker: W): void {
+    this.#of.set(worker, { open: new Map(), speeds: [], sent: new Map(), sentSpeeds: false })
+    for (const name of this.#sums.keys()) this.#changed.add(name)
+  }
+
+  leave(worker: W): void {
+    const of = this.#of.get(worker)
+    this.#of.delete(worker)
+    for (const [name, count] of of?.open ?? []) this.#add(name, count, undefined)
+  }
+
+  /** Counts that changed; 0 for those that are not many any more. */
+  tell(worker: W, open: Shares['open']): void {
+    const of = this.#of.get(worker)
+    if (of === undefined) return
+    for (const [name, count, part] of open) {
+      this.#add(name, of.open.get(name), count > 0 ? { open: count, part } : undefined)
+      if (count > 0) of.open.set(name, { open: count, part })
+      else of.open.delete(name)
+    }
+  }
+
+  tellSpeeds(worker: W, speeds: Shares['speeds']): void {
+    const of = this.#of.get(worker)
+    if (of !== undefined) of.speeds = speeds
+  }
+
+  /** All that processes before and after these have. */
+  setOthers({ open, speeds }: Shares): void {
+    const before = this.#others
+    this.#others = new Map(open.map(([name, count, part]) => [name, { open: count, part }]))
+    for (const [name, count] of before) if (!this.#others.has(name)) this.#add(name, count, undefined)
+    for (const [name, count] of this.#others) this.#add(name, before.get(name), count)
+    this.#otherSpeeds = speeds
+  }
+
+  #add(name: string, before: Count | undefined, now: Count | undefined): void {
+    if (before?.open === now?.open && before?.part === now?.part) return
+    const sum = this.#sums.get(name) ?? { open: 0, part: 0 }
+    const open = sum.open + (now?.open ?? 0) - (before?.open ?? 0)
+    const part = sum.part + (now?.part ?? 0) - (before?.part ?? 0)
+    this.#changed.add(name)
+    if (open > 0) this.#sums.set(name, { open, part })
+    else this.#sums.delete(name)
+    if (open > 0 && part > 1) this.#over.add(name)
+    else this.#over.delete(name)
+  }
+
+  /** What all workers have together, without the others. */
+  get own(): Shares {
+    const open = new Map<string, [string, number, number]>()
+    for (const of of this.#of.values())
+      for (const [name, count] of of.open) {
+        const [, sum, part] = open.get(name) ?? [name, 0, 0]
+        open.set(name, [name, sum + count.open, part + count.part])
+      }
+    return { open: [...open.values()], speeds: joinSpeeds([...this.#of.values()].map(({ speeds }) => speeds)) }
+  }
+
+  /** What each worker has to be told now. @param again tells of what is too many once more: some of it may have to end still */
+  *changes(again: boolean): Generator<[W, Elsewhere[]]> {
+    const names = again ? new Set([...this.#changed, ...this.#over]) : new Set(this.#changed)
+    this.#changed.clear()
+    if (names.size === 0) return
+    for (const [worker, of] of this.#of) {
+      const told: Elsewhere[] = []
+      for (const name of names) {
+        const sum = this.#sums.get(name)
+        const own = of.open.get(name)?.open ?? 0
+        const elsewhere = (sum?.open ?? 0) - own
+        const sent = of.sent.get(name)
+        if (sum === undefined || elsewhere <= 0 || (own === 0 && sum.part < NEAR)) {
+          if (sent === undefined) continue
+          of.sent.delete(name)
+          told.push([name, 0, own])
+        } else if (again || sent?.elsewhere !== elsewhere || sent.own !== own) {
+          of.sent.set(name, { elsewhere, own })
+          told.push([name, elsewhere, own])
+        }
+      }
+      if (told.length > 0) yield [worker, told]
+    }
+  }
+
+  /** What others use of the speeds that each worker uses much of; nothing where that is as before, and empty. */
+  *speeds(): Generator<[W, Shares['speeds']]> {
+    const all = joinSpeeds([...[...this.#of.values()].map(({ speeds }) => speeds), this.#otherSpeeds])
+    const byUser = new Map(all.map(speed => [speed[0], speed]))
+    for (const [worker, of] of this.#of) {
+      const told: Shares['speeds'] = []
+      for (const [user, used] of of.speeds) {
+        const [, sum, processes] = byUser.get(user) ?? [user, used, 1]
+        if (processes > 1) told.push([user, sum - used, processes - 1])
+      }
+      if (told.length === 0 && !of.sentSpeeds) continue
+      of.sentSpeeds = told.length > 0
+      yield [worker, told]
+    }
+  }
+}
+
+/** What several use of each speed, together. */
+function joinSpeeds(parts: ReadonlyArray<Shares['speeds']>): Shares['speeds'] {
+  const sums = new Map<string, [string, number, number]>()
+  for (const speeds of parts)
+    for (const [user, used, processes] of speeds) {
+      const [, sum, among] = sums.get(user) ?? [user, 0, 0]
+      sums.set(user, [user, sum + used, among + processes])
+    }
+  return [...sums.values()]
+}
+
+/** What several have together. */
+export function joinShares(parts: readonly Shares[]): Shares {
+  const open = new Map<string, [string, number, number]>()
+  for (const part of parts)
+    for (const [name, count, of] of part.open) {
+      const [, sum, among] = open.get(name) ?? [name, 0, 0]
+      open.set(name, [name, sum + count, among + of])
+    }
+  return { open: [...open.values()], speeds: joinSpeeds(parts.map(({ speeds }) => speeds)) }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
+
+/** As much work as a client can make of so few bytes: each line has a name that is looked at. */
+const LINE = 'x http://a.b\n'
+
+/** A tunnel of a user with denied names through which a request has begun, and how often its work went on in a later turn. */
+async function judgedTunnel(port: number) {
+  const { plane, port: proxy } = await testPlane({ denied: ['denied.test'] })
+  let later = 0
+  const { turns } = plane
+  const goOnLater = turns.later.bind(turns)
+  turns.later = (...args) => {
+    later++
+    goOnLater(...args)
+  }
+  const client = new RawClient('127.0.0.1', proxy)
+  client.send(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+  await until('the tunnel', () => client.text.includes('\r\n\r\n'))
+  client.send('POST / HTTP/1.1\r\nHost: open.test\r\n\r\n')
+  return { client, laterTurns: () => later }
+}
+
+describe('what a user with denied names sends through a tunnel', () => {
+  test('is looked through in turns of the loop, and arrives whole with its end', async () => {
+    const got = createHash('sha256')
+    let ended = false
+    let bytes = 0
+    const target = await tcpTarget(socket => {
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        got.update(chunk)
+      })
+      socket.on('end', () => {
+        ended = true
+        socket.end('all')
+      })
+    })
+    const { client, laterTurns } = await judgedTunnel(target.port)
+    const sent = LINE.repeat(200_000)
+    client.socket.end(sent, 'latin1')
+    await until('the end', () => ended)
+    const all = `POST / HTTP/1.1\r\nHost: open.test\r\n\r\n${sent}`
+    expect(bytes).toBe(all.length)
+    expect(got.digest('hex')).toBe(createHash('sha256').update(all).digest('hex'))
+    expect(laterTurns()).toBeGreaterThan(3)
+    await until('the answer', () => client.text.endsWith('all'))
+  })
+
+  test('is reset where a denied name is at the end of much, and reaches a target that reads slowly whole', async () => {
+    let bytes = 0
+    let slow = true
+    const target = await tcpTarget(socket => {
+      socket.on('error', () => undefined)
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (!slow) return
+        socket.pause()
+        setImmediate(() => socket.resume())
+      })
+    })
+    const { client } = await judgedTunnel(target.port)
+    client.socket.on('error', () => undefined)
+    const sent = LINE.repeat(100_000)
+    client.socket.write(sent, 'latin1')
+    await until('all of it', () => bytes >= sent.length)
+    slow = false
+    client.socket.write(`${LINE.repeat(20_000)}GET / HTTP/1.1\r\nHost: www.denied.test\r\n\r\n`, 'latin1')
+    await until('the reset', () => client.closed)
+  })
+})

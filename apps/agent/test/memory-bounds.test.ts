@@ -1,0 +1,133 @@
+import type { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { RawSocket } from '../src/proxy/raw-socket.ts'
+import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
+
+/** What one connection may hold in this process, for any stage and direction: some reads, and the limits of heads. */
+const BOUND = 400_000
+/** More than the kernel's buffers of all four sockets take. */
+const FLOOD = 48 << 20
+const BLOCK = Buffer.alloc(65_536, 'a')
+
+/** Writes until the other side takes no more for good, or everything. */
+function flood(socket: Socket, block: Buffer = BLOCK): void {
+  let left = FLOOD
+  const pump = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      left -= block.length
+      if (!socket.write(block)) return
+    }
+  }
+  socket.on('drain', pump)
+  pump()
+}
+
+const login = basic('u')
+const hello = (size: number): Buffer =>
+  Buffer.concat([Buffer.from([22, 3, 1, size >> 8, size & 255, 1, 0, 255, 255]), Buffer.alloc(100)])
+const socks = Buffer.concat([Buffer.from([5, 1, 2, 1, 1]), Buffer.from('u'), Buffer.from([6]), Buffer.from('secret')])
+
+type Case = {
+  /** What the client sends first; then it floods with `block`. `TARGET` stands for the target. */
+  first: (target: string, port: number) => string | Buffer
+  block?: Buffer
+  /** The target floods instead of the client, which does not read, behind this. */
+  answer?: string
+  denied?: string[]
+  /** The target is never reached, since its name is never found. */
+  unresolved?: boolean
+}
+const bytes = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_536 / text.length)))
+
+const cases: Record<string, Case> = {
+  'a head that does not end': { first: () => 'GET http://x/ HTTP/1.1\r\nA: ' },
+  'a SOCKS greeting with much behind it': { first: () => Buffer.from([5, 255]) },
+  'a SOCKS request for a name that is not found yet': {
+    first: () => Buffer.concat([socks, Buffer.from([5, 1, 0, 3, 6]), Buffer.from('x.test'), Buffer.from([0, 80])]),
+    unresolved: true
+  },
+  'a request for a name that is not found yet': {
+    first: () => `POST http://x.test/ HTTP/1.1\r\nHost: x.test\r\n${login}Content-Length: ${FLOOD}\r\n\r\n`,
+    unresolved: true
+  },
+  'a request body': {
+    first: to => `POST http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}Content-Length: ${2 * FLOOD}\r\n\r\n`
+  },
+  'a request body in chunks': {
+    first: to => `POST http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}Transfer-Encoding: chunked\r\n\r\n`,
+    // Large ones: what small ones are framed with is not passed on.
+    block: bytes(`1000\r\n${'a'.repeat(4096)}\r\n`)
+  },
+  'requests behind one that is under way': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    block: bytes('GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n')
+  },
+  'refused requests whose answers nobody reads': {
+    first: () => 'GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n',
+    block: bytes('GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n')
+  },
+  'what follows a refusal that ends the connection': { first: () => 'nonsense\r\n\r\n' },
+  'a tunnel upwards': { first: to => `CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n` },
+  'a tunnel upwards whose names are judged': {
+    first: to => `CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    denied: ['denied.test']
+  },
+  'a hello in a judged tunnel': {
+    first: to => Buffer.concat([Buffer.from(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`), hello(65_000)]),
+    denied: ['denied.test']
+  },
+  'a tunnel downwards': { first: to => `CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`, answer: '' },
+  'an answer': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: 'HTTP/1.1 200 OK\r\n\r\n'
+  },
+  'the head of an answer': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: 'HTTP/1.1 200 OK\r\nA: '
+  },
+  'answers before the answer': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: `HTTP/1.1 100 Continue\r\nA: ${'a'.repeat(60_000)}\r\n\r\n`.repeat(20)
+  }
+}
+
+describe('what a connection can hold is bounded', () => {
+  test.for(Object.entries(cases))('%s', async ([, { first, block, answer, denied, unresolved }]) => {
+    const target = await tcpTarget(socket => {
+      socket.pause()
+      if (answer === undefined) return
+      socket.write(answer)
+      flood(socket)
+    })
+    const { port, accepted, connected, readBefore } = await testPlane({
+      denied: denied ?? [],
+      resolve: (_name, _family, done) => {
+        if (unresolved !== true) done({ ok: false, reason: 'not-found' })
+      },
+      limits: { headMs: 60_000 }
+    })
+    const client = new RawClient('127.0.0.1', port)
+    client.socket.pause()
+    client.send(first(target.host, target.port))
+    if (answer === undefined) flood(client.socket, block)
+    const near = await until('the connection', () => accepted[0])
+    let most = 0
+    let [seen, since] = [-1, performance.now()]
+    // Over when nothing has moved for a while, which bounds what is held from there on too.
+    await until('the flood to stop', () => {
+      const far: RawSocket | undefined = connected[0]
+      const unsent = near.unsent + (far?.unsent ?? 0)
+      // What came in and did not go out.
+      const up = near.destroyed || far === undefined ? 0 : near.bytesRead - far.bytesWritten
+      const down = far === undefined ? 0 : far.bytesRead - near.bytesWritten
+      most = Math.max(most, unsent, up, down)
+      const moved = near.bytesRead + near.bytesWritten - unsent + (far?.bytesRead ?? 0)
+      if (moved !== seen) [seen, since] = [moved, performance.now()]
+      return near.destroyed || performance.now() - since > 100
+    })
+    expect(most).toBeLessThan(BOUND)
+    // Without a target all that comes before a first answer is kept; what comes after a refusal is dropped.
+    if (connected.length === 0) expect(readBefore[0] ?? near.bytesRead).toBeLessThan(BOUND)
+  })
+})

@@ -1,0 +1,91 @@
+// A data plane without an agent around it, for tests that look at what single connections do to it.
+import type { AddressInfo } from 'node:net'
+import { DestinationPolicy } from '../src/net/destinations.ts'
+import { parsePrefixes } from '../src/net/ip.ts'
+import type { Resolve } from '../src/net/resolver.ts'
+import { SourcePorts, systemPorts } from '../src/net/source-ports.ts'
+import { defaultAbuseLimits } from '../src/proxy/abuse-watch.ts'
+import { AccessTable } from '../src/proxy/access-table.ts'
+import { ClientConnection, type Stage } from '../src/proxy/connection.ts'
+import { firstStage } from '../src/proxy/listener.ts'
+import { defaultLimits, type Limits, Plane } from '../src/proxy/plane.ts'
+import { type RawSocket, type SocketChoice, socketChoices, type Sockets } from '../src/proxy/raw-socket.ts'
+import { TrafficMeter } from '../src/proxy/traffic-meter.ts'
+import { usableSockets } from '../src/proxy/usable-sockets.ts'
+import { onEnd } from './base.ts'
+
+export type TestPlane = {
+  plane: Plane
+  port: number
+  lines: string[]
+  told: string[]
+  /** Every socket that was made, accepted ones and connected ones. */
+  accepted: RawSocket[]
+  connected: RawSocket[]
+  /** What had been read of an accepted socket before each write to it. */
+  readBefore: number[]
+}
+
+/** User `u` (password `secret`) leases 127.0.0.1 and may reach the loopback; connections begin in `stage`. */
+export async function testPlane(
+  options: {
+    limits?: Partial<Limits>
+    stage?: (connection: ClientConnection) => Stage
+    denied?: string[]
+    resolve?: Resolve
+  } = {}
+): Promise<TestPlane> {
+  const allowed = parsePrefixes(['127.0.0.0/8'])
+  if (!allowed.ok) throw new Error(allowed.bad)
+  const [lines, told]: [string[], string[]] = [[], []]
+  const plane = new Plane({
+    accessTable: new AccessTable(),
+    destinations: new DestinationPolicy({ allow: allowed.prefixes, deniedPorts: [], ownPorts: [], protectedPorts: [] }),
+    resolve: options.resolve ?? ((_name, _family, answer) => answer({ ok: false, reason: 'not-found' })),
+    limits: { ...defaultLimits, sweepMs: 20, ...options.limits },
+    traffic: new TrafficMeter(),
+    sourcePorts: new SourcePorts(systemPorts()),
+    sessionKey: 'a2V5',
+    echNames: [],
+    abuse: defaultAbuseLimits,
+    udp: true,
+    log: line => lines.push(line),
+    tellFault: message => told.push(message)
+  })
+  const choice: SocketChoice = socketChoices.find(each => each === process.env['AGENT_SOCKETS']) ?? 'auto'
+  const { sockets } = await usableSockets(choice)
+  const readBefore: number[] = []
+  const [accepted, connected]: [RawSocket[], RawSocket[]] = [[], []]
+  const watched: Sockets = {
+    ...sockets,
+    connect: (...args) => {
+      const rawSocket = sockets.connect(...args)
+      connected.push(rawSocket)
+      return rawSocket
+    }
+  }
+  plane.sockets = watched
+  await plane.apply([
+    { op: 'deny-set', hash: 'd', domains: options.denied ?? [] },
+    {
+      op: 'user',
+      user: 'u',
+      record: { password: 'secret', prefixes: ['127.0.0.1/32'], denySet: 'd', allowedClientIps: [] }
+    }
+  ])
+  const server = sockets.createServer(rawSocket => {
+    accepted.push(rawSocket)
+    const write = rawSocket.write.bind(rawSocket)
+    rawSocket.write = data => {
+      readBefore.push(rawSocket.bytesRead)
+      write(data)
+    }
+    ClientConnection.accept(plane, rawSocket, options.stage ?? firstStage)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onEnd(() => {
+    server.close()
+    plane.close()
+  })
+  return { plane, port: (server.address() as AddressInfo).port, lines, told, accepted, connected, readBefore }
+}

@@ -1,0 +1,250 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { connect as connectTls, createSecureContext, type SecureVersion, type TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  basic,
+  httpTarget,
+  lease,
+  onEnd,
+  proxied,
+  RawClient,
+  tcpTarget,
+  tempFolder,
+  type TestAgent,
+  testAgent,
+  until
+} from './test-agent.ts'
+import { agentProcess } from './process.ts'
+import { kill, processesOf } from './takeovers.ts'
+import { testPlane } from './test-plane.ts'
+
+const run = promisify(execFile)
+
+let folder: string
+let agent: TestAgent
+let ip: string
+const at = (name: string): string => join(folder, name)
+const pem = (name: string): { cert: string; key: string } => ({ cert: at(`${name}.pem`), key: at(`${name}.key`) })
+
+function makeCertificate(name: string): void {
+  const { cert, key } = pem(name)
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  const options = [
+    '-x509',
+    ...curve,
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    'subjectAltName=DNS:proxy.test'
+  ]
+  execFileSync('openssl', ['req', ...options, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+}
+
+beforeAll(async () => {
+  folder = await tempFolder()
+  for (const name of ['first', 'second']) makeCertificate(name)
+  for (const [from, to] of Object.entries({ 'first.pem': 'used.pem', 'first.key': 'used.key' }))
+    await copyFile(at(from), at(to))
+  agent = await testAgent({ config: { proxyTls: pem('used') }, limits: { headMs: 500, sweepMs: 20 } })
+  ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${agent.net}.1.0/30`], { denied_domains: ['denied.test'] })
+})
+
+async function dial(port = agent.proxyPort, version?: SecureVersion): Promise<TLSSocket> {
+  const socket = connectTls({
+    socket: connect({ host: ip, port, allowHalfOpen: true }),
+    rejectUnauthorized: false,
+    ...(version && { minVersion: version, maxVersion: version })
+  })
+  onEnd(() => socket.destroy())
+  socket.on('error', () => {})
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+async function head(socket: TLSSocket): Promise<string> {
+  let read = ''
+  while (!read.includes('\r\n\r\n')) read += String((await once(socket, 'data'))[0])
+  return read
+}
+
+/** A tunnel inside TLS. */
+async function tunnel(to: string): Promise<TLSSocket> {
+  const socket = await dial()
+  socket.write(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic('u')}\r\n`)
+  expect(await head(socket)).toMatch(/^HTTP\/1\.1 200 /)
+  return socket
+}
+
+/** Whose certificate is shown. */
+async function subject(port = agent.proxyPort): Promise<string> {
+  const socket = await dial(port)
+  const { subject: name } = socket.getPeerCertificate()
+  socket.destroy()
+  return String(name.CN)
+}
+
+describe('TLS to the proxy', () => {
+  test('serves curl, plain requests and tunnels, and leaves from the address of the outer connection', async () => {
+    const target = await httpTarget()
+    const proxy = ['--resolve', `proxy.test:${agent.proxyPort}:${ip}`, '--proxy-cacert', at('first.pem')]
+    const through = [...proxy, '-sS', '--proxy', `https://u:secret@proxy.test:${agent.proxyPort}`]
+    for (const way of [[], ['--proxytunnel']]) {
+      const { stdout } = await run('curl', [...through, ...way, `http://${target.host}/a`])
+      expect(JSON.parse(stdout)).toMatchObject({ from: ip, method: 'GET' })
+    }
+    // The same port goes on speaking without it, with the same rules inside.
+    expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
+    const denied = await dial()
+    denied.write(`CONNECT denied.test:443 HTTP/1.1\r\nHost: denied.test\r\n${basic('u')}\r\n`)
+    expect(await head(denied)).toMatch(/^HTTP\/1\.1 403 /)
+    const wrong = await dial()
+    wrong.write(`GET http://${target.host}/ HTTP/1.1\r\nHost: a\r\n${basic('u', 'wrong')}Connection: close\r\n\r\n`)
+    expect(await head(wrong)).toMatch(/^HTTP\/1\.1 407 /)
+    // Ended properly, so that nobody takes it for cut off.
+    await once(wrong.resume(), 'end')
+  })
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s takes a request whose body comes with its head', async version => {
+    const target = await httpTarget()
+    for (const size of [16_384, 60_000, 200_000]) {
+      const socket = await dial(agent.proxyPort, version)
+      const request = `POST http://${target.host}/echo HTTP/1.1\r\nHost: a\r\n${basic('u')}Connection: close\r\n`
+      socket.write(`${request}Content-Length: ${size}\r\n\r\n${'b'.repeat(size)}`)
+      expect((await text(socket)).match(/b{99,}/)?.[0].length).toBe(size)
+    }
+  })
+
+  test('brings megabytes both ways whole, ends one direction at a time, and speaks SOCKS', async () => {
+    const target = await tcpTarget(socket => void socket.pipe(socket))
+    const sent = randomBytes(6 << 20)
+    const socket = await tunnel(target.host)
+    socket.end(sent)
+    const got = createHash('sha256')
+    for await (const chunk of socket as AsyncIterable<Buffer>) got.update(chunk)
+    expect(got.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'))
+
+    const socks = await dial()
+    socks.write(Buffer.concat([Buffer.from([5, 1, 2, 1, 1]), Buffer.from('u\x06secret')]))
+    const port = Buffer.alloc(2)
+    port.writeUInt16BE(target.port)
+    socks.write(Buffer.concat([Buffer.from([5, 1, 0, 1, 127, 0, 0, 1]), port, Buffer.from('hello')]))
+    let answer = Buffer.alloc(0)
+    socks.on('data', (chunk: Buffer) => (answer = Buffer.concat([answer, chunk])))
+    await until('the echo', () => answer.toString('latin1').endsWith('hello'))
+  })
+
+  test('tells a broken stream from an ended one', async () => {
+    const target = await tcpTarget(socket => {
+      socket.write('half')
+      socket.once('data', () => socket.resetAndDestroy())
+    })
+    const socket = await tunnel(target.host)
+    expect(String((await once(socket, 'data'))[0])).toBe('half')
+    let ended = false
+    socket.on('end', () => (ended = true))
+    const error = new Promise<NodeJS.ErrnoException>(resolve => socket.once('error', resolve))
+    socket.resume().write('go')
+    expect((await error).code).toBe('ECONNRESET')
+    expect(ended).toBe(false)
+  })
+
+  test('a handshake that does not come to its end is a stranger like others, and ends in time', async () => {
+    const slow = new RawClient(ip, agent.proxyPort).send(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252]))
+    const nonsense = new RawClient(ip, agent.proxyPort).send(Buffer.concat([Buffer.from([22]), randomBytes(2000)]))
+    await Promise.all([slow.over(), nonsense.over()])
+    await until('the log', async () =>
+      /TLS - 400 0 0 0 tls-failed/.test((await agent.call('GET', '/api/export/access.log')).text)
+    )
+    const limited = await testPlane({ limits: { strangersPerClient: 2 } })
+    limited.plane.secureContext = createSecureContext({
+      cert: readFileSync(at('first.pem')),
+      key: readFileSync(at('first.key'))
+    })
+    const first = new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
+    await until('the first', () => limited.plane.connections === 1)
+    for (let n = 0; n < 2; n++) new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
+    // The oldest made room.
+    await first.over()
+    expect(limited.plane.connections).toBeLessThanOrEqual(2)
+  })
+
+  test('holds little for a client that does not read', async () => {
+    const block = Buffer.alloc(65_536)
+    let written = 0
+    const target = await tcpTarget(socket => {
+      const pump = (): void => {
+        do written += block.length
+        while (written < 96 << 20 && socket.write(block))
+      }
+      socket.on('drain', pump)
+      pump()
+    })
+    const { plane, port, accepted, connected } = await testPlane()
+    plane.secureContext = createSecureContext({
+      cert: readFileSync(at('first.pem')),
+      key: readFileSync(at('first.key'))
+    })
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
+    onEnd(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    socket.write(`CONNECT ${target.host} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+    await head(socket)
+    socket.pause()
+    let [seen, since] = [-1, performance.now()]
+    await until('the flood to stop', () => {
+      if (written !== seen) [seen, since] = [written, performance.now()]
+      return performance.now() - since > 100
+    })
+    const [near, far] = [accepted[0], connected[0]]
+    expect((far?.bytesRead ?? 0) - ((near?.bytesWritten ?? 0) - (near?.unsent ?? 0))).toBeLessThan(600_000)
+    expect(written).toBeLessThan(96 << 20)
+  })
+
+  test('takes a new certificate for new connections, and keeps the one it has while the new is no pair', async () => {
+    const before = await tunnel((await tcpTarget(socket => void socket.pipe(socket))).host)
+    await copyFile(at('second.pem'), at('used.pem'))
+    await agent.renewCertificate()
+    expect(await subject()).toBe('first')
+    await copyFile(at('second.key'), at('used.key'))
+    await agent.renewCertificate()
+    expect(await subject()).toBe('second')
+    before.write('still here')
+    expect(String((await once(before, 'data'))[0])).toBe('still here')
+  })
+
+  test('is there in workers as well, and a signal brings the new certificate', async () => {
+    for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`worker.${kind}`))
+    const { cert, key } = pem('worker')
+    const folder = await tempFolder()
+    // The signal starts another process, which serves from then on.
+    onEnd(async () => (await processesOf(folder)).forEach(pid => kill(pid)))
+    const { child, proxyPort, exited } = await agentProcess(folder, { PROXY_TLS_CERT: cert, PROXY_TLS_KEY: key })
+    expect(await subject(proxyPort)).toBe('first')
+    for (const kind of ['pem', 'key']) await copyFile(at(`second.${kind}`), at(`worker.${kind}`))
+    child.kill('SIGHUP')
+    await until('the new one', async () => (await subject(proxyPort)) === 'second')
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+  })
+
+  test('with files that are no pair does not start, and says so', async () => {
+    const { exited, output } = await agentProcess(await tempFolder(), {
+      PROXY_TLS_CERT: at('first.pem'),
+      PROXY_TLS_KEY: at('second.key')
+    })
+    expect(await exited).toBe(1)
+    expect(output()).toContain('PROXY_TLS_CERT and PROXY_TLS_KEY cannot be read, or are not a pair.')
+  })
+})

@@ -1,0 +1,68 @@
+// Records of TLS 1.3 that the runtime's own client never sends.
+import { createCipheriv, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { onEnd } from './base.ts'
+
+const KEY_UPDATE = Buffer.from([24, 0, 0, 1, 0])
+const HANDSHAKE = 22
+
+/** RFC 8446 7.1, for SHA-256 and what one block of it holds. */
+function expand(secret: Buffer, label: string, length: number): Buffer {
+  const name = Buffer.from(`tls13 ${label}`)
+  const info = Buffer.concat([Buffer.from([0, length, name.length]), name, Buffer.from([0, 1])])
+  return createHmac('sha256', secret).update(info).digest().subarray(0, length)
+}
+
+/** Writes a client's records after those that the runtime wrote. */
+class Records {
+  #secret: Buffer
+  #number: number
+
+  constructor(secret: Buffer, written: number) {
+    this.#secret = secret
+    this.#number = written
+  }
+
+  #record(type: number, content: Buffer): Buffer {
+    const inner = Buffer.concat([content, Buffer.from([type])])
+    const head = Buffer.from([23, 3, 3, 0, 0])
+    head.writeUInt16BE(inner.length + 16, 3)
+    const nonce = expand(this.#secret, 'iv', 12)
+    nonce.writeUInt32BE((nonce.readUInt32BE(8) ^ this.#number++) >>> 0, 8)
+    const cipher = createCipheriv('aes-128-gcm', expand(this.#secret, 'key', 16), nonce).setAAD(head)
+    return Buffer.concat([head, cipher.update(inner), cipher.final(), cipher.getAuthTag()])
+  }
+
+  /** Asks for nothing, and carries nothing. */
+  keyUpdate(): Buffer {
+    const record = this.#record(HANDSHAKE, KEY_UPDATE)
+    this.#secret = expand(this.#secret, 'traffic upd', 32)
+    this.#number = 0
+    return record
+  }
+}
+
+/** Logs in within TLS by `head`, in one record. @returns the connection below, and what writes on it */
+export async function loggedIn(port: number, head: string): Promise<{ raw: Socket; records: Records }> {
+  const raw = connect(port, '127.0.0.1')
+  onEnd(() => raw.destroy())
+  raw.on('error', () => undefined)
+  const socket = connectTls({
+    socket: raw,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.3',
+    ciphers: 'TLS_AES_128_GCM_SHA256'
+  })
+  socket.on('error', () => undefined)
+  let secret = Buffer.alloc(0)
+  socket.on('keylog', (line: Buffer) => {
+    const [what, , hex = ''] = line.toString().trim().split(' ')
+    if (what === 'CLIENT_TRAFFIC_SECRET_0') secret = Buffer.from(hex, 'hex')
+  })
+  await once(socket, 'secureConnect')
+  socket.write(head)
+  await once(socket, 'data')
+  return { raw, records: new Records(secret, 1) }
+}

@@ -1,0 +1,267 @@
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { helloState, readClientHello } from '../src/proxy/client-hello.ts'
+import { defaultHandshakeCaps, Handshakes } from '../src/proxy/handshakes.ts'
+import type { Resolve } from '../src/net/resolver.ts'
+import type { Limits } from '../src/proxy/plane.ts'
+import { encryptedHello, hello, realHello, serverName } from './names.ts'
+import { basic, httpTarget, onEnd, RawClient, tcpTarget, tempFolder, until } from './test-agent.ts'
+import { loggedIn } from './tls-records.ts'
+import { type TestPlane, testPlane } from './test-plane.ts'
+
+let secureContext: SecureContext
+
+beforeAll(async () => {
+  const folder = await tempFolder()
+  const [cert, key] = [join(folder, 'a.pem'), join(folder, 'a.key')]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  const args = [
+    'req',
+    '-x509',
+    ...curve,
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=proxy.test',
+    '-keyout',
+    key,
+    '-out',
+    cert
+  ]
+  execFileSync('openssl', args, { stdio: 'ignore' })
+  secureContext = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) })
+})
+
+async function tlsPlane(limits: Partial<Limits> = {}, resolve?: Resolve): Promise<TestPlane> {
+  const plane = await testPlane({ limits: { headMs: 60_000, ...limits }, ...(resolve && { resolve }) })
+  plane.plane.secureContext = secureContext
+  return plane
+}
+
+/** A TLS connection; null where the agent ends it before it is secure. */
+async function dial(port: number, from = '127.0.0.1'): Promise<TLSSocket | null> {
+  const socket = connectTls({
+    socket: connect({ host: '127.0.0.1', port, localAddress: from }),
+    rejectUnauthorized: false
+  })
+  onEnd(() => socket.destroy())
+  return new Promise(resolve => {
+    socket.on('error', () => resolve(null)).on('close', () => resolve(null))
+    socket.once('secureConnect', () => resolve(socket))
+  })
+}
+
+/** Handshakes one after the other, each given up at once: how many were answered. */
+async function answered(port: number, count: number, from?: string): Promise<number> {
+  let done = 0
+  for (let n = 0; n < count; n++) {
+    const socket = await dial(port, from)
+    if (socket !== null) done++
+    socket?.destroy()
+  }
+  return done
+}
+
+async function statusInside(socket: TLSSocket, host: string): Promise<string> {
+  socket.write(`GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n${basic('u')}Connection: close\r\n\r\n`)
+  return String((await once(socket, 'data'))[0]).slice(9, 12)
+}
+
+describe('before the login, clients that speak TLS', () => {
+  test('cost nothing until their first message is whole, in however many pieces it comes', async () => {
+    const { plane, port, lines } = await tlsPlane()
+    const silent = Array.from({ length: 20 }, () => new RawClient('127.0.0.1', port).send(Buffer.from([22])))
+    await until('the first bytes', () => plane.handshakes.size === 20)
+    // No answer, since no TLS is there to give one; and nothing that was made for it.
+    const first = await realHello('proxy.test')
+    const pieces = new RawClient('127.0.0.1', port)
+    pieces.socket.setNoDelay(true)
+    for (let at = 0; at < first.length - 1; at += 50) {
+      pieces.send(first.subarray(at, Math.min(at + 50, first.length - 1)))
+      await new Promise(setImmediate)
+    }
+    await until('the pieces', () => plane.handshakes.size === 21)
+    expect([pieces.received.length, ...silent.map(({ received }) => received.length)].every(size => size === 0)).toBe(
+      true
+    )
+    pieces.send(first.subarray(first.length - 1))
+    await until('the answer', () => pieces.received.length > 0)
+    expect(pieces.received[0]).toBe(22)
+    // What is no hello, and one without an end, is not waited for.
+    const odd = new RawClient('127.0.0.1', port).send(Buffer.from([22, 3, 1, 0, 5, 2, 0, 0, 1, 0]))
+    const endless = Buffer.concat([Buffer.from([22, 3, 1, 64, 0, 1, 0, 255, 255]), Buffer.alloc(16_390)])
+    const long = new RawClient('127.0.0.1', port).send(Buffer.concat([endless, endless]))
+    await Promise.all([odd.over(), long.over()])
+    await until('the log', () => lines.filter(line => line.includes('tls-failed')).length === 2)
+  })
+
+  test('have so many handshakes a second, and those that log in do not count', async () => {
+    const { port, lines } = await tlsPlane({ newHandshakesPerClient: 5 })
+    const target = await httpTarget()
+    for (let n = 0; n < 30; n++) {
+      const socket = await dial(port)
+      expect(socket).not.toBeNull()
+      if (socket !== null) expect(await statusInside(socket, target.host)).toBe('200')
+    }
+    const began = performance.now()
+    const done = await answered(port, 60, '127.203.0.1')
+    // Ten at once, and five more each second.
+    expect(done).toBeLessThanOrEqual(11 + ((performance.now() - began) / 1000) * 5)
+    expect(lines.join('\n')).toMatch(/127\.203\.0\.1 - \S+ TLS - 429 0 0 0 tls-too-fast/)
+    expect(await answered(port, 1, '127.203.0.2')).toBe(1)
+  })
+
+  test('of all clients together leave room for those that have logged in before', async () => {
+    const { port } = await tlsPlane({ newHandshakes: 20 })
+    const target = await httpTarget()
+    const known = await dial(port)
+    if (known !== null) expect(await statusInside(known, target.host)).toBe('200')
+    let strangers = 0
+    const began = performance.now()
+    for (let n = 0; n < 40; n++) strangers += await answered(port, 1, `127.204.0.${n + 1}`)
+    expect(strangers).toBeLessThanOrEqual(11 + ((performance.now() - began) / 1000) * 20)
+    expect(await answered(port, 5)).toBe(5)
+  })
+
+  test('of one customer do not take those of another, however often it logs in', async () => {
+    const handshakes = new Handshakes({ ...defaultHandshakeCaps, newHandshakes: 20, newHandshakesPerClient: 3 })
+    const come = (client: string): boolean => {
+      if (!handshakes.allows(client)) return false
+      const connection = { clientText: client, destroy: () => {} }
+      handshakes.begin(connection)
+      handshakes.ended(connection, 'logged-in')
+      return true
+    }
+    const seen = { served: 0, refused: 0, greedy: 0 }
+    // Ten times as many as there are, and beside them another one that logs in twice a second.
+    const began = performance.now()
+    for (let next = 0; next < 4;) {
+      if (come('127.206.0.1')) seen.greedy++
+      if (performance.now() - began > next * 400) {
+        next++
+        seen[come('127.206.0.2') ? 'served' : 'refused']++
+      }
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    expect(seen).toMatchObject({ served: 4, refused: 0 })
+    // The greedy one has nearly all of what is left.
+    expect(seen.greedy).toBeGreaterThan(10)
+  })
+
+  test('are so many at a time, of one client and in all: the oldest makes room', async () => {
+    const { plane, port } = await tlsPlane({ handshakes: 6, handshakesPerClient: 4 })
+    const begin = (from: string): RawClient => new RawClient('127.0.0.1', port, from).send(Buffer.from([22]))
+    const other = begin('127.205.0.2')
+    await until('the first', () => plane.handshakes.size === 1)
+    const mine: RawClient[] = []
+    for (let n = 0; n < 6; n++) {
+      mine.push(begin('127.205.0.1'))
+      await until('it', () => plane.figures.accepted === n + 2 && mine.length === n + 1)
+    }
+    await until('the first two to be gone', () => mine.slice(0, 2).every(each => each.closed || each.ended))
+    expect([other, ...mine.slice(2)].filter(each => each.closed)).toEqual([])
+    begin('127.205.0.3')
+    await until('six', () => plane.handshakes.size === 6)
+    begin('127.205.0.4')
+    await until('the oldest of all to be gone', () => other.closed || other.ended)
+    plane.close()
+    expect(plane.handshakes.size).toBe(0)
+  })
+})
+
+test('a hello in thousands of records is no work', () => {
+  const many = hello([serverName('a.test'), encryptedHello(), encryptedHello()], 1)
+  expect(helloState(many)).toBe('malformed')
+  expect(readClientHello(many).kind).toBe('malformed')
+  const some = hello([serverName('a.test')], 9)
+  expect(helloState(some)).toBe('whole')
+  expect(readClientHello(some)).toEqual({ kind: 'hello', name: 'a.test', encrypted: false })
+  for (let at = 0; at < some.length; at++) expect(helloState(some.subarray(0, at))).toBe('more')
+})
+
+/** Each byte in a record of its own, as long as the connection lasts. */
+async function writeEach(socket: TLSSocket, text: string): Promise<void> {
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+  for (const byte of text) {
+    if (socket.destroyed) return
+    await Promise.race([closed, new Promise<void>(resolve => socket.write(byte, () => resolve()))])
+  }
+}
+
+test('a stranger whose records carry next to nothing is cut off, and a customer’s all arrive', async () => {
+  const { port } = await tlsPlane()
+  const stranger = await dial(port)
+  if (stranger === null) throw new Error('no handshake')
+  await writeEach(stranger, 'x'.repeat(3000))
+  await until('the stranger to be closed', () => stranger.destroyed)
+
+  const target = await httpTarget()
+  const customer = await dial(port)
+  if (customer === null) throw new Error('no handshake')
+  const body = Array.from({ length: 5000 }, (_, n) => String(n % 10)).join('')
+  const head = `POST http://${target.host}/echo HTTP/1.1\r\nHost: x\r\n${basic('u')}Connection: close\r\n`
+  customer.write(`${head}Content-Length: ${body.length}\r\n\r\n`)
+  let answer = ''
+  customer.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  await writeEach(customer, body)
+  await until('the answer', () => customer.destroyed)
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect(answer).toContain(body)
+})
+
+describe('a customer inside TLS', () => {
+  test('has its bytes in their sequence where more comes than is read while the target is dialled, in records of any size', async () => {
+    let answerName: (() => void) | undefined
+    const { port, accepted } = await tlsPlane({}, (_name, _family, answer) => {
+      answerName = () => answer({ ok: true, addresses: ['127.0.0.1'] })
+    })
+    const sums = new Array<Promise<string>>()
+    const target = await tcpTarget(socket => {
+      const sum = createHash('sha256')
+      sums.push(
+        new Promise(done => {
+          socket.on('data', (chunk: Buffer) => void sum.update(chunk))
+          socket.on('end', () => {
+            done(sum.digest('hex'))
+            socket.end()
+          })
+        })
+      )
+    })
+    for (const [done, size] of [200, 3000, 60_000].entries()) {
+      const socket = await dial(port)
+      if (socket === null) throw new Error('no handshake')
+      const sent = randomBytes(400_000)
+      socket.write(`CONNECT slow.test:${target.port} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+      for (let at = 0; at < sent.length; at += size) socket.write(sent.subarray(at, at + size))
+      socket.end()
+      await until('more than is read before', () => answerName && (accepted.at(-1)?.bytesRead ?? 0) > 65_536)
+      answerName?.()
+      answerName = undefined
+      socket.resume()
+      await until('the target', () => sums.length > done)
+      expect(await sums.at(-1)).toBe(createHash('sha256').update(sent).digest('hex'))
+    }
+  })
+
+  const open = async (port: number): ReturnType<typeof loggedIn> => {
+    const target = await tcpTarget(socket => void socket.pipe(socket))
+    return loggedIn(port, `CONNECT ${target.host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+  }
+
+  test('waits in the line of its user, where the client of before it logged in waits no more', async () => {
+    const { port, plane } = await tlsPlane()
+    const isOver = vi.spyOn(plane.turns, 'isOver')
+    const { raw, records } = await open(port)
+    expect(new Set(isOver.mock.calls.flat())).toEqual(new Set(['']))
+    raw.write(records.keyUpdate())
+    await expect.poll(() => isOver.mock.lastCall).toEqual(['u'])
+  })
+})

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import { agentTrafficChanges } from '@netlet/contract/agent'
+import { startAgent } from '../src/agent.ts'
+import { agentProcess } from './process.ts'
+import {
+  basic,
+  caller,
+  echoTarget,
+  httpTarget,
+  lease,
+  onEnd,
+  proxied,
+  randomNet,
+  RawClient,
+  silent,
+  socks,
+  socksAddress,
+  tcpTarget,
+  tempFolder,
+  testAgent,
+  testConfig,
+  tunnel,
+  until
+} from './test-agent.ts'
+import type { Call, TestAgent } from './test-agent.ts'
+
+const statusOf = async (agent: TestAgent, ip: string, user: string, to: string): Promise<number> =>
+  (await tunnel(ip, agent.proxyPort, user, to)).status
+const codesOf = async (call: Call, user: string): Promise<Record<string, number>> => {
+  const { rows } = agentTrafficChanges.parse((await call('GET', '/api/traffic/changes?fresh=1')).json)
+  const codes: Record<string, number> = {}
+  for (const row of rows.filter(each => each.user === user)) {
+    for (const [code, count] of Object.entries(row.codes)) codes[code] = (codes[code] ?? 0) + count
+  }
+  return codes
+}
+
+describe('connections', () => {
+  test('of a plan are limited, for HTTP and SOCKS, and counted as refusals; one that ends makes room', async () => {
+    const agent = await testAgent()
+    const echo = await echoTarget()
+    const ip = `${agent.net}.1.1`
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { connections: 2 } })
+    await lease(agent.call, 'other', [`${agent.net}.1.2/32`])
+    const first = await tunnel(ip, agent.proxyPort, 'u', echo.host)
+    expect([first.status, await statusOf(agent, ip, 'u', echo.host)]).toEqual([200, 200])
+    const refused = await proxied(ip, agent.proxyPort, 'u', `http://${echo.host}/`)
+    expect([refused.status, refused.body]).toEqual([429, expect.stringContaining('Too many connections for this user')])
+    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), echo.port)).code).toBe(-1)
+    expect(await statusOf(agent, `${agent.net}.1.2`, 'other', echo.host)).toBe(200)
+    expect(await codesOf(agent.call, 'u')).toEqual({ 'too-many': 2 })
+    first.rawClient.socket.destroy()
+    await until('room', async () => (await statusOf(agent, ip, 'u', echo.host)) === 200)
+  })
+
+  test('of one leased address and of one client are limited, whatever users they are of', async () => {
+    const agent = await testAgent({ limits: { connectionsPerAddress: 2, connectionsPerClient: 3 } })
+    const echo = await echoTarget()
+    const [a, b] = [`${agent.net}.1.1`, `${agent.net}.1.2`]
+    // The same address leased twice, as rules that do not overlap are sold.
+    await lease(agent.call, 'one', [`${a}/32`])
+    await lease(agent.call, 'two', [`${a}/32`, `${b}/32`])
+    expect(await statusOf(agent, a, 'one', echo.host)).toBe(200)
+    expect(await statusOf(agent, a, 'two', echo.host)).toBe(200)
+    expect(await statusOf(agent, a, 'two', echo.host)).toBe(429)
+    expect(await statusOf(agent, b, 'two', echo.host)).toBe(200)
+    expect(await statusOf(agent, b, 'two', echo.host)).toBe(429)
+    expect(await codesOf(agent.call, 'two')).toEqual({ 'too-many-address': 1, 'too-many-client': 1 })
+  })
+
+  test('that come too fast are refused until time has passed, by the plan, the address or the client', async () => {
+    const cases = [
+      [{}, { limits: { connections_per_second: 1 } }, 'too-fast'],
+      [{ newPerUser: 1 }, {}, 'too-fast'],
+      [{ newPerAddress: 1 }, {}, 'too-fast-address'],
+      [{ newPerClient: 1 }, {}, 'too-fast-client']
+    ] as const
+    const echo = await echoTarget()
+    for (const [limits, more, code] of cases) {
+      const agent = await testAgent({ limits })
+      const ip = `${agent.net}.1.1`
+      await lease(agent.call, 'u', [`${ip}/32`], more)
+      const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf(agent, ip, 'u', echo.host)))
+      expect(statuses.filter(status => status === 200).length, code).toBeLessThanOrEqual(4)
+      expect(new Set(statuses), code).toEqual(new Set([200, 429]))
+      expect(Object.keys(await codesOf(agent.call, 'u'))).toEqual([code])
+      if (code === 'too-fast-client')
+        await until('time to pass', async () => (await statusOf(agent, ip, 'u', echo.host)) === 200)
+    }
+  })
+})
+
+/** Sends as much as it can. */
+const source = (): ReturnType<typeof tcpTarget> =>
+  tcpTarget(socket => {
+    const piece = Buffer.alloc(65_536, 'x')
+    const send = (): void => {
+      while (socket.write(piece));
+    }
+    socket.on('drain', send)
+    send()
+  })
+
+/** Bytes of each tunnel in a time. */
+async function bytesIn(ms: number, agent: TestAgent, ip: string, tunnels: number, to: string): Promise<number[]> {
+  const open = await Promise.all(Array.from({ length: tunnels }, () => tunnel(ip, agent.proxyPort, 'u', to)))
+  const counts = open.map(() => 0)
+  for (const [n, { rawClient }] of open.entries()) {
+    rawClient.socket.removeAllListeners('data')
+    rawClient.socket.on('data', (chunk: Buffer) => (counts[n] = (counts[n] ?? 0) + chunk.length))
+  }
+  await new Promise(resolve => setTimeout(resolve, ms))
+  for (const { rawClient } of open) rawClient.socket.destroy()
+  return counts
+}
+
+describe('speed', () => {
+  test('is limited for all connections of a user together, shared evenly, and does not keep the loop busy', async () => {
+    const agent = await testAgent()
+    const from = await source()
+    const ip = `${agent.net}.1.1`
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 20 } })
+    const before = process.cpuUsage()
+    const counts = await bytesIn(1200, agent, ip, 4, from.host)
+    const cpu = process.cpuUsage(before)
+    const total = counts.reduce((sum, bytes) => sum + bytes, 0)
+    // 3 MB in 1.2 s, and what the bucket holds; clients may see less of it than the agent has sent.
+    expect(total).toBeGreaterThan(1_200_000)
+    expect(total).toBeLessThan(4_500_000)
+    expect(Math.min(...counts) / Math.max(...counts)).toBeGreaterThan(0.4)
+    expect((cpu.user + cpu.system) / 1000).toBeLessThan(900)
+  })
+
+  test('is another one at once when the plan changes, for open connections too', async () => {
+    const agent = await testAgent()
+    const from = await source()
+    const ip = `${agent.net}.1.1`
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 0.5 } })
+    const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', from.host)
+    let bytes = 0
+    rawClient.socket.removeAllListeners('data')
+    rawClient.socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    await until('the first bytes', () => bytes > 0)
+    expect(bytes).toBeLessThan(1_000_000)
+    await lease(agent.call, 'u', [`${ip}/32`])
+    await until('full speed', () => bytes > 20_000_000)
+    expect(rawClient.closed).toBe(false)
+  })
+
+  test('holds for connections that follow on each other, for what they bring along too', async () => {
+    const agent = await testAgent()
+    const size = 60_000
+    const big = await tcpTarget(socket =>
+      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`))
+    )
+    const [down, up] = [`${agent.net}.1.1`, `${agent.net}.1.2`]
+    await lease(agent.call, 'down', [`${down}/32`], { limits: { mbps: 4 } })
+    await lease(agent.call, 'up', [`${up}/32`], { limits: { mbps: 0.01 } })
+    const began = performance.now()
+    for (let n = 0; n < 15; n++) {
+      expect((await proxied(down, agent.proxyPort, 'down', `http://${big.host}/`)).body).toHaveLength(size)
+    }
+    // 900 kB at half a megabyte a second, but for what the bucket holds.
+    expect(performance.now() - began).toBeGreaterThan(1200)
+    const before = performance.now()
+    const head = `POST http://${big.host}/ HTTP/1.1\r\nHost: x\r\n${basic('up')}Content-Length: ${size}\r\n\r\n`
+    let taken = 0
+    for (let n = 0; n < 10; n++) {
+      const rawClient = new RawClient(up, agent.proxyPort).send(`${head}${'x'.repeat(size)}`)
+      const [, status] = await rawClient.take(/^HTTP\/1\.1 (\d{3}) /)
+      if (status === '200') taken++
+      else expect(status).toBe('429')
+      rawClient.socket.destroy()
+    }
+    // The bucket holds one, and what is owed may be another; a slow machine earns more.
+    expect(taken).toBeLessThanOrEqual(3 + ((performance.now() - before) * 1.25) / size)
+  })
+
+  test('of uploads is limited too', async () => {
+    const agent = await testAgent()
+    let got = 0
+    const sink = await tcpTarget(socket => void socket.on('data', chunk => (got += chunk.length)))
+    const ip = `${agent.net}.1.1`
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 8 } })
+    const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', sink.host)
+    rawClient.send(Buffer.alloc(1_500_000))
+    const began = performance.now()
+    await until('all of it', () => got === 1_500_000)
+    // 1 MB a second, after the burst.
+    expect(performance.now() - began).toBeGreaterThan(1000)
+  })
+})
+
+describe('a quota', () => {
+  test('ends tunnels when it is used up, and refuses what comes then, readably; a new one opens again', async () => {
+    const agent = await testAgent()
+    const from = await source()
+    const target = await httpTarget()
+    const ip = `${agent.net}.1.1`
+    const quota = (id: string, bytes: number) =>
+      lease(agent.call, 'u', [`${ip}/32`], { limits: { quota: { id, bytes } } })
+    await quota('1', 1_000_000)
+    const { status, rawClient } = await tunnel(ip, agent.proxyPort, 'u', from.host)
+    expect(status).toBe(200)
+    await until('the tunnel to end', () => rawClient.closed)
+    expect(rawClient.received.length).toBeGreaterThan(1_000_000)
+    const refused = await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('traffic of this plan is used up')])
+    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), target.port)).code).toBe(2)
+    expect(await codesOf(agent.call, 'u')).toEqual({ quota: 3 })
+    // The same again gives nothing.
+    await quota('1', 1_000_000)
+    expect(await statusOf(agent, ip, 'u', target.host)).toBe(403)
+    // More of the same goes on where it ended.
+    await quota('1', 50_000_000)
+    await until('more', async () => (await statusOf(agent, ip, 'u', target.host)) === 200)
+    await quota('2', 1_000_000)
+    expect(await statusOf(agent, ip, 'u', target.host)).toBe(200)
+    await quota('3', 0)
+    expect(await statusOf(agent, ip, 'u', target.host)).toBe(403)
+    await lease(agent.call, 'u', [`${ip}/32`])
+    expect(await statusOf(agent, ip, 'u', target.host)).toBe(200)
+  })
+
+  test('counts on after a restart', async () => {
+    const folder = await tempFolder()
+    const first = await testAgent({ config: { folder } })
+    const target = await httpTarget()
+    const ip = `${first.net}.1.1`
+    await lease(first.call, 'u', [`${ip}/32`], { limits: { quota: { id: '1', bytes: 10 } } })
+    // One that is on its way when the quota ends is reset.
+    const answered = () => proxied(ip, first.proxyPort, 'u', `http://${target.host}/`).catch(() => null)
+    await until('the quota to end', async () => (await answered())?.status === 403)
+    await first.close()
+    const started = await startAgent(testConfig(folder), { log: silent })
+    if (!started.ok) throw new Error(started.message)
+    onEnd(() => started.agent.close())
+    expect((await tunnel(ip, started.agent.proxyPort, 'u', target.host)).status).toBe(403)
+  })
+
+  test('that makes no sense is refused, and limits are part of what is compared', async () => {
+    const agent = await testAgent()
+    const ip = `${agent.net}.1.1/32`
+    const put = (limits: unknown) => agent.call('PUT', '/api/users/u', { password: 'p', prefixes: [ip], limits })
+    expect((await put({ quota: { id: '1', bytes: -1 } })).status).toBe(400)
+    expect((await put({ mbps: 0 })).status).toBe(400)
+    const hashes = []
+    for (const limits of [
+      undefined,
+      {},
+      { mbps: 1 },
+      { mbps: 2 },
+      { connections: 1 },
+      { quota: { id: '1', bytes: 1 } }
+    ])
+      hashes.push(String((await put(limits)).json['hash']))
+    expect(hashes[1]).toBe(hashes[0])
+    expect(new Set(hashes).size).toBe(5)
+  })
+})
+
+test.runIf(process.platform === 'linux')(
+  'several workers share what a user may have: connections and quota',
+  async () => {
+    const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '2' })
+    const call = caller(agent.port)
+    const net = randomNet()
+    const target = await httpTarget()
+    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
+    await lease(call, 'many', [`${net}.1.1/32`], { limits: { connections: 20 } })
+    await lease(call, 'much', [`${net}.1.2/32`], { limits: { quota: { id: '1', bytes: 3000 } } })
+    let open = 0
+    const more = async (): Promise<boolean> => {
+      const { status } = await tunnel(`${net}.1.1`, agent.proxyPort, 'many', target.host)
+      if (status === 200) open++
+      return status === 429
+    }
+    await until('the limit', more)
+    // What one worker has is known to the other some milliseconds later; alone each would take all twenty.
+    expect(open).toBeLessThan(35)
+    for (let n = 0; n < 10; n++) expect(await more()).toBe(true)
+    const visit = async (): Promise<number> =>
+      (await proxied(`${net}.1.2`, agent.proxyPort, 'much', `http://${target.host}/`)).status
+    // One that is on its way when the quota ends is reset.
+    await until('the quota to end', async () => (await visit().catch(() => 0)) === 403)
+    for (let n = 0; n < 10; n++) expect(await visit()).toBe(403)
+  },
+  60_000
+)

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+
+const KINDS = ['none', 'error500', 'throttled', 'html', 'half', 'timeout', 'unauthorized', 'forbidden'] as const
+/** What to answer instead of the truth, for the next `next` calls whose path contains `path`. */
+type ApiFault = { kind: Exclude<(typeof KINDS)[number], 'none'>; next: number; path: string }
+
+export const ApiFaultBody = z.object({
+  kind: z.enum(KINDS),
+  next: z.number().int().min(1).max(1000).default(1),
+  /** A part of the path, such as `oauth2/token` or `gateway/bot`. */
+  path: z.string().default('')
+})
+
+/** Lets the platform's API, that of bots and the sign-in alike, misbehave on purpose. */
+export function apiFaults(app: FastifyInstance) {
+  let fault: ApiFault | null = null
+
+  app.addHook('onRequest', async (request, reply) => {
+    const path = request.url
+    if (!fault || fault.next === 0 || !/^\/api\/(v10|oauth2)\//.test(path) || !path.includes(fault.path)) return
+    fault.next--
+    await answer(fault.kind, request, reply)
+    return reply
+  })
+
+  return {
+    set({ kind, next, path }: z.infer<typeof ApiFaultBody>): void {
+      fault = kind === 'none' ? null : { kind, next, path }
+    }
+  }
+}
+
+async function answer(kind: ApiFault['kind'], request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (kind === 'error500') void reply.code(500).send({ message: '500: Internal Server Error', code: 0 })
+  if (kind === 'unauthorized') void reply.code(401).send({ message: '401: Unauthorized', code: 0 })
+  if (kind === 'forbidden') void reply.code(403).send({ message: 'Missing Access', code: 50001 })
+  if (kind === 'html') void reply.type('text/html').send('<html><title>Something is in the way</title></html>')
+  if (kind === 'throttled')
+    void reply
+      .code(429)
+      .header('retry-after', '60')
+      .send({ message: 'You are being rate limited.', retry_after: 60, global: false })
+  if (kind === 'half') {
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+    reply.raw.write('{"id": "3100')
+    reply.raw.socket?.end()
+  }
+  if (kind === 'timeout') {
+    // Silent until the client gives up, or until the stand-in ends and closes its connections.
+    reply.hijack()
+    await once(request.raw.socket, 'close')
+  }
+}

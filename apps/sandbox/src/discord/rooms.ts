@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { openStore } from '../kit/store.ts'
+import type { ChatUser } from './discord.ts'
+
+/** The one guild of the stand-in. */
+export const GUILD = { id: '340000000000000001', name: 'Netlet community' } as const
+/** The channels that it has; the demo's settings name the first one. */
+export const CHANNELS = [
+  { id: '330000000000000001', name: 'general' },
+  { id: '330000000000000002', name: 'off-topic' }
+] as const
+export const demoChannel = CHANNELS[0].id
+export const BOT_USER = { id: '90000000000000001', username: 'shop_bot', global_name: 'Shop bot', bot: true } as const
+
+export type Author = ChatUser & { bot?: boolean }
+export type RoomMessage = {
+  id: string
+  channelId: string
+  author: Author
+  content: string
+  /** ISO 8601. */
+  at: string
+  /** The message that it replies to. */
+  replyTo: string | null
+}
+
+/** What is kept; older messages go. */
+const KEPT = 2000
+const EPOCH = 1_420_070_400_000n
+
+type State = { version: 1; lastId: string; messages: RoomMessage[] }
+
+/** The channels' messages, with ids that tell their time as the platform's do. They survive a restart. */
+export async function openRooms(dir: string, now: () => number) {
+  const store = await openStore<State>(join(dir, 'rooms.json'), () => ({ version: 1, lastId: '0', messages: [] }))
+  const state = store.data
+
+  /** Greater than every id before, and of this moment. */
+  function nextId(): string {
+    const ofNow = (BigInt(Math.trunc(now())) - EPOCH) << 22n
+    const last = BigInt(state.lastId)
+    state.lastId = String(ofNow > last ? ofNow : last + 1n)
+    return state.lastId
+  }
+
+  return {
+    nextId,
+
+    write(message: Pick<RoomMessage, 'channelId' | 'author' | 'content'> & { replyTo?: string | null }): RoomMessage {
+      const written = { replyTo: null, ...message, id: nextId(), at: new Date(now()).toISOString() }
+      state.messages.push(written)
+      if (state.messages.length > KEPT) state.messages.splice(0, state.messages.length - KEPT)
+      void store.save().catch(() => {})
+      return written
+    },
+
+    /** Oldest first. With `after`: the first `limit` that follow that id; else the last ones. */
+    read(channelId: string, { after, limit }: { after?: string | undefined; limit: number }): RoomMessage[] {
+      const ofChannel = state.messages.filter(message => message.channelId === channelId)
+      if (after === undefined) return ofChannel.slice(-limit)
+      return ofChannel.filter(message => BigInt(message.id) > BigInt(after)).slice(0, limit)
+    },
+
+    find: (id: string) => state.messages.find(message => message.id === id),
+
+    close: () => store.close()
+  }
+}
+
+export type Rooms = Awaited<ReturnType<typeof openRooms>>
+
+/** A message as the platform's API and its gateway show it. */
+export const messagePayload = ({ id, channelId, author, content, at, replyTo }: RoomMessage) => ({
+  id,
+  channel_id: channelId,
+  type: replyTo === null ? 0 : 19,
+  author: { discriminator: '0', avatar: null, ...author },
+  content,
+  timestamp: at,
+  edited_timestamp: null,
+  tts: false,
+  mention_everyone: false,
+  mentions: [],
+  mention_roles: [],
+  attachments: [],
+  embeds: [],
+  pinned: false,
+  ...(replyTo === null ? {} : { message_reference: { type: 0, message_id: replyTo, channel_id: channelId } })
+})

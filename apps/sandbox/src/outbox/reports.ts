@@ -1,0 +1,101 @@
+import { createHmac, createPublicKey, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
+import type { OutboxMail } from './outbox.ts'
+
+/** What may become of a mail that the service has taken. `deferred` is a try that the service repeats by itself. */
+export const HAPPENED = ['bounced', 'blocked', 'deferred', 'complained'] as const
+export type Happened = (typeof HAPPENED)[number]
+
+export const MAILGUN_KEY = 'sandbox-mailgun-webhook-key'
+
+/** Tells the shop what became of a mail; the status of its answer, null where none came. */
+export type Reporter = {
+  (mail: OutboxMail, happened: Happened): Promise<number | null>
+  /** As the settings of the event webhook show it: SPKI in base64. */
+  publicKey: string
+}
+
+type Options = { shopUrl: string; fetch: typeof fetch; now: () => number; privateKey: KeyObject }
+
+export function createReporter({ shopUrl, fetch: request, now, privateKey }: Options): Reporter {
+  const report = async (mail: OutboxMail, happened: Happened): Promise<number | null> => {
+    const at = Math.floor(now() / 1000)
+    const { path, body, headers } =
+      mail.service === 'mailgun' ? mailgun(mail, happened, at) : sendgrid(mail, happened, at)
+    try {
+      const answer = await request(`${shopUrl}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        signal: AbortSignal.timeout(5000)
+      })
+      return answer.status
+    } catch {
+      return null
+    }
+  }
+
+  function sendgrid(mail: OutboxMail, happened: Happened, at: number) {
+    const kinds = {
+      bounced: {
+        event: 'bounce',
+        type: 'bounce',
+        status: '5.1.1',
+        reason: '550 5.1.1 The email account does not exist.'
+      },
+      blocked: { event: 'bounce', type: 'blocked', status: '5.7.1', reason: '550 5.7.1 Refused by policy.' },
+      deferred: { event: 'deferred', response: '451 Try again later.' },
+      complained: { event: 'spamreport' }
+    }
+    const event = {
+      email: mail.to,
+      timestamp: at,
+      sg_event_id: randomUUID(),
+      sg_message_id: mail.id,
+      ...(mail.idempotency_key === null ? {} : { idempotency_key: mail.idempotency_key }),
+      ...kinds[happened]
+    }
+    const body = JSON.stringify([event])
+    const headers = {
+      'x-twilio-email-event-webhook-timestamp': String(at),
+      'x-twilio-email-event-webhook-signature': sign('sha256', Buffer.from(`${at}${body}`), privateKey).toString(
+        'base64'
+      )
+    }
+    return { path: '/api/mail/sendgrid_events', body, headers }
+  }
+
+  return Object.assign(report, {
+    publicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
+  })
+}
+
+function mailgun(mail: OutboxMail, happened: Happened, at: number) {
+  const failure = (severity: string, reason: string, code: number, message: string) => ({
+    event: 'failed',
+    severity,
+    reason,
+    'delivery-status': { code, message }
+  })
+  const kinds = {
+    bounced: failure('permanent', 'bounce', 550, '5.1.1 The email account does not exist.'),
+    blocked: failure('permanent', 'generic', 550, '5.7.1 Refused by policy.'),
+    deferred: failure('temporary', 'generic', 451, 'Try again later.'),
+    complained: { event: 'complained' }
+  }
+  const token = randomBytes(25).toString('hex')
+  const body = JSON.stringify({
+    signature: {
+      timestamp: String(at),
+      token,
+      signature: createHmac('sha256', MAILGUN_KEY).update(`${at}${token}`).digest('hex')
+    },
+    'event-data': {
+      id: randomUUID(),
+      timestamp: at,
+      recipient: mail.to,
+      'user-variables': mail.idempotency_key === null ? {} : { idempotency_key: mail.idempotency_key },
+      ...kinds[happened]
+    }
+  })
+  return { path: '/api/mail/mailgun_events', body, headers: {} }
+}

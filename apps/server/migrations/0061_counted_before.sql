@@ -1,0 +1,1 @@
+ALTER TABLE "coupons" ADD COLUMN "counted_before" integer DEFAULT 0 NOT NULL;

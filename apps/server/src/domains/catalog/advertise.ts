@@ -1,0 +1,47 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { onSale } from './list-products.ts'
+import { products, variants } from './tables.ts'
+
+/** What is told of a product to those who only pass by: search engines, and programs that show where a link leads. */
+export type Advertised = {
+  id: number
+  name: string
+  /** Plain text. */
+  description: string
+  imageUrl: string | null
+  /** The prices of its variants without rules, exact amounts in the shop's currency. */
+  from: string
+  to: string
+  offers: number
+}
+
+/** A product on sale; undefined where it is none (any more). */
+export async function advertisedProduct(db: Executor, id: number): Promise<Advertised | undefined> {
+  const [row] = await db
+    .select({
+      id: products.id,
+      name: products.name,
+      description: products.description,
+      imageUrl: products.imageUrl,
+      from: sql<string>`min(${variants.price})::text`,
+      to: sql<string>`max(${variants.price})::text`,
+      offers: sql<number>`count(*)::int`
+    })
+    .from(products)
+    .innerJoin(variants, and(eq(variants.productId, products.id), variants.isActive, isNull(variants.deletedAt)))
+    .where(and(eq(products.id, id), isNull(products.deletedAt), onSale()))
+    .groupBy(products.id)
+  return row
+}
+
+/** The ids of products on sale, the first ones first. @param most at most so many */
+export async function productsOnSale(db: Executor, most: number): Promise<number[]> {
+  const rows = await db
+    .select({ id: products.id })
+    .from(products)
+    .where(and(isNull(products.deletedAt), onSale()))
+    .orderBy(asc(products.id))
+    .limit(most)
+  return rows.map(({ id }) => id)
+}

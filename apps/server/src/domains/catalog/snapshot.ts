@@ -1,0 +1,101 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { versionOf } from '../../infra/version.ts'
+import { aclRules } from '../inventory/tables.ts'
+import {
+  collections,
+  productCollections,
+  products,
+  productTags,
+  tags,
+  variants,
+  type Field,
+  type Touched
+} from './tables.ts'
+
+/** A row as it is named and stands. The keys do not hold what differs between a preview and the sync after it. */
+type Rows = Map<string, { name: string; fields: Record<string, Field> }>
+export type Snapshot = Rows
+
+/** What a sync may change, read in six queries: products, variants, rules, collections, tags, and which belong together. */
+export async function takeSnapshot(db: Executor): Promise<Snapshot> {
+  const rows: Rows = new Map()
+  const ours = await db.select().from(products).where(isNull(products.deletedAt))
+  const nameOf = new Map(ours.map(product => [product.id, product.name]))
+  for (const { id, name, valid, oldFlag } of ours) rows.set(`product:${id}`, { name, fields: { name, valid, oldFlag } })
+  for (const one of await db
+    .select()
+    .from(variants)
+    .where(inArray(variants.productId, [...nameOf.keys()])))
+    rows.set(`variant:${one.id}`, {
+      name: `${nameOf.get(one.productId) ?? ''}: ${one.name}`,
+      fields: {
+        product: String(one.productId),
+        name: one.name,
+        option1: one.option1,
+        option2: one.option2,
+        option3: one.option3,
+        price: one.price,
+        isActive: one.isActive,
+        deleted: one.deletedAt !== null
+      }
+    })
+  for (const { id, name, price, valid } of await db.select().from(aclRules).where(isNull(aclRules.deletedAt)))
+    rows.set(`rule:${id}`, { name, fields: { price, valid } })
+  for (const one of await db.select().from(collections))
+    rows.set(`collection:${one.platformId}`, {
+      name: one.name,
+      fields: {
+        name: one.name,
+        description: one.description,
+        image: one.imageUrl,
+        deleted: one.deletedAt !== null
+      }
+    })
+  for (const one of await db.select().from(tags))
+    rows.set(`tag:${one.platformName}`, {
+      name: one.name || one.platformName,
+      fields: { name: one.name, carriers: one.carriers, deleted: one.deletedAt !== null }
+    })
+  await addLinks(db, rows, nameOf)
+  return rows
+}
+
+async function addLinks(db: Executor, rows: Rows, nameOf: ReadonlyMap<number, string>): Promise<void> {
+  const members = await db
+    .select({ productId: productCollections.productId, to: collections.platformId, name: collections.name })
+    .from(productCollections)
+    .innerJoin(collections, eq(collections.id, productCollections.collectionId))
+  const tagged = await db
+    .select({ productId: productTags.productId, to: tags.platformName, name: tags.name })
+    .from(productTags)
+    .innerJoin(tags, and(eq(tags.id, productTags.tagId)))
+  const add = (kind: 'member' | 'tagged', { productId, to, name }: (typeof members)[number]) =>
+    rows.set(`${kind}:${productId}:${to}`, { name: `${nameOf.get(productId) ?? ''}: ${name}`, fields: {} })
+  for (const one of members) add('member', one)
+  for (const one of tagged) add('tagged', one)
+}
+
+/** What differs between two moments, by key. */
+export function difference(before: Snapshot, after: Snapshot): Touched[] {
+  const keys = [...new Set([...before.keys(), ...after.keys()])].toSorted()
+  return keys.flatMap(key => {
+    const [was, is] = [before.get(key), after.get(key)]
+    if (was && is && isSame(was.fields, is.fields)) return []
+    return [{ key, name: is?.name ?? was?.name ?? '', before: was?.fields ?? null, after: is?.fields ?? null }]
+  })
+}
+
+// The database gives back the fields of a record in an order of its own.
+const isSame = (a: Record<string, Field> | null, b: Record<string, Field> | null): boolean =>
+  versionOf({ fields: a }) === versionOf({ fields: b })
+
+/** Rows that are not as a sync left them, but for prices: these follow the platform, whatever is undone. */
+export const changedSince = (now: Snapshot, touched: readonly Touched[]): Touched[] =>
+  touched.filter(({ key, after }) => !isSame(withoutPrice(now.get(key)?.fields ?? null), withoutPrice(after)))
+
+const withoutPrice = (fields: Record<string, Field> | null) => {
+  if (!fields) return null
+  const { price: _price, ...rest } = fields
+  return rest
+}

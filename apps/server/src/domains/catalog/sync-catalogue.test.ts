@@ -1,0 +1,249 @@
+import { routes, type CatalogPreview, type SyncPart } from '@netlet/contract'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { createRule, deleteRule } from '../inventory/index.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { auditLog } from '../../infra/tables.ts'
+import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { addProduct } from './products.fixture.ts'
+import { takeSnapshot } from './snapshot.ts'
+import { catalogSyncs, products, variants } from './tables.ts'
+
+const { catalog } = routes
+const admin = 'admin' as const
+
+let app: Catalogue
+let sandbox: Sandbox
+let dataDir: string
+let ruleId: number
+
+const plan = demoPlans[0]
+const there = plan?.variants[0]
+const rule = demoRules[0]
+if (!plan || !there || !rule) throw new Error('the demo catalogue is empty')
+
+beforeAll(async () => {
+  app = await openCatalogue()
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  await writeSettings(app.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_app_key: secrets.accessToken,
+    shopify_api_secret: secrets.appSecret
+  })
+  const made = await app.ctx.db.transaction(tx =>
+    createRule(
+      { tx },
+      { name: 'Nike', description: '', price: '0.10', platformVariantId: rule.variantId, aclValue: 'nike.com' }
+    )
+  )
+  if (!made.ok) throw new Error(made.reason)
+  ruleId = made.rule.id
+}, 60_000)
+beforeEach(async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+  const { db } = app.ctx
+  await db.execute(sql`truncate catalog_syncs, collections, tags, product_collections, product_tags`)
+  await db.execute(sql`delete from variants`)
+  await db.execute(sql`delete from products`)
+  await db.update(aclRules).set({ price: '0.10', valid: true, platformProductId: null, platformUpdatedAt: null })
+})
+afterAll(async () => {
+  await app.close()
+  await sandbox.close()
+  await removeDataDir(dataDir)
+})
+
+/** A plan here that the platform sells under another name and price, and one that it does not have. */
+async function stock() {
+  const ours = await addProduct(app.ctx.db, { platformId: plan?.id ?? '', name: 'Old name' }, [
+    { platformId: there?.id ?? '', price: '9.99', name: 'Old / Option', option1: 'Old', option2: 'Option' }
+  ])
+  const gone = await addProduct(app.ctx.db, { platformId: '99001', name: 'Gone there' }, [{}])
+  return { ours, gone }
+}
+const preview = async () => {
+  const reply = await app.call(catalog.previewSync, { as: admin })
+  if (reply.code !== 2000) throw new Error(reply.msg)
+  return reply.data
+}
+const sync = (shown: string) => app.call(catalog.sync, { as: admin, body: { plan: shown } })
+const last = async () => (await app.call(catalog.lastSync, { as: admin })).data
+const undo = (id: number) => app.call(catalog.undoSync, { as: admin, params: { id } })
+const part = (shown: CatalogPreview, name: SyncPart) => shown.parts.find(one => one.part === name)
+const everything = async () => [...(await takeSnapshot(app.ctx.db))].toSorted(([a], [b]) => a.localeCompare(b))
+
+test('the preview names what would be added, changed and hidden, and does nothing', async () => {
+  await stock()
+  const before = await everything()
+  const shown = await preview()
+  expect(part(shown, 'products')?.changes).toEqual(
+    expect.arrayContaining([
+      { kind: 'updated', name: plan.title, fields: [{ field: 'name', was: 'Old name', is: plan.title }] },
+      { kind: 'removed', name: 'Gone there', fields: [] }
+    ])
+  )
+  expect(part(shown, 'prices')).toMatchObject({ created: 0, updated: 2, removed: 0 })
+  expect(part(shown, 'prices')?.changes).toContainEqual({
+    kind: 'updated',
+    name: 'Nike',
+    fields: [{ field: 'price', was: '0.10', is: rule.price }]
+  })
+  expect(part(shown, 'collections')).toMatchObject({ created: 3, updated: 0, removed: 0 })
+  expect(part(shown, 'tags')?.changes).toContainEqual({
+    kind: 'created',
+    name: demoRulesProduct.tag,
+    fields: [{ field: 'visibility', was: '', is: 'internal' }]
+  })
+  expect(shown.internal).toEqual([
+    { kind: 'product', name: demoRulesProduct.title, because: [] },
+    { kind: 'tag', name: demoRulesProduct.tag, because: [demoRulesProduct.title] }
+  ])
+  expect(shown.offered).toHaveLength(demoPlans.length - 1)
+  expect(shown.products).toBe(1)
+  expect(await everything()).toEqual(before)
+  expect(await last()).toBeNull()
+})
+
+test('what was seen is done as one command, and again there is nothing to do', async () => {
+  const { ours, gone } = await stock()
+  const shown = await preview()
+  const done = await sync(shown.version)
+  const sum = (kind: 'created' | 'updated' | 'removed') => shown.parts.reduce((all, one) => all + one[kind], 0)
+  expect(done.data).toEqual({ created: sum('created'), updated: sum('updated'), removed: sum('removed') })
+  const { db } = app.ctx
+  expect((await db.select().from(products).where(eq(products.id, ours.id)))[0]).toMatchObject({ name: plan.title })
+  expect((await db.select().from(products).where(eq(products.id, gone.id)))[0]).toMatchObject({ valid: false })
+  expect((await db.select().from(variants).where(eq(variants.productId, ours.id)))[0]?.price).toBe(there.price)
+  expect((await db.select().from(aclRules).where(eq(aclRules.id, ruleId)))[0]?.price).toBe(rule.price)
+  const [entry] = await db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+  expect(entry).toMatchObject({ action: 'product.sync', actorName: 'admin' })
+  const again = await preview()
+  expect(again.parts.map(one => one.changes)).toEqual([[], [], [], []])
+  expect(again.products).toBe(0)
+})
+
+test('visitors never see the tag of the rules, nor a product that holds rules, while its rule is there', async () => {
+  await stock()
+  await sync((await preview()).version)
+  const named = async (as?: 'admin') =>
+    (await app.call(catalog.tags, { ...(as ? { as } : {}), query: { limit: '1000' } })).data.data
+  expect((await named('admin')).find(tag => tag.tag_name === demoRulesProduct.tag)).toMatchObject({ is_internal: true })
+  await expect.poll(async () => (await named()).map(tag => tag.tag_name)).not.toContain(demoRulesProduct.tag)
+  expect((await named()).map(tag => tag.tag_name)).toContain('Social')
+  // Also where the tags alone are taken, and one that an administrator put on a plan.
+  const acl = (await named('admin')).find(tag => tag.tag_name === demoRulesProduct.tag)
+  const [ours] = await app.ctx.db
+    .select()
+    .from(products)
+    .where(and(eq(products.platformId, plan.id)))
+  await app.ctx.db.execute(sql`insert into product_tags values (${ours?.id}, ${acl?.id})`)
+  await app.call(catalog.syncTags, { as: admin })
+  const shelf = async () => (await app.call(catalog.products)).data.data
+  await expect.poll(async () => (await shelf()).length).toBe(1)
+  expect((await shelf())[0]?.product_tags.map(tag => tag.tag_name)).not.toContain(demoRulesProduct.tag)
+  const holder = await addProduct(app.ctx.db, { platformId: demoRulesProduct.id, name: 'Rules on a shelf' }, [{}])
+  await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
+  expect((await shelf()).map(product => product.id)).not.toContain(holder.id)
+  // Without the rule it is a tag and a product like any other.
+  await app.ctx.db.transaction(tx => deleteRule({ tx, now: new Date() } as never, ruleId))
+  await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
+  expect((await named()).map(tag => tag.tag_name)).toContain('acl')
+  await app.ctx.db.update(aclRules).set({ deletedAt: null }).where(eq(aclRules.id, ruleId))
+})
+
+test('a plan that changed meanwhile is refused, and nothing is done', async () => {
+  const { ours } = await stock()
+  const shown = await preview()
+  await app.ctx.db.update(variants).set({ price: '8.88' }).where(eq(variants.productId, ours.id))
+  const before = await everything()
+  expect(await sync(shown.version)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect(await everything()).toEqual(before)
+  const now = await preview()
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: 'Renamed there', silent: true })
+  expect((await sync(now.version)).status).toBe(409)
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: plan.title, silent: true })
+})
+
+test('two at once of the same preview: one is done', async () => {
+  await stock()
+  const shown = await preview()
+  const both = await Promise.all([sync(shown.version), sync(shown.version)])
+  expect(both.map(one => one.status).toSorted((a, b) => a - b)).toEqual([200, 409])
+  expect(await app.ctx.db.$count(catalogSyncs)).toBe(1)
+})
+
+test('the last sync is undone but for prices, once', async () => {
+  await stock()
+  // As a sync of before left it.
+  await app.call(catalog.syncCollections, { as: admin })
+  const before = await everything()
+  await sync((await preview()).version)
+  const paid = new Map((await everything()).map(([key, { fields }]) => [key, fields['price']]))
+  const done = await last()
+  expect(done).toMatchObject({ what: 'catalogue', username: 'admin', undone_at: null, changed: [] })
+  expect((await undo(done?.id ?? 0)).code).toBe(2000)
+  // Rows that the sync had added stay, deleted: the next one brings them back.
+  const restored = (await everything()).filter(([key, { fields }]) => !(key.startsWith('tag:') && fields['deleted']))
+  const asPaid = before.map(([key, one]) => {
+    const price = paid.get(key)
+    return [key, price === undefined ? one : { ...one, fields: { ...one.fields, price } }]
+  })
+  expect(asPaid).not.toEqual(before)
+  expect(restored).toEqual(asPaid)
+  expect(await undo(done?.id ?? 0)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect(await last()).toMatchObject({ undone_at: expect.any(String) })
+  expect(part(await preview(), 'tags')?.created).toBeGreaterThan(0)
+})
+
+test('what changed since a sync keeps it from being undone, and is named', async () => {
+  const { ours } = await stock()
+  await sync((await preview()).version)
+  const done = await last()
+  await app.ctx.db.update(variants).set({ isActive: false }).where(eq(variants.productId, ours.id))
+  const before = await everything()
+  const refused = await undo(done?.id ?? 0)
+  expect(refused).toMatchObject({ status: 409, data: { reason: 'sync_changed' } })
+  expect(refused.msg).toContain(plan.title)
+  expect((await last())?.changed[0]).toContain(plan.title)
+  expect(await everything()).toEqual(before)
+  // A price that the platform changed meanwhile stays as it is, and keeps nothing.
+  await app.ctx.db.update(variants).set({ price: '7.77', isActive: true }).where(eq(variants.productId, ours.id))
+  expect((await undo(done?.id ?? 0)).code).toBe(2000)
+  const [variant] = await app.ctx.db.select().from(variants).where(eq(variants.productId, ours.id))
+  expect(variant?.price).toBe('7.77')
+})
+
+test('taking the tags alone can be undone too, and an earlier sync then not', async () => {
+  await stock()
+  await sync((await preview()).version)
+  const first = await last()
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { tags: ['Brand new'], silent: true })
+  await app.call(catalog.syncTags, { as: admin })
+  const second = await last()
+  expect(second).toMatchObject({ what: 'tags', created: 1 })
+  expect((await undo(first?.id ?? 0)).status).toBe(409)
+  expect((await undo(second?.id ?? 0)).code).toBe(2000)
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { tags: [...plan.tags], silent: true })
+})
+
+test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost'])(
+  '%s: neither preview nor sync leaves anything',
+  async kind => {
+    await stock()
+    const { version } = await preview()
+    const before = await everything()
+    for (const after of [0, 3]) {
+      await control(sandbox, 'POST', '/graphql/faults', { kind, after })
+      expect((await app.call(catalog.previewSync, { as: admin })).status).toBe(503)
+      await control(sandbox, 'POST', '/graphql/faults', { kind, after })
+      expect((await sync(version)).status).toBe(503)
+    }
+    expect(await everything()).toEqual(before)
+    expect(await app.ctx.db.$count(products, isNull(products.deletedAt))).toBe(2)
+  }
+)

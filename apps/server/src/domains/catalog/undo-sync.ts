@@ -1,0 +1,171 @@
+import { refuse, type LastSync } from '@netlet/contract'
+import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { restoreRule } from '../inventory/index.ts'
+import { changedSince, takeSnapshot } from './snapshot.ts'
+import { lockGroupings } from './sync-groupings.ts'
+import {
+  catalogSyncs,
+  collections,
+  productCollections,
+  products,
+  productTags,
+  tags,
+  variants,
+  type Field,
+  type Touched
+} from './tables.ts'
+
+/** Names that one answer gives at most. */
+const NAMED = 20
+
+type SyncRow = typeof catalogSyncs.$inferSelect
+
+async function findLast(db: Executor): Promise<SyncRow | undefined> {
+  const [last] = await db.select().from(catalogSyncs).orderBy(desc(catalogSyncs.id)).limit(1)
+  return last
+}
+
+/** The last sync that changed something, and what of it is another one by now; null before the first. */
+export async function readLastSync(db: Executor): Promise<LastSync | null> {
+  const last = await findLast(db)
+  if (!last) return null
+  const others = last.undoneAt ? [] : changedSince(await takeSnapshot(db), last.touched)
+  return {
+    id: last.id,
+    what: last.what,
+    username: last.by,
+    created_at: iso(last.createdAt),
+    ...last.counts,
+    undone_at: last.undoneAt && iso(last.undoneAt),
+    changed: others.slice(0, NAMED).map(one => one.name),
+    changed_count: others.length
+  }
+}
+
+/**
+ * Makes everything that the last sync changed what it was before, but for prices: the platform's are what customers pay, so no
+ * others are shown. Refuses 'stale' where another sync came after, and
+ * 'sync_changed' where something that it changed is another one since: then nothing is undone.
+ */
+export function undoSync(ctx: AppContext, by: Actor, { id }: { id: number }): Promise<Result<null>> {
+  return command(ctx, by, { unique: { tags_name_key: 'name_taken', variants_options_key: 'conflict' } }, async unit => {
+    await lockGroupings(unit.tx)
+    const last = await findLast(unit.tx)
+    if (!last) return refuse('not_found')
+    if (last.id !== id || last.undoneAt) return refuse('stale')
+    const others = changedSince(await takeSnapshot(unit.tx), last.touched)
+    if (others.length > 0) {
+      const names = others.slice(0, NAMED).map(one => one.name)
+      return refuse('sync_changed', { params: { names: names.join(', ') }, data: { changed: names } })
+    }
+    await restore(unit, last.touched)
+    await unit.tx.update(catalogSyncs).set({ undoneAt: unit.now }).where(eq(catalogSyncs.id, id))
+    unit.audit('product.undo_sync', 'all', { before: last.counts })
+    for (const resource of ['collection', 'tag', 'acl_rule'] as const) unit.publish(resource)
+    return done
+  })
+}
+
+const text = (field: Field | undefined): string => (typeof field === 'string' ? field : '')
+const textOrNull = (field: Field | undefined): string | null => (typeof field === 'string' ? field : null)
+
+async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
+  const { tx } = unit
+  const of = (kind: string) => touched.filter(one => one.key.startsWith(`${kind}:`))
+  const rest = ({ key }: Touched) => key.slice(key.indexOf(':') + 1)
+  for (const one of of('product')) {
+    if (!one.before) continue
+    const { name, valid, oldFlag } = one.before
+    await tx
+      .update(products)
+      .set({ name: text(name), valid: valid === true, oldFlag: oldFlag === true })
+      .where(eq(products.id, Number(rest(one))))
+  }
+  await restoreVariants(unit, of('variant'))
+  for (const one of of('rule'))
+    if (one.before) await restoreRule(unit, Number(rest(one)), { valid: one.before['valid'] === true })
+  for (const one of of('collection')) {
+    const gone = one.before === null || one.before['deleted'] === true
+    await tx
+      .update(collections)
+      .set({
+        deletedAt: gone ? unit.now : null,
+        ...(one.before && {
+          name: text(one.before['name']),
+          description: text(one.before['description']),
+          imageUrl: textOrNull(one.before['image'])
+        })
+      })
+      .where(eq(collections.platformId, rest(one)))
+  }
+  // First those that go, so that their names are free for those that come back.
+  const ofTags = of('tag').toSorted((a, b) => Number(isThere(a)) - Number(isThere(b)))
+  for (const one of ofTags) {
+    const { name, carriers } = one.before ?? {}
+    await tx
+      .update(tags)
+      .set({
+        deletedAt: isThere(one) ? null : unit.now,
+        ...(one.before && { name: text(name), carriers: Array.isArray(carriers) ? carriers : [] })
+      })
+      .where(eq(tags.platformName, rest(one)))
+  }
+  await restoreLinks(tx, touched)
+}
+
+const isThere = ({ before }: Touched): boolean => before !== null && before['deleted'] !== true
+
+async function restoreVariants({ tx, now }: Unit, touched: readonly Touched[]): Promise<void> {
+  const ids = touched.map(({ key }) => Number(key.slice('variant:'.length)))
+  // Two may have swapped their options: out of each other's way first.
+  for (const id of ids)
+    await tx
+      .update(variants)
+      .set({ option1: `moving ${id}` })
+      .where(and(inArray(variants.id, [id]), isNull(variants.deletedAt)))
+  for (const { key, before } of touched) {
+    if (!before) continue
+    await tx
+      .update(variants)
+      .set({
+        name: text(before['name']),
+        option1: textOrNull(before['option1']),
+        option2: textOrNull(before['option2']),
+        option3: textOrNull(before['option3']),
+        isActive: before['isActive'] === true,
+        deletedAt: before['deleted'] === true ? now : null
+      })
+      .where(eq(variants.id, Number(key.slice('variant:'.length))))
+  }
+}
+
+/** Which products were in which collections, and carried which tags. */
+async function restoreLinks(tx: Unit['tx'], touched: readonly Touched[]): Promise<void> {
+  for (const { key, before } of touched) {
+    const [kind, productId, ...to] = key.split(':')
+    if (kind !== 'member' && kind !== 'tagged') continue
+    const platformId = to.join(':')
+    const [found] =
+      kind === 'member'
+        ? await tx.select({ id: collections.id }).from(collections).where(eq(collections.platformId, platformId))
+        : await tx.select({ id: tags.id }).from(tags).where(eq(tags.platformName, platformId))
+    if (!found) continue
+    const product = Number(productId)
+    if (kind === 'member') {
+      const link = { productId: product, collectionId: found.id }
+      if (before) await tx.insert(productCollections).values(link).onConflictDoNothing()
+      else
+        await tx
+          .delete(productCollections)
+          .where(and(eq(productCollections.productId, product), eq(productCollections.collectionId, found.id)))
+    } else if (before)
+      await tx.insert(productTags).values({ productId: product, tagId: found.id }).onConflictDoNothing()
+    else await tx.delete(productTags).where(and(eq(productTags.productId, product), eq(productTags.tagId, found.id)))
+  }
+}

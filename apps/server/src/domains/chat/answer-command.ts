@@ -1,0 +1,126 @@
+import { fillIn, type Language, type Params, type Settings } from '@netlet/contract'
+import { and, asc, eq, gt, inArray, or } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { AskedCommand } from '../../integrations/discord/bot.ts'
+import { users } from '../accounts/tables.ts'
+import { expiry, listed, orders } from '../orders/tables.ts'
+import { chatPointsOfDay, pendingCoins } from '../rewards/index.ts'
+import { chatTexts, type ChatText } from './texts.ts'
+
+export type ChatAnswer = { content: string; link: { label: string; url: string } | null }
+
+const SHOWN_ORDERS = 10
+
+/** Who asks: the bound user, and in which language it is answered. */
+type Asker = { user: BoundUser | undefined; say: (text: ChatText, params?: Params) => string }
+type BoundUser = { id: number; username: string; isActive: boolean; coins: number; levelPoints: number }
+
+/** Answers a slash command of a member; the answer is for that member alone. */
+export async function answerCommand(
+  ctx: AppContext,
+  settings: Settings,
+  { name, userId, locale }: Pick<AskedCommand, 'name' | 'userId' | 'locale'>
+): Promise<ChatAnswer> {
+  const [user] = await ctx.db
+    .select({
+      id: users.id,
+      username: users.username,
+      isActive: users.isActive,
+      coins: users.coins,
+      levelPoints: users.levelPoints,
+      language: users.language
+    })
+    .from(users)
+    .where(eq(users.discordId, userId))
+  const say = sayIn(user?.language ?? languageOf(locale))
+  if (user && !user.isActive) return { content: say('banned'), link: null }
+  if (name === 'bind') return bind(ctx, { user, say })
+  if (name !== 'points' && name !== 'proxies') return { content: say('unknownCommand'), link: null }
+  if (!user) return bind(ctx, { user, say })
+  return name === 'points' ? points(ctx, settings, user, say) : proxies(ctx, user, say)
+}
+
+/** The words of a refusal that needs no look at the database. */
+export const refusalIn = (locale: string, text: 'slowly' | 'failed'): ChatAnswer => ({
+  content: sayIn(languageOf(locale))(text),
+  link: null
+})
+
+const sayIn =
+  (language: Language) =>
+  (text: ChatText, params: Params = {}) =>
+    fillIn(chatTexts[language][text], params)
+
+const languageOf = (locale: string): Language => (locale.startsWith('zh') ? 'zh-CN' : 'en')
+
+/** Where a chat account is connected. The password is asked for there. */
+export const settingsPage = ({ config }: Pick<AppContext, 'config'>): string =>
+  `${config.publicUrl}/dashboard/index/setting`
+
+function bind(ctx: AppContext, { user, say }: Asker): ChatAnswer {
+  const content = user ? say('bound', { username: user.username }) : say('unbound')
+  return { content, link: { label: say('openSettings'), url: settingsPage(ctx) } }
+}
+
+async function points(
+  { db, now }: AppContext,
+  settings: Settings,
+  { id, coins, levelPoints }: BoundUser,
+  say: Asker['say']
+): Promise<ChatAnswer> {
+  const [pending, today] = await Promise.all([pendingCoins(db, id, now()), chatPointsOfDay(db, id, now())])
+  const most = settings.discord_bot_max_points_per_day
+  return { content: say('points', { coins, pending, level: levelPoints, today, most }), link: null }
+}
+
+async function proxies({ db, now, config }: AppContext, { id }: BoundUser, say: Asker['say']): Promise<ChatAnswer> {
+  const rows = await db
+    .select({
+      productName: orders.productName,
+      variantName: orders.variantName,
+      quantity: orders.quantity,
+      live: orders.deliveryNum,
+      state: orders.state,
+      expiredAt: orders.expiredAt,
+      graceUntil: orders.graceUntil
+    })
+    .from(orders)
+    .where(
+      and(
+        eq(orders.userId, id),
+        listed(orders),
+        or(
+          inArray(orders.state, ['paid', 'delivering', 'partly_delivered', 'delivered', 'failed']),
+          and(eq(orders.state, 'expired'), gt(orders.graceUntil, now()))
+        )
+      )
+    )
+    .orderBy(asc(expiry(orders)), asc(orders.id))
+    .limit(SHOWN_ORDERS + 1)
+  const link = { label: say('openOrders'), url: `${config.publicUrl}/dashboard/index/proxies` }
+  if (rows.length === 0) return { content: say('noOrders'), link }
+  const lines = rows.slice(0, SHOWN_ORDERS).map(row =>
+    say('order', {
+      name: row.productName === row.variantName ? row.productName : `${row.productName}, ${row.variantName}`,
+      live: row.live,
+      quantity: row.quantity,
+      term: termOf(row, now(), say)
+    }).slice(0, 160)
+  )
+  if (rows.length > SHOWN_ORDERS) lines.push(say('more'))
+  return { content: [say('orders'), ...lines].join('\n'), link }
+}
+
+type Term = { state: string; expiredAt: Date | null; graceUntil: Date | null }
+
+function termOf({ state, expiredAt, graceUntil }: Term, now: Date, say: Asker['say']): string {
+  if (state === 'expired' && graceUntil) return say('grace', clock(graceUntil))
+  if (state !== 'delivered' && state !== 'partly_delivered') return say('paid')
+  if (!expiredAt) return say('noEnd')
+  const days = Math.floor((expiredAt.getTime() - now.getTime()) / DAY)
+  if (days < 1) return say('lastDay', clock(expiredAt))
+  return say(days === 1 ? 'oneDayLeft' : 'daysLeft', { days, ...clock(expiredAt) })
+}
+
+const clock = (at: Date) => ({ date: iso(at).slice(0, 10), time: iso(at).slice(11, 16) })

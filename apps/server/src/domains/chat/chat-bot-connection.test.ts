@@ -1,0 +1,246 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { chatEvents, pointRecords } from '../rewards/tables.ts'
+import { chatBot, chatCursors } from './tables.ts'
+import { CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+
+let chat: Chat
+
+beforeAll(async () => {
+  chat = await startChat()
+  await chat.settings({
+    discord_bot_token: TOKEN,
+    discord_bot_channels: CHANNEL,
+    discord_bot_points_per_message: 1,
+    discord_bot_max_points_per_day: 1000
+  })
+})
+beforeEach(() => chat.stopBots())
+afterEach(async () => {
+  await chat.stopBots()
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await chat.call('POST', '/gateway', {
+    mute: false,
+    refuse_intents: false,
+    forgetful: false,
+    heartbeat_ms: 41_250,
+    next: null
+  })
+  await chat.shop.ctx.db.delete(chatBot)
+})
+afterAll(() => chat.close())
+
+let names = 0
+const newMember = async () => {
+  names += 1
+  const name = `member.${names}`
+  return { name, id: await chat.member(name) }
+}
+const recordsOf = (id: number) => chat.shop.ctx.db.$count(pointRecords, eq(pointRecords.userId, id))
+
+test('a connection that breaks, is told to reconnect or falls silent is resumed: nothing is lost, nothing counts twice', async () => {
+  const { name, id } = await newMember()
+  await chat.call('POST', '/gateway', { heartbeat_ms: 100 })
+  chat.start()
+  await chat.connected()
+  const { identified } = await chat.gateway()
+  let sent = 0
+  for (const trouble of [
+    { action: 'drop' },
+    { action: 'reconnect' },
+    { action: 'close', code: 4000 },
+    { mute: true }
+  ]) {
+    const { resumed } = await chat.gateway()
+    await chat.write({ user: name, count: 3 })
+    await chat.call('POST', '/gateway', trouble)
+    await chat.write({ user: name, count: 3 })
+    await expect.poll(async () => (await chat.gateway()).resumed, SOON).toBeGreaterThan(resumed)
+    await chat.call('POST', '/gateway', { mute: false })
+    await chat.write({ user: name })
+    sent += 7
+    await chat.earned(id, sent)
+  }
+  expect(await recordsOf(id)).toBe(sent)
+  expect((await chat.gateway()).identified).toBe(identified)
+})
+
+test('a session that cannot be resumed begins anew, and what was written meanwhile is read from the history', async () => {
+  const { name, id } = await newMember()
+  chat.start()
+  await chat.connected()
+  await chat.write({ user: name, count: 2 })
+  await chat.earned(id, 2)
+  const { identified } = await chat.gateway()
+  await chat.call('POST', '/gateway', { forgetful: true })
+  await chat.call('POST', '/gateway', { action: 'drop' })
+  await chat.write({ user: name, count: 105 })
+  await expect.poll(async () => (await chat.gateway()).identified, SOON).toBeGreaterThan(identified)
+  await chat.write({ user: name })
+  await chat.earned(id, 108)
+})
+
+test('what is written while no bot runs is counted afterwards, within a day, and a new channel from now on', async () => {
+  const { db } = chat.shop.ctx
+  const { name, id } = await newMember()
+  await db.delete(chatCursors)
+  await chat.write({ user: name, count: 2 })
+  chat.start()
+  await chat.connected()
+  await vi.waitFor(async () => expect(await db.$count(chatCursors)).toBe(1), SOON)
+  await chat.write({ user: name })
+  await chat.earned(id, 1)
+  await chat.stopBots()
+  await chat.connected(0)
+  await chat.write({ user: name, count: 4 })
+  chat.start()
+  await chat.earned(id, 5)
+  await chat.stopBots()
+  // A cursor of before everything: all of the last day is read, also what was written before the first bot.
+  await db.update(chatCursors).set({ messageId: '1' })
+  await db.delete(chatEvents)
+  chat.start()
+  await chat.connected()
+  await chat.write({ user: name })
+  await chat.earned(id, 8)
+  // The records know what was counted, even where the reports are forgotten.
+  expect(await recordsOf(id)).toBe(8)
+})
+
+test('one of many processes connects; when it is killed, another one takes over and counts what was written meanwhile', async () => {
+  const { name, id } = await newMember()
+  const { config } = chat.shop.ctx
+  const child = fork(fileURLToPath(new URL('./bot-process.fixture.ts', import.meta.url)), [], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      DATABASE_URL: config.databaseUrl,
+      APP_SECRET: config.appSecret,
+      PUBLIC_URL: 'http://shop.example.com',
+      DISCORD_URL: chat.sandbox.url,
+      LOG_LEVEL: 'silent'
+    },
+    execArgv: []
+  })
+  const ended = once(child, 'exit')
+  try {
+    await chat.connected()
+    await chat.write({ user: name })
+    await chat.earned(id, 1)
+    const { connections } = await chat.gateway()
+    for (let n = 0; n < 3; n++) chat.start({ connectMs: 20_000 })
+    await chat.write({ user: name })
+    await chat.earned(id, 2)
+    expect((await chat.gateway()).connections).toBe(connections)
+    child.kill('SIGKILL')
+    await ended
+    await chat.write({ user: name, count: 3 })
+    await chat.connected()
+    await chat.earned(id, 5)
+    expect((await chat.gateway()).connections).toBe(connections + 1)
+    expect((await chat.gateway()).sessions).toHaveLength(1)
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+})
+
+test('the shop’s own times let another process take over within 30 s', async () => {
+  const { TIMES } = await import('./run-bot.ts')
+  expect(TIMES.leaseMs + TIMES.everyMs).toBeLessThan(28_000)
+  expect(TIMES.backoff(1, 'unreachable')).toBe(5000)
+  expect(TIMES.backoff(3, 'unreachable')).toBe(20_000)
+  expect(TIMES.backoff(50, 'unreachable')).toBe(300_000)
+  expect(TIMES.backoff(1, 'token_refused')).toBe(300_000)
+})
+
+test('an API with a fault is told of in words, and the bot comes back by itself', async () => {
+  const bot = chat.start({ backoff: () => 300 })
+  const faults = [
+    ['error500', 'server_error', 'fault of its own (500)'],
+    ['html', 'bad_reply', 'not understood'],
+    ['half', 'unreachable', 'cannot be reached'],
+    ['timeout', 'silent', 'did not answer in time'],
+    ['unauthorized', 'token_refused', 'refused the bot token'],
+    ['throttled', 'rate_limited', 'limiting the calls']
+  ] as const
+  for (const [kind, problem, words] of faults) {
+    await chat.call('POST', '/faults', { kind, next: 1000, path: 'gateway/bot' })
+    await vi.waitFor(async () => {
+      const status = await chat.status()
+      expect(status).toMatchObject({ state: 'waiting', problem, retry_at: expect.any(String) })
+      expect(status.detail).toContain(words)
+    }, SOON)
+  }
+  await chat.call('POST', '/faults', { kind: 'none' })
+  // As long as the platform asks for: 60 s. So does a process that takes over.
+  const { retry_at } = await chat.status()
+  expect(new Date(retry_at ?? 0).getTime() - Date.now()).toBeGreaterThan(40_000)
+  await bot.stop()
+  const { connections } = await chat.gateway()
+  chat.start()
+  await vi.waitFor(async () => expect((await chat.status()).state).toBe('waiting'), SOON)
+  expect((await chat.gateway()).connections).toBe(connections)
+  await chat.shop.ctx.db.update(chatBot).set({ retryAt: null })
+  await chat.connected()
+  await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
+})
+
+test('a gateway with a fault is told of in words, and ends neither the process nor the tries', async () => {
+  chat.start({ connectMs: 1000, backoff: () => 300 })
+  const faults = [
+    [{ next: { kind: 'half', count: 1000 } }, 'silent'],
+    [{ next: { kind: 'broken', count: 1000 } }, 'crashed'],
+    [{ next: null, refuse_intents: true }, 'intents_refused']
+  ] as const
+  for (const [fault, problem] of faults) {
+    await chat.call('POST', '/gateway', fault)
+    await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'waiting', problem }), SOON)
+  }
+  await chat.call('POST', '/gateway', { refuse_intents: false })
+  await chat.connected()
+})
+
+test('a connection that keeps breaking is given up, and tried anew after a pause', async () => {
+  const { name, id } = await newMember()
+  chat.start()
+  await chat.connected()
+  await chat.write({ user: name })
+  await chat.earned(id, 1)
+  await chat.call('POST', '/gateway', { next: { kind: 'silent', count: 1000 }, action: 'drop' })
+  await chat.write({ user: name })
+  await vi.waitFor(async () => expect((await chat.status()).problem).toBe('silent'), SOON)
+  await chat.call('POST', '/gateway', { next: null })
+  await chat.earned(id, 2)
+})
+
+test('a history that cannot be read is asked for again before anything that follows it is counted', async () => {
+  const { name, id } = await newMember()
+  chat.start()
+  await chat.connected()
+  await chat.write({ user: name })
+  await chat.earned(id, 1)
+  await chat.stopBots()
+  await chat.write({ user: name, count: 2 })
+  await chat.call('POST', '/faults', { kind: 'error500', next: 1000, path: '/messages' })
+  chat.start()
+  await vi.waitFor(async () => expect((await chat.status()).problem).toBe('server_error'), SOON)
+  await chat.write({ user: name })
+  expect(await chat.coinsOf(id)).toBe(1)
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await chat.earned(id, 4)
+})
+
+test('without a token there is no bot, and nothing is said of one', async () => {
+  const { connections } = await chat.gateway()
+  await chat.settings({ discord_bot_token: '' })
+  const bot = chat.start()
+  expect(await chat.status()).toMatchObject({ state: 'off', problem: null })
+  await bot.stop()
+  expect(await chat.shop.ctx.db.$count(chatBot)).toBe(0)
+  expect((await chat.gateway()).connections).toBe(connections)
+  await chat.settings({ discord_bot_token: TOKEN })
+  expect((await chat.status()).state).toBe('absent')
+})

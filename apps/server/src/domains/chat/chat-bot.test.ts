@@ -1,0 +1,183 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { DAY } from '../../infra/clock.ts'
+import { addOrders, addGroup } from '../inventory/fixtures.ts'
+import { orders } from '../orders/tables.ts'
+import { users } from '../accounts/tables.ts'
+import { pointRecords } from '../rewards/tables.ts'
+import { chatTold } from './tables.ts'
+import { CHANNEL, OTHER_CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+
+let chat: Chat
+const EARNING = {
+  discord_bot_token: TOKEN,
+  discord_bot_channels: CHANNEL,
+  discord_bot_points_per_message: 3,
+  discord_bot_max_points_per_day: 10
+}
+
+beforeAll(async () => {
+  chat = await startChat()
+  await chat.settings(EARNING)
+  chat.start()
+  await chat.connected()
+})
+afterAll(() => chat.close())
+
+/** Lets everything that was written before be counted: the channel is counted in its order. */
+async function settled() {
+  const marker = await chat.member(
+    `marker${(await chat.gateway()).connections}.${Math.random().toString(36).slice(2, 8)}`
+  )
+  const [row] = await chat.shop.ctx.db.select({ name: users.discordName }).from(users).where(eq(users.id, marker))
+  await chat.write({ user: row?.name ?? '' })
+  await chat.earned(marker, 3)
+}
+
+test('messages earn coins up to the day’s most, once each; bots, edits, repeats, other channels and talks of two earn none', async () => {
+  const anna = await chat.member('anna')
+  const [first] = await chat.write({ user: 'anna', repeat: 3 })
+  await chat.earned(anna, 3)
+  await chat.call('PATCH', '/rooms', { message_id: first })
+  await chat.write({ user: 'anna', channel_id: OTHER_CHANNEL })
+  await chat.write({ user: 'anna', bot: true })
+  await chat.write({ user: 'anna', direct: true })
+  await settled()
+  expect(await chat.coinsOf(anna)).toBe(3)
+  await chat.write({ user: 'anna', count: 5, repeat: 2 })
+  await chat.earned(anna, 10)
+  await settled()
+  const records = await chat.shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, anna))
+  expect(records.map(({ point, cause }) => [point, cause.startsWith('chat:')])).toEqual(
+    [3, 3, 3, 1].map(point => [point, true])
+  )
+})
+
+test('a stranger is told once how to connect the account, after a restart too', async () => {
+  const replies = async () => (await chat.room()).filter(message => message.author.bot)
+  const before = (await replies()).length
+  const [first] = await chat.write({ user: 'stranger', count: 3 })
+  await expect.poll(async () => (await replies()).length, SOON).toBe(before + 1)
+  expect((await replies())[0]).toMatchObject({
+    replyTo: first,
+    content: expect.stringContaining('http://shop.example.com/dashboard/index/setting')
+  })
+  await chat.stopBots()
+  chat.start()
+  await chat.connected()
+  await chat.write({ user: 'stranger' })
+  await settled()
+  expect(await replies()).toHaveLength(before + 1)
+  const stored = await chat.shop.ctx.db.select().from(chatTold)
+  expect(JSON.stringify(stored)).not.toContain('stranger')
+})
+
+test('a message to a stranger that the platform did not take is sent with the next one', async () => {
+  const replies = async () => (await chat.room()).filter(message => message.author.bot).length
+  const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
+  const before = { replies: await replies(), told: await told() }
+  await chat.call('POST', '/faults', { kind: 'error500', next: 50, path: '/messages' })
+  await chat.write({ user: 'newcomer' })
+  await settled()
+  await expect.poll(told, SOON).toBe(before.told)
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await chat.write({ user: 'newcomer' })
+  await expect.poll(replies, SOON).toBe(before.replies + 1)
+})
+
+test('/points, /proxies and /bind answer their caller alone, in the caller’s language', async () => {
+  const { db } = chat.shop.ctx
+  const ines = await chat.member('ines')
+  await chat.write({ user: 'ines' })
+  await chat.earned(ines, 3)
+  await expect.poll(async () => (await chat.call<{ name: string }[]>('GET', '/commands')).length, SOON).toBe(3)
+  const points = await chat.ask('ines', 'points')
+  expect(points).toMatchObject({ ephemeral: true, content: expect.stringContaining('Coins: 3') })
+  expect(points?.content).toContain('not yet to be spent: 3')
+  expect(points?.content).toContain('today: 3 of 10')
+  expect((await chat.ask('ines', 'proxies'))?.content).toBe('You have no orders with proxies.')
+
+  const [live = 0, expired = 0, others = 0, unpaid = 0] = await addOrders(db, await addGroup(db, 'chat', []), 4)
+  const own = {
+    userId: ines,
+    productName: 'Metro ISP',
+    variantName: 'New York',
+    quantity: 8,
+    amount: '8.00',
+    deliveryNum: 8
+  }
+  const inDays = (days: number) => new Date(Date.now() + days * DAY + 60_000)
+  await db
+    .update(orders)
+    .set({ ...own, state: 'delivered', expiredAt: inDays(12) })
+    .where(eq(orders.id, live))
+  await db
+    .update(orders)
+    .set({ ...own, state: 'expired', expiredAt: inDays(-1), graceUntil: inDays(0.5), productName: 'Old plan' })
+    .where(eq(orders.id, expired))
+  await db
+    .update(orders)
+    .set({ state: 'delivered', productName: 'Of another', expiredAt: inDays(3) })
+    .where(eq(orders.id, others))
+  await db
+    .update(orders)
+    .set({ ...own, productName: 'Never paid' })
+    .where(eq(orders.id, unpaid))
+  const listed = await chat.ask('ines', 'proxies')
+  expect(listed).toMatchObject({ ephemeral: true, link: { url: 'http://shop.example.com/dashboard/index/proxies' } })
+  expect(listed?.content).toMatch(
+    /^Your orders:\n• Old plan, New York · .*expired; renew it until .*\n• Metro ISP, New York · 8 of 8 proxies · 12 days left/
+  )
+  expect(listed?.content).not.toMatch(/Of another|Never paid/)
+
+  expect(await chat.ask('ines', 'bind')).toMatchObject({
+    ephemeral: true,
+    content: expect.stringContaining('belongs to'),
+    link: { url: 'http://shop.example.com/dashboard/index/setting' }
+  })
+  const nobody = { ephemeral: true, link: { url: 'http://shop.example.com/dashboard/index/setting' } }
+  expect(await chat.ask('passer.by', 'points')).toMatchObject({ ...nobody, content: expect.stringContaining('nobody') })
+  expect(await chat.ask('passer.by', 'bind', 'zh-CN')).toMatchObject({
+    ...nobody,
+    content: expect.stringContaining('绑定')
+  })
+  await db.update(users).set({ isActive: false }).where(eq(users.id, ines))
+  expect((await chat.ask('ines', 'points'))?.content).toBe('This account has been banned')
+  // Each is asked of the database; one member does not keep the others waiting.
+  for (let n = 0; n < 4; n++) await chat.ask('passer.by', 'points')
+  expect((await chat.ask('passer.by', 'points'))?.content).toBe('Too many requests, please wait a little')
+})
+
+test('points, cap, channels and the token that are saved take effect without a restart', async () => {
+  const mia = await chat.member('mia')
+  await chat.settings({ discord_bot_points_per_message: 1, discord_bot_channels: OTHER_CHANNEL })
+  await vi.waitFor(async () => {
+    await chat.write({ user: 'mia', channel_id: OTHER_CHANNEL })
+    expect(await chat.coinsOf(mia)).toBeGreaterThan(0)
+  }, SOON)
+  const before = await chat.coinsOf(mia)
+  await chat.write({ user: 'mia', channel_id: CHANNEL })
+  await chat.write({ user: 'mia', channel_id: OTHER_CHANNEL })
+  await expect.poll(() => chat.coinsOf(mia), SOON).toBeGreaterThan(before)
+  await chat.settings({ discord_bot_token: '' })
+  await chat.connected(0)
+  expect(await chat.status()).toMatchObject({ state: 'off', problem: null })
+  await chat.call('POST', '/token', { token: 'another token' })
+  await chat.settings({ ...EARNING, discord_bot_token: 'another token' })
+  await chat.connected()
+  await chat.call('POST', '/token', { token: TOKEN })
+  await vi.waitFor(async () => expect((await chat.status()).problem).toBe('token_refused'), SOON)
+  await chat.settings(EARNING)
+  await chat.connected()
+  await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
+})
+
+test('a channel that the bot cannot read is named, and the others are counted', async () => {
+  await chat.settings({ discord_bot_channels: `990000000000000009, ${CHANNEL}` })
+  await expect.poll(async () => (await chat.status()).unreadable_channels, SOON).toEqual(['990000000000000009'])
+  const nora = await chat.member('nora')
+  await chat.write({ user: 'nora' })
+  await chat.earned(nora, 3)
+  await chat.settings(EARNING)
+  await expect.poll(async () => (await chat.status()).unreadable_channels, SOON).toEqual([])
+})

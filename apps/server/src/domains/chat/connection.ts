@@ -1,0 +1,216 @@
+import type { ChatBotProblem, Settings } from '@netlet/contract'
+import { LRUCache } from 'lru-cache'
+import type { AppContext } from '../../infra/context.ts'
+import { isTemporaryFailure } from '../../infra/db/client.ts'
+import { openBot, type AskedCommand, type ChatMessage } from '../../integrations/discord/bot.ts'
+import { chatChannels, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
+import { answerCommand, refusalIn, settingsPage } from './answer-command.ts'
+import { countedChannels, countMessage, forgetTold, readCursor, setCursor } from './count-message.ts'
+import { COMMANDS, howToBind } from './texts.ts'
+
+/** Of what was written while no bot was there: so many messages of a channel are read, in pages. */
+const PAGE = 100
+const MOST_PAGES = 10
+/** Where the settings name no channel: so many of those that were counted are read. */
+const MOST_CHANNELS = 50
+/** Messages that wait to be counted; more are counted by the next connection, out of the history. */
+const MOST_WAITING = 5000
+/** Members that are being told how to connect; the platform takes some messages a second. */
+const MOST_TOLD = 5
+/** A member asks so many commands in so many milliseconds. */
+const COMMANDS_OF_WINDOW = 5
+const WINDOW_MS = 10_000
+
+export type ConnectionEvents = {
+  onConnected(name?: string): void
+  onLost(): void
+  /** Called once, and last. */
+  onFailed(problem: ChatBotProblem, detail: string, retryAfterMs: number): void
+  onUnreadable(channels: string[]): void
+}
+
+/**
+ * One connection of the bot: counts the messages of each channel one after the other, in their order, and those before
+ * them that were written while no bot was there. Anything that keeps a message from being counted ends the connection:
+ * the next one takes up what is left.
+ */
+export function connectBot(
+  ctx: AppContext,
+  { token, connectMs, settings: first }: { token: string; connectMs: number; settings: Settings },
+  events: ConnectionEvents
+) {
+  let settings = first
+  let over = false
+  let waiting = 0
+  let telling = 0
+  const chains = new Map<string, Promise<void>>()
+  /** Channels whose history was asked for since the session began. */
+  const caughtUp = new Set<string>()
+  const unreadable = new Set<string>()
+  const recent = new LRUCache<string, number>({ max: 5000, ttl: WINDOW_MS, noUpdateTTL: true })
+
+  const bot = openBot(
+    { token, connectMs, baseUrl: ctx.config.discordUrl, commands: COMMANDS },
+    {
+      onSession() {
+        caughtUp.clear()
+        catchUpAll()
+      },
+      onReady: name => events.onConnected(name),
+      onResumed: () => events.onConnected(),
+      onLost: () => events.onLost(),
+      onMessage(message) {
+        if (counts(message.channelId)) enqueue(message.channelId, () => count(message))
+      },
+      onCommand: command => void answer(command),
+      onNote: text => ctx.log.warn({ detail: text }, 'chat bot'),
+      onFailed(problem, detail, retryAfterMs) {
+        over = true
+        events.onFailed(problem, detail, retryAfterMs)
+      }
+    }
+  )
+
+  function counts(channelId: string): boolean {
+    const channels = chatChannels(settings)
+    return channels.length === 0 || channels.includes(channelId)
+  }
+
+  const isOver = () => over
+
+  function fail(problem: ChatBotProblem, detail: string): void {
+    if (over) return
+    over = true
+    void bot.close()
+    events.onFailed(problem, detail, 0)
+  }
+
+  /** Does work for a channel after all that was asked for before, and after its history. */
+  function enqueue(channelId: string, work: () => Promise<void>): void {
+    if (!caughtUp.has(channelId)) {
+      caughtUp.add(channelId)
+      enqueue(channelId, () => catchUp(channelId))
+    }
+    waiting++
+    if (waiting > MOST_WAITING) return fail('crashed', 'More messages came than could be counted.')
+    const run = async () => {
+      waiting--
+      if (over) return
+      await work().catch((error: unknown) => {
+        ctx.log.error({ err: error, channel: channelId }, 'a chat message could not be counted')
+        // What would fail each time is left out; everything else is tried again by the next connection.
+        if (error instanceof HistoryError) fail(error.problem, error.message)
+        else if (isTemporaryFailure(error)) fail('crashed', 'Messages could not be counted.')
+      })
+    }
+    chains.set(channelId, (chains.get(channelId) ?? Promise.resolve()).then(run))
+  }
+
+  function catchUpAll(): void {
+    const channels = chatChannels(settings)
+    for (const channelId of channels) if (!caughtUp.has(channelId)) enqueue(channelId, async () => {})
+    if (channels.length > 0) return
+    void catchUpCounted()
+  }
+
+  /** The settings name no channel: all that were counted before. */
+  async function catchUpCounted(): Promise<void> {
+    try {
+      for (const channelId of await countedChannels(ctx.db, MOST_CHANNELS))
+        if (!caughtUp.has(channelId)) enqueue(channelId, async () => {})
+    } catch (error) {
+      ctx.log.error({ err: error }, 'the channels of the chat bot cannot be read')
+      fail('crashed', 'Messages could not be counted.')
+    }
+  }
+
+  /** Counts what was written since the last message that was counted, within a day. */
+  async function catchUp(channelId: string): Promise<void> {
+    const now = ctx.now().getTime()
+    const cursor = await readCursor(ctx.db, channelId)
+    // A channel that is new to the bot is counted from now on.
+    if (cursor === null) await setCursor(ctx, channelId, firstIdOf(now))
+    const oldest = firstIdOf(now - OLDEST_CHAT_MESSAGE)
+    let after = cursor === null ? firstIdOf(now) : BigInt(cursor) > BigInt(oldest) ? cursor : oldest
+    for (let pages = 0; pages < MOST_PAGES && !isOver(); pages++) {
+      const found = await bot.history(channelId, after, PAGE)
+      if (!found.ok) return lookedInVain(channelId, found)
+      if (unreadable.delete(channelId)) events.onUnreadable([...unreadable])
+      for (const message of found.messages) if (!isOver()) await count(message)
+      if (over || found.last === null) return
+      after = found.last
+      await setCursor(ctx, channelId, after)
+      if (!found.more) return
+    }
+    if (!over) ctx.log.warn({ channel: channelId }, 'more chat messages were written than are counted afterwards')
+  }
+
+  function lookedInVain(channelId: string, { status, message }: { status: number | null; message: string }): void {
+    if (over) return
+    // The channel is gone, or the bot was not let in: what is written there is not told to it either.
+    if (status !== 403 && status !== 404) throw new HistoryError(status, message)
+    ctx.log.warn({ channel: channelId, detail: message }, 'the chat bot cannot read a channel of the settings')
+    unreadable.add(channelId)
+    events.onUnreadable([...unreadable])
+  }
+
+  async function count(message: ChatMessage): Promise<void> {
+    const { tell } = await countMessage(ctx, settings, message, telling < MOST_TOLD)
+    if (!tell) return
+    // Nobody's message waits for that.
+    void tellHowToBind(message)
+  }
+
+  async function tellHowToBind(message: ChatMessage): Promise<void> {
+    telling++
+    const { ok, final } = await bot.reply(message, howToBind(settingsPage(ctx)))
+    telling--
+    if (!ok && !final) await forgetTold(ctx, message.authorId).catch(() => {})
+  }
+
+  async function answer(command: AskedCommand): Promise<void> {
+    const asked = (recent.get(command.userId) ?? 0) + 1
+    recent.set(command.userId, asked)
+    const { content, link } =
+      asked > COMMANDS_OF_WINDOW
+        ? refusalIn(command.locale, 'slowly')
+        : await answerCommand(ctx, settings, command).catch((error: unknown) => {
+            ctx.log.error({ err: error, command: command.name }, 'a command of the chat could not be answered')
+            return refusalIn(command.locale, 'failed')
+          })
+    await bot.answer(command.id, content, link)
+  }
+
+  return {
+    /** Takes up settings that were saved meanwhile. */
+    apply(saved: Settings): void {
+      const before = settings.discord_bot_channels
+      settings = saved
+      if (before === saved.discord_bot_channels) return
+      for (const channelId of unreadable) if (!chatChannels(saved).includes(channelId)) unreadable.delete(channelId)
+      events.onUnreadable([...unreadable])
+      catchUpAll()
+    },
+
+    /** Ends the connection. Nothing is told any more; what is being counted is finished. */
+    async close(): Promise<void> {
+      over = true
+      await bot.close()
+      await Promise.all(chains.values())
+    }
+  }
+}
+
+/** The history of a channel could not be read, for a reason that may pass. */
+class HistoryError extends Error {
+  override name = 'HistoryError'
+  readonly problem: ChatBotProblem
+  constructor(status: number | null, message: string) {
+    super(`The messages of a channel could not be read: ${message}`)
+    this.problem =
+      status === null ? 'bad_reply' : status === 429 ? 'rate_limited' : status >= 500 ? 'server_error' : 'bad_reply'
+  }
+}
+
+/** The platform's ids begin with their time: the first one of a moment. */
+const firstIdOf = (ms: number): string => String((BigInt(Math.trunc(ms)) - 1_420_070_400_000n) << 22n)

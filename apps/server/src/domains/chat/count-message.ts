@@ -1,0 +1,92 @@
+import type { Settings } from '@netlet/contract'
+import { desc, eq, sql } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { ChatMessage } from '../../integrations/discord/bot.ts'
+import { users } from '../accounts/tables.ts'
+import { chatAccountHash, grantForChatMessage, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
+import { chatCursors, chatTold } from './tables.ts'
+
+/** A member is told how to connect the account at a message that is no older than that. */
+const NEWS = 15 * MINUTE
+
+/**
+ * Counts a message, and that it was counted, in one command: what a dying process left uncounted follows the channel's
+ * cursor, and what it counted is known by its id.
+ * @param mayTell false where nobody can be told now; a later message of that member may do
+ * @returns `tell`: its author is bound to nobody and was never told how to be; that is written down as done
+ */
+export function countMessage(
+  ctx: AppContext,
+  settings: Settings,
+  message: ChatMessage,
+  mayTell: boolean
+): Promise<{ tell: boolean }> {
+  return command(ctx, SYSTEM, async unit => {
+    const { tx, now } = unit
+    const { id, authorId, channelId } = message
+    // A clock of the platform's that runs ahead brings nobody a day more.
+    const at = message.at > now ? now : message.at
+    // Whatever its id says: that it was counted would be forgotten.
+    if (now.getTime() - at.getTime() > OLDEST_CHAT_MESSAGE) {
+      await moveCursor(unit, channelId, id)
+      return { tell: false }
+    }
+    const { first } = await grantForChatMessage(unit, ctx.config, settings, {
+      eventId: id,
+      discordId: authorId,
+      channelId,
+      at
+    })
+    await moveCursor(unit, channelId, id)
+    const earns = settings.discord_bot_points_per_message > 0 && settings.discord_bot_max_points_per_day > 0
+    if (!first || !earns || !mayTell || now.getTime() - at.getTime() > NEWS) return { tell: false }
+    const [known] = await tx.select({ id: users.id }).from(users).where(eq(users.discordId, authorId))
+    if (known) return { tell: false }
+    const account = chatAccountHash(ctx.config, authorId)
+    const told = await tx.insert(chatTold).values({ account, at: now }).onConflictDoNothing().returning()
+    return { tell: told.length > 0 }
+  })
+}
+
+/** Takes back that a member was told: the message did not reach the platform. */
+export const forgetTold = (ctx: AppContext, discordId: string): Promise<void> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    await tx.delete(chatTold).where(eq(chatTold.account, chatAccountHash(ctx.config, discordId)))
+  })
+
+/** Up to which message a channel was counted; null where none ever was. */
+export async function readCursor(db: Executor, channelId: string): Promise<string | null> {
+  const [row] = await db
+    .select({ messageId: chatCursors.messageId })
+    .from(chatCursors)
+    .where(eq(chatCursors.channelId, channelId))
+  return row?.messageId ?? null
+}
+
+/** Channels that were counted, those with the latest messages first. */
+export async function countedChannels(db: Executor, limit: number): Promise<string[]> {
+  const rows = await db
+    .select({ channelId: chatCursors.channelId })
+    .from(chatCursors)
+    .orderBy(desc(chatCursors.messageId))
+    .limit(limit)
+  return rows.map(row => row.channelId)
+}
+
+/** Sets a channel's cursor, never back. */
+export const setCursor = (ctx: AppContext, channelId: string, messageId: string): Promise<void> =>
+  command(ctx, SYSTEM, unit => moveCursor(unit, channelId, messageId))
+
+async function moveCursor({ tx }: Unit, channelId: string, messageId: string): Promise<void> {
+  await tx
+    .insert(chatCursors)
+    .values({ channelId, messageId })
+    .onConflictDoUpdate({
+      target: chatCursors.channelId,
+      set: { messageId: sql`greatest(${chatCursors.messageId}, excluded.message_id)` }
+    })
+}

@@ -1,0 +1,120 @@
+import type { ChatBotProblem } from '@netlet/contract'
+import { sql, type SQL } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { hashToken } from '../../infra/secrets.ts'
+import { chatBot } from './tables.ts'
+
+/** What the holder has to know: how long to wait before the next try, in milliseconds. */
+export type Lease = { waitMs: number }
+
+const until = (ms: number): SQL => sql`clock_timestamp() + make_interval(secs => ${ms / 1000}::float8)`
+
+/**
+ * Takes the right to run the bot, or renews it; null while another process has it. What was said of another token is
+ * forgotten.
+ */
+export function takeLease(
+  ctx: AppContext,
+  { holder, token, leaseMs }: { holder: string; token: string; leaseMs: number }
+): Promise<Lease | null> {
+  const hash = hashToken(token)
+  return command(ctx, SYSTEM, async ({ tx }) => {
+    const { rows } = await tx.execute<{ wait: number | null; same: boolean }>(sql`
+      insert into chat_bot as b (holder, lease_until) values (${holder}, ${until(leaseMs)})
+      on conflict (one) do update set holder = excluded.holder, lease_until = excluded.lease_until
+        where b.holder is null or b.holder = excluded.holder or b.lease_until < clock_timestamp()
+      returning (extract(epoch from retry_at - clock_timestamp()) * 1000)::float8 as wait,
+        token_hash is not distinct from ${hash}::bytea as same`)
+    const [row] = rows
+    if (!row) return null
+    if (row.same) return { waitMs: Math.max(0, row.wait ?? 0) }
+    await tx.update(chatBot).set({
+      state: 'connecting',
+      since: sql`clock_timestamp()`,
+      name: null,
+      problem: null,
+      detail: null,
+      failures: 0,
+      retryAt: null,
+      tokenHash: hash,
+      unreadable: []
+    })
+    return { waitMs: 0 }
+  })
+}
+
+/** Gives the right back, so that another process need not wait for its end. */
+export const releaseLease = (ctx: AppContext, holder: string): Promise<void> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    await tx
+      .update(chatBot)
+      .set({ holder: null, leaseUntil: null })
+      .where(sql`${chatBot.holder} = ${holder}`)
+  })
+
+/** Notes how the bot is doing, where this process still runs it. */
+export const noteState = (
+  ctx: AppContext,
+  holder: string,
+  change: { state: 'connecting' } | { state: 'connected'; name?: string }
+): Promise<void> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    const connected = { problem: null, detail: null, retryAt: null }
+    await tx
+      .update(chatBot)
+      .set({ ...change, since: sql`clock_timestamp()`, ...(change.state === 'connected' ? connected : {}) })
+      .where(sql`${chatBot.holder} = ${holder}`)
+  })
+
+/** Notes which channels of the settings the bot cannot read. */
+export const noteUnreadable = (ctx: AppContext, holder: string, unreadable: string[]): Promise<void> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    await tx
+      .update(chatBot)
+      .set({ unreadable })
+      .where(sql`${chatBot.holder} = ${holder}`)
+  })
+
+export type Failure = {
+  problem: ChatBotProblem
+  detail: string
+  /** The wait that the platform asks for (milliseconds). */
+  atLeastMs: number
+  /** It had worked for a while: its failures are counted from one. */
+  afresh: boolean
+}
+
+/**
+ * Notes that the bot failed, and when it is tried again: a process that takes over meanwhile waits as long.
+ * @param backoff the pause after so many failures in a row
+ * @returns the pause, in milliseconds
+ */
+export const noteFailure = (
+  ctx: AppContext,
+  holder: string,
+  { problem, detail, atLeastMs, afresh }: Failure,
+  backoff: (failures: number, problem: ChatBotProblem) => number
+): Promise<number> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    const [row] = await tx
+      .select({ failures: chatBot.failures })
+      .from(chatBot)
+      .where(sql`${chatBot.holder} = ${holder}`)
+      .for('update')
+    const failures = afresh ? 1 : (row?.failures ?? 0) + 1
+    const pause = Math.max(atLeastMs, backoff(failures, problem))
+    await tx
+      .update(chatBot)
+      .set({
+        state: 'waiting',
+        since: sql`clock_timestamp()`,
+        problem,
+        detail,
+        failures,
+        retryAt: until(pause)
+      })
+      .where(sql`${chatBot.holder} = ${holder}`)
+    return pause
+  })

@@ -1,0 +1,15 @@
+import { lt } from 'drizzle-orm'
+import { DAY } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { chatTold } from './tables.ts'
+
+/** The channels' cursors are as many as the platform has channels, and are kept. */
+export const chatRetention: RetentionEntry[] = [
+  {
+    what: 'chat_told',
+    keep: { ms: 365 * DAY },
+    why: 'Members of the chat platform that the bot has told how to connect their account, so that each is told once.',
+    remove: (unit, before, limit) => removeRows(unit, chatTold, lt(chatTold.at, before), limit),
+    count: db => countRows(db, chatTold, chatTold.at)
+  }
+]

@@ -1,0 +1,138 @@
+import type { ChatBotProblem } from '@netlet/contract'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { readSettings } from '../settings/index.ts'
+import { connectBot } from './connection.ts'
+import { noteFailure, noteState, noteUnreadable, releaseLease, takeLease } from './lease.ts'
+
+/** All in milliseconds. */
+export type ChatBotTimes = {
+  /** How often the settings and the lease are looked at. */
+  everyMs: number
+  /** How long a process that says nothing keeps the bot. With `everyMs` it is the time until another one takes over. */
+  leaseMs: number
+  /** How long the platform may take to let the bot in. */
+  connectMs: number
+  /** A connection that lasted so long was a good one: its end is the first failure, not one more. */
+  goodMs: number
+  backoff: (failures: number, problem: ChatBotProblem) => number
+}
+
+export const TIMES: ChatBotTimes = {
+  everyMs: 5000,
+  leaseMs: 20_000,
+  connectMs: 45_000,
+  goodMs: MINUTE,
+  // What an operator has to mend is not mended by asking often; the platform counts how often a bot begins.
+  backoff: (failures, problem) =>
+    problem === 'token_refused' || problem === 'intents_refused'
+      ? 5 * MINUTE
+      : Math.min(5 * MINUTE, 5000 * 2 ** Math.min(failures - 1, 10))
+}
+
+/** What is stopped before the lease is over: the timer of a busy process is late. */
+const MARGIN = 0.85
+
+/**
+ * Runs the chat bot where a token is set, in one process of all that do this. It follows the settings as they are saved.
+ * @returns ends it, and lets another process take over at once
+ */
+export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {}): { stop(): Promise<void> } {
+  const times = { ...TIMES, ...changed }
+  const holder = randomUUID()
+  const ending = new AbortController()
+  let held = false
+  let complained = false
+  let connection: ReturnType<typeof open> | null = null
+  let guard: NodeJS.Timeout | undefined
+
+  async function look(): Promise<void> {
+    const settings = await readSettings(ctx.db, ctx.secrets)
+    const token = settings.discord_bot_token
+    if (token === '') return give()
+    const asked = performance.now()
+    const lease = await takeLease(ctx, { holder, token, leaseMs: times.leaseMs })
+    if (!lease) {
+      held = false
+      return drop()
+    }
+    held = true
+    clearTimeout(guard)
+    // Another process takes over once the lease is over, whatever keeps this one from renewing it.
+    guard = setTimeout(() => void drop(), times.leaseMs * MARGIN - (performance.now() - asked))
+    if (connection && connection.token !== token) await drop()
+    if (connection) return connection.opened.apply(settings)
+    if (lease.waitMs > 0 || ending.signal.aborted) return
+    await noteState(ctx, holder, { state: 'connecting' })
+    connection = open(token, settings)
+  }
+
+  function open(token: string, settings: Awaited<ReturnType<typeof readSettings>>) {
+    let connectedAt: number | null = null
+    const note = (work: Promise<unknown>) =>
+      void work.catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted'))
+    const opened = connectBot(
+      ctx,
+      { token, settings, connectMs: times.connectMs },
+      {
+        onConnected(name) {
+          connectedAt ??= performance.now()
+          note(noteState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
+        },
+        onLost: () => note(noteState(ctx, holder, { state: 'connecting' })),
+        onUnreadable: channels => note(noteUnreadable(ctx, holder, channels)),
+        onFailed(problem, detail, atLeastMs) {
+          const afresh = connectedAt !== null && performance.now() - connectedAt >= times.goodMs
+          const noted = noteFailure(ctx, holder, { problem, detail, atLeastMs, afresh }, times.backoff)
+          const tell = (retryInMs?: number) =>
+            ctx.log.warn({ problem, detail, retryInMs }, 'the chat bot does not work')
+          // Forgotten only then: what is looked at next has to know how long to wait.
+          void noted
+            .then(tell, () => tell())
+            .finally(() => {
+              if (connection?.opened === opened) connection = null
+            })
+        }
+      }
+    )
+    return { token, opened }
+  }
+
+  /** Ends the connection, if there is one. */
+  async function drop(): Promise<void> {
+    const ended = connection
+    connection = null
+    await ended?.opened.close()
+  }
+
+  async function give(): Promise<void> {
+    clearTimeout(guard)
+    await drop()
+    if (held) await releaseLease(ctx, holder)
+    held = false
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        await look()
+        complained = false
+      } catch (error) {
+        if (!complained) ctx.log.warn({ err: error }, 'the chat bot cannot be looked after')
+        complained = true
+      }
+      await sleep(times.everyMs, undefined, { signal: ending.signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  return {
+    async stop() {
+      ending.abort()
+      await running
+      await give().catch((error: unknown) => ctx.log.warn({ err: error }, 'the chat bot was not given back'))
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { ChatBotStatus } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { readSettings } from '../settings/index.ts'
+import { chatBot } from './tables.ts'
+
+/** How the chat bot is doing, as the process that runs it wrote down. */
+export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<ChatBotStatus> {
+  const nothing = { since: null, name: null, problem: null, detail: null, retry_at: null, unreadable_channels: [] }
+  const { discord_bot_token: token } = await readSettings(ctx.db, ctx.secrets)
+  if (token === '') return { state: 'off', ...nothing }
+  const [row] = await ctx.db
+    .select({
+      state: chatBot.state,
+      since: chatBot.since,
+      name: chatBot.name,
+      problem: chatBot.problem,
+      detail: chatBot.detail,
+      retryAt: chatBot.retryAt,
+      unreadable: chatBot.unreadable,
+      runs: sql<boolean>`coalesce(${chatBot.leaseUntil} > clock_timestamp(), false)`
+    })
+    .from(chatBot)
+  if (!row?.runs) return { state: 'absent', ...nothing, problem: row?.problem ?? null, detail: row?.detail ?? null }
+  return {
+    state: row.state,
+    since: isoOrNull(row.since),
+    name: row.name,
+    problem: row.problem,
+    detail: row.detail,
+    retry_at: row.state === 'waiting' ? isoOrNull(row.retryAt) : null,
+    unreadable_channels: row.unreadable
+  }
+}

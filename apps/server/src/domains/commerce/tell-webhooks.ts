@@ -1,0 +1,34 @@
+import type { EventOutcome } from '@netlet/contract'
+import type { Unit } from '../../infra/command.ts'
+import { emitEvent, type Happened } from '../webhooks/index.ts'
+import { needsAttention, type EventResult } from './outcomes.ts'
+
+/** What a report of the platform says that was known before, or that is none of ours. */
+const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['duplicate', 'ignored', 'not_paid'])
+
+/**
+ * Tells the operators' webhooks what came of a report about money: what it was, and where it needs a hand, that as well.
+ * Amounts and what the buyer wrote are read in the console.
+ */
+export async function tellOfPayment(
+  unit: Unit,
+  topic: string,
+  { outcome, about, resolved }: EventResult
+): Promise<void> {
+  const data = {
+    outcome,
+    platform_order: about?.platformOrderName ?? about?.platformOrderId ?? null,
+    order: about?.orderPublicId ?? null
+  }
+  const type = NO_NEWS.has(outcome) ? null : typeOf(topic)
+  if (type) await emitEvent(unit, { type, userId: null, data })
+  if (needsAttention(outcome) && !resolved) await emitEvent(unit, { type: 'payment.attention', userId: null, data })
+}
+
+function typeOf(topic: string): Happened['type'] | null {
+  if (topic === 'orders/paid') return 'payment.received'
+  if (topic.startsWith('disputes/')) return 'payment.disputed'
+  return topic === 'orders/cancelled' || topic === 'refunds/create' || topic === 'reconciled/refund'
+    ? 'payment.refunded'
+    : null
+}

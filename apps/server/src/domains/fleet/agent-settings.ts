@@ -1,0 +1,151 @@
+import {
+  refuse,
+  type AgentSettings,
+  type AgentSettingsForm,
+  type AgentSettingsPlan,
+  type Params,
+  type Reason
+} from '@netlet/contract'
+import {
+  AGENT_SETTING_NAMES,
+  AGENT_SETTINGS,
+  fallbackOf,
+  readSetting,
+  type AgentSettingName
+} from '@netlet/contract/agent-settings'
+import { eq } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf } from '../../infra/version.ts'
+import { agentOf } from './agents.ts'
+import { isInstalling } from './list-servers.ts'
+import { CLIENT_LIST, effectOn, shutsOut } from './provision/effect.ts'
+import { environmentLines } from './provision/layout.ts'
+import { requestProvisioning } from './provision/request.ts'
+import { programIn } from './provision/takeover.ts'
+import { lockServer, readServerRow, type ServerRow } from './server-row.ts'
+import { serverReports, servers } from './tables.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+const isName = (name: string): name is AgentSettingName => AGENT_SETTING_NAMES.some(known => known === name)
+
+/** What is typed, as it is written to the agent: in one form, without what is as it is by itself. */
+function readTexts(texts: Texts): Result<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const [name, text] of Object.entries(texts)) {
+    if (!isName(name)) return fieldRefusal(name, 'setting_unknown')
+    const read = readSetting(name, text)
+    if (!read.ok) return fieldRefusal(name, ...problemOf(name))
+    if (read.value !== fallbackOf(name)) found[name] = read.value
+  }
+  return ok(found)
+}
+
+function problemOf(name: AgentSettingName): [Reason, Params] {
+  const setting = AGENT_SETTINGS[name]
+  if (setting.kind === 'whole') return ['setting_whole', { name, least: setting.least, most: setting.most }]
+  return [`setting_${setting.kind}` as const, { name }]
+}
+
+const present = (row: ServerRow): AgentSettings => ({
+  settings: row.agentSettings,
+  applied: row.agentSettingsApplied,
+  local: row.agentLocalNames,
+  can_apply: row.sshPassword !== null,
+  lines: environmentLines(row.agentSettings),
+  version: versionOf({ settings: row.agentSettings })
+})
+
+export async function readAgentSettings(db: Executor, id: number): Promise<Result<AgentSettings>> {
+  const row = await readServerRow(db, id)
+  return row ? ok(present(row)) : refuse('not_found')
+}
+
+/** The names whose text differs, with what it is by itself where one has none. */
+const changesOf = (from: Texts, to: Texts): AgentSettingsPlan['changes'] => {
+  const textOf = (texts: Texts, name: AgentSettingName) => texts[name] ?? fallbackOf(name)
+  return AGENT_SETTING_NAMES.map(name => ({ name, from: textOf(from, name), to: textOf(to, name) })).filter(
+    change => change.from !== change.to
+  )
+}
+
+/** A list of who reaches the agent that leaves this console out is refused, where it counts and the console's address is known. */
+function refuseShutOut(row: ServerRow, texts: Texts): Result<null> {
+  const address = row.consoleAddress
+  if (!countsThere(row) || !shutsOut(texts[CLIENT_LIST] ?? '', address)) return ok(null)
+  return fieldRefusal(CLIENT_LIST, 'setting_shuts_out', { name: CLIENT_LIST, address: address ?? '' })
+}
+
+/** The operator's own file there wins. */
+const countsThere = ({ agentLocalNames }: ServerRow): boolean => !agentLocalNames?.includes(CLIENT_LIST)
+
+/** What saving would do there. Whether tunnels go on is asked of the agent itself. */
+export async function planAgentSettings(
+  ctx: Pick<AppContext, 'db' | 'secrets'>,
+  id: number,
+  form: AgentSettingsForm
+): Promise<Result<AgentSettingsPlan>> {
+  const row = await readServerRow(ctx.db, id)
+  if (!row) return refuse('not_found')
+  const read = readTexts(form.settings)
+  if (!read.ok) return read
+  const changes = changesOf(row.agentSettings, read.data)
+  const pending = changesOf(row.agentSettingsApplied ?? {}, read.data).length
+  const info = pending > 0 && row.connected ? await agentOf(row, ctx.secrets, 5000).info() : null
+  const handsOver = info?.ok ? programIn(info.data) !== null : null
+  const shut = refuseShutOut(row, read.data)
+  if (!shut.ok) return shut
+  const [report] = await ctx.db
+    .select({ report: serverReports.report })
+    .from(serverReports)
+    .where(eq(serverReports.serverId, id))
+  const local = row.agentLocalNames ?? []
+  return ok({
+    changes,
+    pending,
+    effect: pending === 0 ? 'nothing' : effectOn({ service: row.agentService, handsOver }, { settingsOnly: true }),
+    connections: report?.report.connections ?? null,
+    overridden: changes.map(({ name }) => name).filter(name => local.includes(name)),
+    may_shut_out: Boolean(read.data[CLIENT_LIST]) && countsThere(row) && row.consoleAddress === null,
+    lines: environmentLines(read.data)
+  })
+}
+
+/** Keeps the settings of a server's agent, and writes them there where that is asked for. */
+export const setAgentSettings = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, settings, apply }: AgentSettingsForm
+): Promise<Result<AgentSettings>> =>
+  command(ctx, by, async unit => {
+    const row = await lockServer(unit, id)
+    if (!row) return refuse('not_found')
+    const read = readTexts(settings)
+    if (!read.ok) return read
+    const shut = refuseShutOut(row, read.data)
+    if (!shut.ok) return shut
+    const stale = staleEdit(version, present(row), {
+      now: { settings: row.agentSettings },
+      sent: { settings: read.data }
+    })
+    if (stale) return stale
+    // It would be written by half: some of the old ones, some of these.
+    if (isInstalling(row)) return refuse('server_installing')
+    if (apply && row.sshPassword === null) return refuse('settings_no_login')
+    const changes = changesOf(row.agentSettings, read.data)
+    if (changes.length > 0) {
+      await unit.tx.update(servers).set({ agentSettings: read.data }).where(eq(servers.id, id))
+      unit.audit('server.agent_settings', id, { before: row.agentSettings, after: read.data })
+    }
+    if (apply) {
+      await requestProvisioning(unit, row, { run_init: false, update_cidr: false, settings: true })
+      unit.audit('server.provision', id, { after: { settings: true } })
+    }
+    return ok(present({ ...row, agentSettings: read.data }))
+  })

@@ -1,0 +1,99 @@
+import type { GeofeedChange, GeofeedProposal, ServerPlace } from '@netlet/contract'
+import { and, asc, eq, isNull, ne } from 'drizzle-orm'
+import ipaddr from 'ipaddr.js'
+import type { AppContext } from '../../../infra/context.ts'
+import { cidrs } from '../../inventory/tables.ts'
+import { readGeofeed, readSettings, type GeofeedLine } from '../../settings/index.ts'
+import { serverGroups, serverGroupServers, servers } from '../tables.ts'
+import { cityIn } from './cities.ts'
+import { serverPlaces } from './tables.ts'
+
+type Range = { prefix: string; server: string; place: ServerPlace | null }
+
+/** What the servers' ranges and places come to as a geofeed, against the saved one. Four queries, and nothing changes. */
+export async function proposeGeofeed(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<GeofeedProposal> {
+  const { db, secrets } = ctx
+  const rows = await db
+    .select({ id: servers.id, name: servers.name, cidr: cidrs.cidr, place: serverPlaces })
+    .from(servers)
+    .innerJoin(cidrs, and(eq(cidrs.serverId, servers.id), isNull(cidrs.deletedAt)))
+    .leftJoin(serverPlaces, eq(serverPlaces.serverId, servers.id))
+    .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
+    .orderBy(asc(servers.id), asc(cidrs.cidr))
+  const groups = await db
+    .select({ serverId: serverGroupServers.serverId, name: serverGroups.name })
+    .from(serverGroupServers)
+    .innerJoin(serverGroups, and(eq(serverGroups.id, serverGroupServers.groupId), isNull(serverGroups.deletedAt)))
+    .orderBy(asc(serverGroups.name))
+  const saved = readGeofeed((await readSettings(db, secrets)).geofeed)
+  const ranges = rows.map(({ name, cidr, place }) => ({ prefix: cidr, server: name, place: place && placeOf(place) }))
+  const byServer = Map.groupBy(rows, ({ id }) => id)
+  return {
+    ...compare(ranges, saved),
+    servers: [...byServer].map(([id, own]) => {
+      const names = groups.filter(({ serverId }) => serverId === id).map(({ name }) => name)
+      const place = own[0]?.place
+      return {
+        id,
+        name: own[0]?.name ?? '',
+        ranges: own.length,
+        groups: names,
+        place: place ? placeOf(place) : null,
+        guess: guessOf(names)
+      }
+    })
+  }
+}
+
+export const placeOf = ({ country, region, city, postal }: ServerPlace): ServerPlace => ({
+  country,
+  region,
+  city,
+  postal
+})
+
+/** What the names of a server's groups say, where each that names a city names the same. */
+function guessOf(names: readonly string[]): ServerPlace | null {
+  const cities = new Map(names.flatMap(name => cityIn(name) ?? []).map(one => [one.city, one]))
+  const [only] = cities.size === 1 ? cities.values() : []
+  return only ? { ...only, postal: '' } : null
+}
+
+/** How the saved lines differ from what the ranges come to. */
+function compare(
+  ranges: readonly Range[],
+  saved: readonly GeofeedLine[]
+): Pick<GeofeedProposal, 'changes' | 'same' | 'kept'> {
+  const lines = new Map(saved.map(line => [line.prefix, line]))
+  const changes: GeofeedChange[] = []
+  let same = 0
+  for (const { prefix, server, place } of ranges) {
+    if (!place) continue
+    const line = lines.get(prefix)
+    const proposed = lineOf(prefix, place)
+    if (line && isSame(line, place)) same++
+    else changes.push({ kind: line ? 'changed' : 'added', prefix, saved: line?.raw ?? null, proposed, server })
+  }
+  const proposed = new Set(ranges.filter(({ place }) => place).map(({ prefix }) => prefix))
+  const networks = ranges.map(({ prefix }) => ipaddr.parseCIDR(prefix))
+  const others = saved.filter(({ prefix }) => !proposed.has(prefix))
+  // An operator may have said more of a part of a range than a server's place can.
+  const foreign = others.filter(({ prefix }) => !networks.some(network => isWithin(ipaddr.parseCIDR(prefix), network)))
+  for (const { prefix, raw } of foreign)
+    changes.push({ kind: 'removed', prefix, saved: raw, proposed: null, server: null })
+  return { changes, same, kept: others.length - foreign.length }
+}
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>
+
+function isWithin([address, bits]: Network, outer: Network): boolean {
+  const [of, ofBits] = outer
+  return address.kind() === of.kind() && bits >= ofBits && address.match(outer)
+}
+
+/** A line of RFC 8805; it always has all five fields, as its readers like it best. */
+export const lineOf = (prefix: string, { country, region, city, postal }: ServerPlace): string =>
+  [prefix, country.toUpperCase(), region.toUpperCase(), city, postal].join(',')
+
+const isSame = ({ fields }: GeofeedLine, { country, region, city, postal }: ServerPlace): boolean =>
+  JSON.stringify(fields) === JSON.stringify([country.toUpperCase(), region.toUpperCase(), city, postal])

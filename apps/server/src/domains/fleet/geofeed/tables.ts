@@ -1,0 +1,16 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { ref } from '../../../infra/db/columns.ts'
+import { servers } from '../tables.ts'
+
+/** Where a server stands, in the words of RFC 8805: what the proposal of the geofeed says of its ranges. Any may be empty. */
+export const serverPlaces = pgTable('server_places', {
+  serverId: ref()
+    .primaryKey()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  /** ISO 3166-1, two letters. */
+  country: text().notNull(),
+  /** ISO 3166-2. */
+  region: text().notNull().default(''),
+  city: text().notNull().default(''),
+  postal: text().notNull().default('')
+})

@@ -1,0 +1,156 @@
+import { agentProblems, refuse, sentenceOf } from '@netlet/contract'
+import { and, asc, desc, eq, gte, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { DAY, iso, MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { MOST_FOUND, type Found, type NoticeFinder } from '../notices/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { countOpenAlarms } from './alarms.ts'
+import { certificateOf } from './certificate.ts'
+import { ALARM_AFTER, isServedOrder } from './health.ts'
+import { isTroubled, troubleSentence } from './list-servers.ts'
+import { isOpenProof } from './proofs/alarm.ts'
+import { accessProofs, agentUsers, serverReports, servers, upgrades } from './tables.ts'
+
+const present = isNull(servers.deletedAt)
+
+/** What operators are told of servers. */
+export const fleetFinders: NoticeFinder[] = [
+  { cause: 'server_down', every: 1, find: ({ db }) => findDown(db) },
+  {
+    cause: 'server_trouble',
+    every: 1,
+    async find({ db, secrets }, { now }) {
+      const { unreachable_after: minutes } = await readSettings(db, secrets)
+      return findTrouble(db, new Date(now.getTime() - minutes * MINUTE))
+    }
+  },
+  { cause: 'certificate', every: 10, find: ({ db }, { now, threshold }) => findCertificates(db, now, threshold) },
+  { cause: 'proofs', every: 1, find: ({ db }) => findProofs(db) },
+  {
+    cause: 'upgrade',
+    every: 1,
+    async find({ db }) {
+      const rows = await db.select().from(upgrades).where(eq(upgrades.state, 'stopped')).limit(MOST_FOUND)
+      return rows.map(({ id, version, reason, params }) => ({
+        subject: String(id),
+        words: 'upgrade',
+        params: { version, message: reason ? sentenceOf(refuse(reason, { params: params ?? {} })) : '–' }
+      }))
+    }
+  },
+  {
+    cause: 'abuse',
+    every: 1,
+    async find({ db }) {
+      const count = await countOpenAlarms(db)
+      return count === 0 ? [] : [{ subject: '', words: 'abuse', params: { count }, count }]
+    }
+  }
+]
+
+async function findDown(db: Executor): Promise<Found[]> {
+  const orders = sql<number>`(${db
+    .select({ count: sql`count(*)::int` })
+    .from(agentUsers)
+    .where(and(eq(agentUsers.serverId, servers.id), isServedOrder))})`.as('orders')
+  const rows = await db
+    .select({ server: servers, orders })
+    .from(servers)
+    .where(
+      and(
+        present,
+        isTroubled,
+        eq(servers.connected, false),
+        isNotNull(servers.unreachableSince),
+        gte(servers.failures, ALARM_AFTER)
+      )
+    )
+    .orderBy(desc(orders), asc(servers.unreachableSince), asc(servers.id))
+    .limit(MOST_FOUND)
+  return rows.map(({ server, orders: count }) => {
+    const { id, name, ip, unreachableSince: since, trouble: code, troubleParams } = server
+    const message = code ? troubleSentence({ code, params: troubleParams ?? {} }) : '–'
+    return {
+      subject: String(id),
+      words: 'server_down',
+      params: { server: name, ip, since: since ? iso(since) : '–', message, orders: count },
+      since
+    }
+  })
+}
+
+/**
+ * Servers that answer, and that the list shows as in trouble. What fails is told only when it has failed for as long as a silent
+ * server may: short faults mend themselves.
+ */
+async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
+  const rows = await db
+    .select({ server: servers, report: serverReports.report })
+    .from(servers)
+    .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
+    .where(and(present, isTroubled, eq(servers.connected, true)))
+    .orderBy(asc(servers.id))
+    .limit(MOST_FOUND)
+  return rows.flatMap(({ server, report }) => {
+    const { id, name, ip, trouble: code, troubleParams, failingSince, refusedRanges, provisioning } = server
+    const told = (what: string, message: string, since: Date | null = null): Found[] => [
+      { subject: `${id}:${what}`, words: 'server_trouble', params: { server: name, ip, message }, since }
+    ]
+    if (failingSince !== null) {
+      const message = code ? troubleSentence({ code, params: troubleParams ?? {} }) : '–'
+      return failingSince <= deadline ? told('changes_failing', message, failingSince) : []
+    }
+    if (refusedRanges.length > 0)
+      return told(
+        'prefixes_refused',
+        troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
+      )
+    // It is being brought there: a matter of minutes, or of another trouble.
+    if (code === 'prefixes_waiting' || code === 'changes_failing' || code === 'unreachable') return []
+    if (code) return told(code, troubleSentence({ code, params: troubleParams ?? {} }))
+    if (provisioning?.status === 'failed') return told('installation', provisioning.message)
+    const texts: Readonly<Record<string, string>> = agentProblems
+    const problems = report?.problems ?? []
+    return problems.length > 0 ? told('problems', problems.map(problem => texts[problem] ?? problem).join('; ')) : []
+  })
+}
+
+/** Certificates that agents have to show, and that end soon; one that has ended is urgent, since nothing reaches the agent. */
+async function findCertificates(db: Executor, now: Date, days: number): Promise<Found[]> {
+  const rows = await db
+    .select({ id: servers.id, name: servers.name, ip: servers.ip, pem: servers.agentCertificate })
+    .from(servers)
+    .where(and(present, ne(servers.status, 'given_up'), isNotNull(servers.agentCertificate)))
+  return rows
+    .flatMap(({ id, name, ip, pem }) => {
+      const ends = certificateOf(pem ?? '')?.ends_at
+      return ends !== undefined && Date.parse(ends) < now.getTime() + days * DAY ? [{ id, name, ip, ends }] : []
+    })
+    .toSorted((a, b) => a.ends.localeCompare(b.ends))
+    .map(({ id, name, ip, ends }) => ({
+      subject: String(id),
+      words: 'certificate',
+      params: { server: name, ip, ends },
+      ...(Date.parse(ends) <= now.getTime() + DAY ? { severity: 'critical' } : {})
+    }))
+}
+
+/** So many servers are named. */
+const NAMED = 30
+
+/** All servers in one: where many fail at once, they share the cause. */
+async function findProofs(db: Executor): Promise<Found[]> {
+  const rows = await db
+    .select({ server: servers.name, ip: servers.ip, count: sql<number>`count(*)::int` })
+    .from(accessProofs)
+    .innerJoin(servers, eq(servers.id, accessProofs.serverId))
+    .where(isOpenProof)
+    .groupBy(servers.id)
+    .orderBy(asc(servers.name))
+  if (rows.length === 0) return []
+  const named = rows.slice(0, NAMED).map(({ server, ip, count }) => `${server} (${ip}): ${count}`)
+  if (rows.length > NAMED) named.push('…')
+  return [
+    { subject: '', words: 'proofs', params: { count: rows.length, servers: named.join(', ') }, count: rows.length }
+  ]
+}

@@ -1,0 +1,111 @@
+import type { ClientAccessKind } from '@netlet/contract'
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { HOUR } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { enqueueConverge } from './desired.ts'
+import { agentUsers, orderAccess } from './tables.ts'
+
+/** How the clients of an order's user are let in. `clientIps`: canonical prefixes, none where the password alone is asked for. */
+export type OrderAccess = { access: ClientAccessKind; clientIps: string[] }
+
+const access = sql<ClientAccessKind>`coalesce(${orderAccess.access}, 'password')`
+const clientIps = sql<string[]>`coalesce(${orderAccess.clientIps}, '{}')`
+
+/** Columns of an agent's user, with those of `order_access` joined to it. */
+export const withAccess = { ...getTableColumns(agentUsers), access, clientIps }
+
+/** The access of an order, and whether an agent that serves it has yet to hear of something. */
+export async function accessOf(
+  db: Executor,
+  orderId: number
+): Promise<OrderAccess & { changedAt: Date | null; isPending: boolean }> {
+  const [row] = await db.select().from(orderAccess).where(eq(orderAccess.orderId, orderId))
+  const behind = await db.$count(
+    agentUsers,
+    and(
+      eq(agentUsers.orderId, orderId),
+      eq(agentUsers.wanted, true),
+      sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`
+    )
+  )
+  return {
+    access: row?.access ?? 'password',
+    clientIps: row?.clientIps ?? [],
+    changedAt: row?.changedAt ?? null,
+    isPending: behind > 0
+  }
+}
+
+/** Lets the agents of a locked order have another access. @returns the listed line that another order has, if any */
+export async function setAccess(
+  unit: Unit,
+  orderId: number,
+  wanted: OrderAccess
+): Promise<{ ok: true } | { ok: false; taken: string }> {
+  const taken = wanted.access === 'address' ? await listedElsewhere(unit.tx, orderId, wanted.clientIps) : null
+  if (taken !== null) return { ok: false, taken }
+  const values = { ...wanted, changedAt: unit.now }
+  await unit.tx
+    .insert(orderAccess)
+    .values({ orderId, attemptsSince: unit.now, ...values })
+    .onConflictDoUpdate({ target: orderAccess.orderId, set: values })
+  const rows = await unit.tx
+    .update(agentUsers)
+    .set({ generation: sql`nextval('agent_generation')`, refusal: null })
+    .where(and(eq(agentUsers.orderId, orderId), eq(agentUsers.wanted, true)))
+    .returning({ serverId: agentUsers.serverId })
+  enqueueConverge(
+    unit,
+    rows.map(row => row.serverId)
+  )
+  return { ok: true }
+}
+
+/**
+ * The first of these clients that another order with the same leased addresses lets in: an agent could not tell whose it is,
+ * and would ask both for the password. Two that ask at once both get it; the agents decide as they do then.
+ */
+async function listedElsewhere(db: Executor, orderId: number, clients: string[]): Promise<string | null> {
+  const { rows } = await db.execute<{ line: string }>(sql`
+    with sharing as materialized (
+      select distinct other.order_id
+      from agent_users mine
+      join agent_users other on other.server_id = mine.server_id and other.order_id <> mine.order_id and other.wanted
+      join order_access o on o.order_id = other.order_id and o.access = 'address'
+      where mine.order_id = ${orderId} and mine.wanted and exists (
+        select 1 from unnest(mine.prefixes) a, unnest(other.prefixes) b where a::inet && b::inet)
+    )
+    select line from unnest(${sql.param(clients)}::text[]) with ordinality as own (line, n)
+    where exists (
+      select 1 from sharing join order_access o using (order_id), unnest(o.client_ips) theirs
+      where theirs::inet && line::inet)
+    order by n limit 1`)
+  return rows[0]?.line ?? null
+}
+
+/**
+ * Counts that a change was asked for, whatever comes of it: answers tell of others' lists, and each change cuts connections.
+ * @returns until when no more is heard, where there were `most` within an hour
+ */
+export async function countAccessAttempt(unit: Unit, orderId: number, most: number): Promise<Date | null> {
+  const { tx, now } = unit
+  const old = sql`${orderAccess.attemptsSince} <= ${new Date(now.getTime() - HOUR).toISOString()}`
+  const [row] = await tx
+    .insert(orderAccess)
+    .values({ orderId, attempts: 1, attemptsSince: now })
+    .onConflictDoUpdate({
+      target: orderAccess.orderId,
+      set: {
+        attempts: sql`case when ${old} then 1 else least(${orderAccess.attempts} + 1, ${most + 1}) end`,
+        attemptsSince: sql`case when ${old} then excluded.attempts_since else ${orderAccess.attemptsSince} end`
+      }
+    })
+    .returning()
+  return row && row.attempts > most ? new Date(row.attemptsSince.getTime() + HOUR) : null
+}
+
+/** Removes what was said for these orders: the addresses are about persons. Agents keep theirs until something changes. */
+export async function forgetAccess({ tx }: Unit, orderIds: number[]): Promise<void> {
+  if (orderIds.length > 0) await tx.delete(orderAccess).where(inArray(orderAccess.orderId, orderIds))
+}

@@ -1,0 +1,151 @@
+import type { ProofAnswer, ProofCause, ProofState, ProofTry } from '@netlet/contract'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import type { Unit } from '../../../infra/command.ts'
+import { proveQueue } from '../queues.ts'
+import { accessProofs, agentUsers } from '../tables.ts'
+import { repairUnproved } from './alarm.ts'
+
+type User = Pick<typeof agentUsers.$inferSelect, 'serverId' | 'username' | 'orderId' | 'password' | 'prefixes'>
+/** As they were wanted until now. */
+export type Held = User
+
+/** Lets a server's proxies be tried where something is due, once the command has committed. */
+export function enqueueProofs(unit: Unit, serverId: number, startIn?: number): void {
+  const key = String(serverId)
+  unit.jobs.send(proveQueue, { serverId }, { key, group: key, ...(startIn === undefined ? {} : { startIn }) })
+}
+
+/** Agents have confirmed that these users are gone: their credentials are tried. Those made by hand are nobody's lease. */
+export async function askRevocations(unit: Unit, users: User[], cause: ProofCause): Promise<void> {
+  const rows = users.flatMap(({ serverId, username, orderId, password, prefixes }) =>
+    orderId === null || prefixes.length === 0
+      ? []
+      : [{ kind: 'revocation' as const, cause, orderId, serverId, username, password, prefixes, nextAt: unit.now }]
+  )
+  if (rows.length === 0) return
+  await unit.tx.insert(accessProofs).values(rows.map(row => ({ ...row, askedAt: unit.now })))
+  for (const serverId of new Set(rows.map(row => row.serverId))) enqueueProofs(unit, serverId)
+}
+
+/** What users held until now. Read before they change, under the lock of their order. */
+export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'username'>[]): Promise<Held[]> {
+  const { serverId, username, orderId, password, prefixes } = agentUsers
+  return tx
+    .select({ serverId, username, orderId, password, prefixes })
+    .from(agentUsers)
+    .where(
+      and(
+        isNotNull(orderId),
+        sql`(${serverId}, ${username}) in (select * from unnest(
+          ${sql.param(users.map(user => user.serverId))}::bigint[], ${sql.param(users.map(user => user.username))}::text[]))`
+      )
+    )
+}
+
+/** Users have another password, or fewer addresses: the old ones are tried once their agents have confirmed it. */
+export async function askReplaced(unit: Unit, held: Held[], now: (User & { generation: number })[]): Promise<void> {
+  const rows = held.flatMap(before => {
+    const next = now.find(user => user.serverId === before.serverId && user.username === before.username)
+    if (!next || before.orderId === null) return []
+    const isReset = next.password !== before.password
+    const prefixes = isReset ? before.prefixes : before.prefixes.filter(prefix => !next.prefixes.includes(prefix))
+    if (prefixes.length === 0) return []
+    const { orderId, serverId, username, password } = before
+    const cause: ProofCause = isReset ? 'password' : 'addresses'
+    const { generation } = next
+    return [{ kind: 'revocation' as const, cause, orderId, serverId, username, password, prefixes, generation }]
+  })
+  if (rows.length > 0) await unit.tx.insert(accessProofs).values(rows.map(row => ({ ...row, askedAt: unit.now })))
+}
+
+/** Agents have confirmed these generations: what waited for them is due. */
+export async function confirmReplaced(
+  unit: Unit,
+  users: { serverId: number; username: string; generation: number }[]
+): Promise<void> {
+  if (users.length === 0) return
+  const due = await unit.tx.execute<{ serverId: string }>(sql`
+    update ${accessProofs} set generation = null, next_at = ${unit.now.toISOString()}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as u("serverId" bigint, username text, generation bigint)
+    where access_proofs.server_id = u."serverId" and access_proofs.username = u.username
+      and access_proofs.generation is not null and access_proofs.generation <= u.generation
+    returning access_proofs.server_id as "serverId"`)
+  for (const serverId of new Set(due.rows.map(row => Number(row.serverId)))) enqueueProofs(unit, serverId)
+}
+
+/** Their agent will never say that these users are gone. */
+export async function noteUnproved(unit: Unit, users: User[], answer: ProofAnswer): Promise<void> {
+  const { now } = unit
+  const rows = users.flatMap(({ serverId, username, orderId, prefixes }) =>
+    orderId === null || prefixes.length === 0
+      ? []
+      : [
+          {
+            kind: 'revocation' as const,
+            cause: 'removed' as const,
+            state: 'not_proved' as const,
+            orderId,
+            serverId,
+            username,
+            prefixes,
+            tries: [{ at: now.toISOString(), address: null, answer, took: null, seen: null }],
+            askedAt: now,
+            settledAt: now
+          }
+        ]
+  )
+  if (rows.length > 0) await unit.tx.insert(accessProofs).values(rows)
+}
+
+const UNTRIED: ReadonlySet<ProofAnswer> = new Set(['no_site', 'listed_only', 'site_blind', 'given_up', 'ended'])
+
+/** What a try of a hand-over makes of its row. */
+export function stateOfNew(answer: ProofAnswer): ProofState {
+  if (answer === 'own_address') return 'proved'
+  if (answer === 'refused' || answer === 'other_address') return 'failed'
+  return UNTRIED.has(answer) ? 'not_proved' : 'waiting'
+}
+
+/** When what there was no time for is tried again. */
+const SOON_MS = 5000
+
+/** Writes down what came of tries before a hand-over. A failure calls for a repair of the server, and waits for somebody. */
+export async function recordHandOvers(unit: Unit, users: { user: User; trial: ProofTry }[]): Promise<void> {
+  const { now } = unit
+  const rows = users.flatMap(({ user: { serverId, username, orderId, prefixes }, trial }) => {
+    if (orderId === null) return []
+    const state = stateOfNew(trial.answer)
+    const isOver = state === 'proved' || state === 'not_proved'
+    return [
+      {
+        kind: 'hand_over' as const,
+        cause: 'served' as const,
+        state,
+        orderId,
+        serverId,
+        username,
+        prefixes,
+        tries: [trial],
+        attempts: 1,
+        askedAt: now,
+        nextAt: isOver ? null : new Date(now.getTime() + SOON_MS),
+        settledAt: isOver ? now : null
+      }
+    ]
+  })
+  if (rows.length === 0) return
+  await unit.tx.insert(accessProofs).values(rows)
+  for (const serverId of new Set(rows.filter(row => row.nextAt !== null).map(row => row.serverId)))
+    enqueueProofs(unit, serverId, SOON_MS)
+  for (const serverId of new Set(rows.filter(row => row.state === 'failed').map(row => row.serverId)))
+    repairUnproved(unit, { serverId })
+}
+
+/** Of all that is unconfirmed of a user nothing is tried: it was dropped without its agent's word. */
+export const forgetUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: number) =>
+  tx
+    .update(accessProofs)
+    .set({ state: 'not_proved', password: null, generation: null, settledAt: now })
+    .where(
+      and(eq(accessProofs.serverId, serverId), eq(accessProofs.orderId, orderId), isNotNull(accessProofs.generation))
+    )

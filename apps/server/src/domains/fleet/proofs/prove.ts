@@ -1,0 +1,230 @@
+import type { ProofAnswer, ProofState, ProofTry } from '@netlet/contract'
+import { and, asc, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
+import pLimit from 'p-limit'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { HOUR, MINUTE } from '../../../infra/clock.ts'
+import { command, type Unit } from '../../../infra/command.ts'
+import type { SyncContext } from '../agents.ts'
+import { withAccess } from '../order-access.ts'
+import { readServerRow, type ServerRow } from '../server-row.ts'
+import { accessProofs, agentUsers, orderAccess, servers } from '../tables.ts'
+import { enqueueProofs, stateOfNew } from './ask.ts'
+import { repairUnproved, renewWithheld } from './alarm.ts'
+import { tryOne } from './hand-over.ts'
+import { isWithin, samplesOf } from './samples.ts'
+import { tried, tryOld } from './try.ts'
+
+export type Proof = typeof accessProofs.$inferSelect
+
+/**
+ * Addresses that one run tries at a server, and how long each of them keeps the next run waiting: fewer wrong credentials a minute
+ * than an agent takes for guessing, so that the console is never among those that it slows down.
+ */
+const MOST_DIALS = 20
+const DIAL_COSTS_MS = 1500
+const AT_ONCE = 8
+const ANSWER_MS = 3000
+/** When a proxy that told nothing is tried again; after the last of them it is not proved. */
+const AGAIN_AFTER = [30_000, 5 * MINUTE, HOUR]
+/** How often what is not as it should be is looked at again: after each repair for an hour, then each hour. */
+const OPEN_EVERY_MS = 3 * MINUTE
+const OPEN_ATTEMPTS = 20
+const TRIES_KEPT = 12
+
+/** Asks for the tries of every server where some are due: of jobs that were lost, and of those that come again. */
+export async function proveDue(ctx: SyncContext): Promise<void> {
+  await command(ctx, SYSTEM, async unit => {
+    const due = await unit.tx
+      .selectDistinct({ serverId: accessProofs.serverId })
+      .from(accessProofs)
+      .where(and(isNotNull(accessProofs.nextAt), lte(accessProofs.nextAt, unit.now)))
+      .orderBy(asc(accessProofs.serverId))
+    for (const { serverId } of due) enqueueProofs(unit, serverId)
+  })
+}
+
+/**
+ * Tries what is due at one server: old credentials that have to be refused, new ones that were not tried in time, and those that
+ * were not as they should be. Done twice, or late, it looks at things as they are then.
+ */
+export async function proveAccess(ctx: SyncContext, serverId: number, { dials = MOST_DIALS } = {}): Promise<void> {
+  const server = await readServerRow(ctx.db, serverId)
+  const waits = await takeTurn(ctx, serverId, dials)
+  if (waits > 0) return command(ctx, SYSTEM, async unit => enqueueProofs(unit, serverId, waits))
+  const due = await ctx.db
+    .select()
+    .from(accessProofs)
+    .where(and(eq(accessProofs.serverId, serverId), lte(accessProofs.nextAt, ctx.now())))
+    // Ends of leases first: whoever resets a password again and again keeps no other waiting.
+    .orderBy(sql`${accessProofs.cause} = 'password'`, asc(accessProofs.nextAt), asc(accessProofs.id))
+    .limit(dials)
+  const [begun, limit] = [[] as Promise<void>[], pLimit(AT_ONCE)]
+  let left = dials
+  for (const proof of due) {
+    if (left <= 0) break
+    const { dials: work, user } = await workOf(ctx, server, proof)
+    left -= work.length
+    begun.push(settle(ctx, { proof, user }, Promise.all(work.map(dial => limit(dial)))))
+  }
+  await Promise.all(begun)
+  const rests = (dials - left) * DIAL_COSTS_MS
+  await command(ctx, SYSTEM, async unit => {
+    await unit.tx
+      .update(servers)
+      .set({ nextProofAt: later(ctx, rests) })
+      .where(eq(servers.id, serverId))
+    if (begun.length < due.length || due.length === dials) enqueueProofs(unit, serverId, rests)
+  })
+}
+
+const later = ({ now }: SyncContext, ms: number) => new Date(now().getTime() + ms)
+
+/** One run at a time for each server, in whatever process. @returns how long to wait for it; 0: it may go on */
+async function takeTurn(ctx: SyncContext, serverId: number, dials: number): Promise<number> {
+  const now = ctx.now()
+  return command(ctx, SYSTEM, async ({ tx }) => {
+    const [row] = await tx.select().from(servers).where(eq(servers.id, serverId)).for('no key update')
+    const waits = (row?.nextProofAt?.getTime() ?? 0) - now.getTime()
+    if (waits > 0) return waits
+    const until = later(ctx, dials * DIAL_COSTS_MS)
+    await tx.update(servers).set({ nextProofAt: until }).where(eq(servers.id, serverId))
+    return 0
+  })
+}
+
+type User = Awaited<ReturnType<typeof readUser>>
+/** `user`: as it was wanted before anything was dialled. */
+type Work = { dials: (() => Promise<ProofTry>)[]; user: User }
+
+async function workOf(ctx: SyncContext, server: ServerRow | undefined, proof: Proof): Promise<Work> {
+  const user = await readUser(ctx.db, proof)
+  const told = (answer: ProofAnswer): Work => ({ dials: [async () => tried(ctx, null, { answer })], user })
+  if (!server || server.status === 'given_up') return told('given_up')
+  if (proof.kind === 'hand_over') {
+    if (!user?.wanted) return told('ended')
+    return isInStep(user) ? { dials: [() => tryOne(ctx, server, user, ANSWER_MS)], user } : told('no_time')
+  }
+  const { password, username, prefixes } = proof
+  if (password === null) return told('ended')
+  // Whoever is not listed is refused, right or wrong: that proves nothing.
+  if (await wantsListed(ctx, proof)) return told('listed_only')
+  const addresses = samplesOf(prefixes, address => opensAgain(user, proof, address))
+  if (addresses.length === 0) return told('wanted_again')
+  const point = { port: server.proxyPort, username, password }
+  return { dials: addresses.map(address => () => tryOld(ctx, { ...point, address }, ANSWER_MS)), user }
+}
+
+async function wantsListed({ db }: SyncContext, { orderId }: Proof): Promise<boolean> {
+  const [order] = await db
+    .select({ access: orderAccess.access })
+    .from(orderAccess)
+    .where(eq(orderAccess.orderId, orderId))
+  return order?.access === 'password_and_address'
+}
+
+const isInStep = (user: NonNullable<User>) => user.generation === user.appliedGeneration
+
+/** Are old credentials good again at an address, since the order came back in its grace, or has the address again? */
+const opensAgain = (user: User, { password }: Proof, address: string | null): boolean =>
+  user !== undefined && user.wanted && user.password === password && isWithin(address, user.prefixes)
+
+async function readUser(db: SyncContext['db'] | Unit['tx'], { serverId, username }: Proof) {
+  const [user] = await db
+    .select(withAccess)
+    .from(agentUsers)
+    .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
+    .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.username, username)))
+  return user
+}
+
+/** The worst answer of all: one address that is open is enough. */
+function verdictOf({ kind }: Proof, tries: ProofTry[]): { state: ProofState; answer: ProofAnswer } {
+  const rank = (state: ProofState) => ['failed', 'waiting', 'not_proved', 'proved'].indexOf(state)
+  const states = tries.map(({ answer }) => ({
+    answer,
+    state: kind === 'hand_over' ? stateOfNew(answer) : stateOfOld(answer)
+  }))
+  return states.toSorted((a, b) => rank(a.state) - rank(b.state))[0] ?? { state: 'not_proved', answer: 'no_time' }
+}
+
+const OVER: ReadonlySet<ProofAnswer> = new Set(['wanted_again', 'given_up', 'ended', 'listed_only'])
+const BLIND: ReadonlySet<ProofAnswer> = new Set(['site_blind', 'no_site'])
+
+function stateOfOld(answer: ProofAnswer): ProofState {
+  if (answer === 'refused') return 'proved'
+  if (answer === 'accepted') return 'failed'
+  return OVER.has(answer) ? 'not_proved' : 'waiting'
+}
+
+const VOID = { revocation: 'wanted_again', hand_over: 'no_time' } as const
+
+/** Writes down what came of it, unless somebody else did meanwhile. */
+async function settle(
+  ctx: SyncContext,
+  { proof, user }: { proof: Proof; user: User },
+  work: Promise<ProofTry[]>
+): Promise<void> {
+  const tries = await work
+  await command(ctx, SYSTEM, async unit => {
+    const { tx, now } = unit
+    const [row] = await tx.select().from(accessProofs).where(eq(accessProofs.id, proof.id)).for('update')
+    if (!row || row.nextAt === null || row.attempts !== proof.attempts) return
+    const found = verdictOf(row, tries)
+    const isVoid = found.state === 'failed' && (await isOutdated(unit, row, user, tries))
+    const told = isVoid ? [tried(ctx, null, { answer: VOID[row.kind] })] : tries
+    const attempts = row.attempts + 1
+    const next = nextOf(row, isVoid ? verdictOf(row, told) : found, { attempts, now })
+    await tx
+      .update(accessProofs)
+      .set({ ...next, attempts, tries: [...told, ...row.tries].slice(0, TRIES_KEPT) })
+      .where(eq(accessProofs.id, row.id))
+    if (row.state !== next.state) {
+      unit.publish('order', row.orderId)
+      unit.publish('server', row.serverId)
+    }
+    if (next.state === 'failed' && row.state !== 'failed') repairUnproved(unit, row)
+    if (row.kind === 'revocation' && (next.state === 'failed' || row.state === 'failed'))
+      await renewWithheld(unit, row.serverId)
+  })
+}
+
+/**
+ * Is a failure none, since what was tried changed meanwhile? Old credentials that were wanted again (and perhaps ended again: then
+ * another proof tells); a user that its agent was to hold otherwise.
+ */
+async function isOutdated({ tx }: Unit, row: Proof, before: User, tries: ProofTry[]): Promise<boolean> {
+  const user = await readUser(tx, row)
+  if (row.kind === 'hand_over') return !user || !isInStep(user) || user.generation !== before?.generation
+  const accepted = tries.filter(({ answer }) => answer === 'accepted')
+  if (accepted.every(({ address }) => opensAgain(user, row, address))) return true
+  if (row.state !== 'waiting' || row.cause !== 'removed') return false
+  const newer = and(
+    eq(accessProofs.serverId, row.serverId),
+    eq(accessProofs.username, row.username),
+    eq(accessProofs.kind, 'revocation'),
+    gt(accessProofs.id, row.id)
+  )
+  return (await tx.$count(accessProofs, newer)) > 0
+}
+
+const over = (state: ProofState, now: Date) => ({ state, nextAt: null, settledAt: now, password: null })
+
+function nextOf(
+  row: Proof,
+  { state, answer }: { state: ProofState; answer: ProofAnswer },
+  { attempts, now }: { attempts: number; now: Date }
+) {
+  const wait = (ms: number) => ({ nextAt: new Date(now.getTime() + ms) })
+  const openAgain = attempts < OPEN_ATTEMPTS ? OPEN_EVERY_MS : HOUR
+  if (state === 'failed') return { state, ...wait(openAgain) }
+  if (row.state === 'failed') {
+    if (state === 'proved') return over('mended', now)
+    // There is nothing to be tried any more, or the site has seen nobody all the time. All else leaves the alarm as it is.
+    return OVER.has(answer) || (row.kind === 'hand_over' && BLIND.has(answer))
+      ? over('not_proved', now)
+      : { state: 'failed' as const, ...wait(openAgain) }
+  }
+  if (state === 'proved' || state === 'not_proved') return over(state, now)
+  const pause = AGAIN_AFTER[attempts - 1]
+  return pause === undefined ? over('not_proved', now) : { state: 'waiting' as const, ...wait(pause) }
+}

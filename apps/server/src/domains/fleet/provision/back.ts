@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAgentClient } from '../../../integrations/agent/index.ts'
+import { restoreGood } from './good.ts'
+import type { Learning, Place } from './installation.ts'
+import { ConnectionLost, StepFailed, type Machine } from './machine.ts'
+import { removeLeftovers } from './room.ts'
+import { readReached, type Reached } from './settings-there.ts'
+import { tailLog, TakeoverFailed } from './start.ts'
+import { readUnstarted } from './unstarted.ts'
+
+/** How long the agent of before may take to listen again. */
+const BACK_MS = 30_000
+
+/** Seconds before each further try to reach a machine whose connection broke. */
+const REDIAL_S = [1, 3, 10, 30]
+
+/**
+ * Puts back what was last seen to work. Where nothing was started, the program of before goes on with its tunnels; where
+ * nothing was written either, all stays as it is.
+ * @throws StepFailed that says both why, and what runs now
+ */
+export async function goBack(place: Place, learning: Learning, reason: StepFailed): Promise<never> {
+  const { message: problem } = reason
+  try {
+    if (!(await onMachine(place, machine => putBack(machine, place, learning, reason)))) throw reason
+  } catch (error) {
+    if (error === reason || !(error instanceof StepFailed)) throw error
+    throw new StepFailed('rollback_failed', { problem, also: error.message })
+  }
+  if (place.start.begun) await learning.back()
+  throw new StepFailed('rolled_back', { problem })
+}
+
+/** Does this on the machine; where the connection breaks, all of it again over another one. */
+async function onMachine<T>(
+  { machine: first, installation, progress: { signal, print } }: Place,
+  work: (machine: Machine) => Promise<T>
+): Promise<T> {
+  let machine = first
+  for (const seconds of REDIAL_S) {
+    try {
+      return await work(machine)
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error
+      print(`${error.message}\nConnects again in ${seconds} s`)
+      await sleep(seconds * 1000, undefined, { signal })
+      // One that is not reached fails once more in the next round.
+      machine = await installation.redial().catch((problem: unknown) => {
+        if (!(problem instanceof StepFailed)) throw problem
+        print(problem.message)
+        return machine
+      })
+    }
+  }
+  return work(machine)
+}
+
+/** @returns false where there is nothing to be put back */
+async function putBack(machine: Machine, place: Place, { restored }: Learning, reason: StepFailed): Promise<boolean> {
+  const { layout, service, progress, unstarted, runsGood, start } = place
+  const written = await readUnstarted(machine, layout)
+  if (!start.begun && written.length === unstarted.length) return false
+  progress.print('Going back to the program and settings that worked before')
+  await removeLeftovers(machine, layout)
+  // Where nothing took over from it, the program of before never stopped: its tunnels are not cut.
+  const restart = start.begun && !(reason instanceof TakeoverFailed)
+  await restoreGood(machine, layout, service, { restart, isStarted: restart || runsGood })
+  const reached = await readReached(machine, layout)
+  // At once: whoever cancels meanwhile finds the row as the agent is.
+  if (reached) await restored(reached)
+  // It never stopped.
+  if (!start.begun) return true
+  await waitUntilBack(machine, place, reached)
+  return true
+}
+
+/**
+ * Asks the agent by the way that the console reaches it anyway. A channel of SSH is another way: sshd may forward none, or the
+ * agent listen on one address alone, so that one which is refused says nothing.
+ */
+async function waitUntilBack(machine: Machine, place: Place, reached: Reached | null): Promise<void> {
+  const { layout, service, installation, progress } = place
+  const { host, port } = installation.address
+  const agent = reached
+    ? createAgentClient({ ...reached, host, port: reached.agentPort }, 3000)
+    : installation.running?.agent
+  const forwards = () =>
+    machine.dial(reached?.agentPort ?? port).then(
+      channel => Boolean(channel.destroy()),
+      () => false
+    )
+  for (const deadline = Date.now() + BACK_MS; ; await sleep(200)) {
+    const info = await agent?.info()
+    if (info?.ok || info?.kind === 'refused' || (await forwards())) return
+    progress.signal.throwIfAborted()
+    if (Date.now() < deadline) continue
+    const log = await tailLog(machine, layout, { systemd: service.file === layout.unit })
+    throw new StepFailed('no_answer', { problem: info?.message ?? 'nothing listens', log })
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { effectOn, serviceOf, shutsOut } from './effect.ts'
+import { layoutOf, unitOf } from './layout.ts'
+import { contentOf } from './machine.ts'
+
+const current = serviceOf(true, contentOf(unitOf(layoutOf(''))).sha256)
+const older = serviceOf(true, 'of an older console')
+const alone = serviceOf(false, 'any')
+
+test('tunnels go on where an agent that can hands over under the service file that it has', () => {
+  expect(effectOn({ service: current, handsOver: true })).toBe('hands_over')
+  // Settings alone leave the service file as it is.
+  expect(effectOn({ service: older, handsOver: true }, { settingsOnly: true })).toBe('hands_over')
+})
+
+test('they are cut without systemd, by an agent of before, and by another service file', () => {
+  for (const service of [alone, older, current, null])
+    expect(effectOn({ service, handsOver: false }, { settingsOnly: true })).toBe('restarts')
+  expect(effectOn({ service: alone, handsOver: null })).toBe('restarts')
+  expect(effectOn({ service: older, handsOver: true })).toBe('restarts')
+})
+
+test('where nobody has looked, nothing is promised', () => {
+  expect(effectOn({ service: null, handsOver: true })).toBe('unknown')
+  expect(effectOn({ service: current, handsOver: null })).toBe('unknown')
+})
+
+test('a list leaves the console out where it holds some addresses, and not the one that it comes from', () => {
+  const list = '198.51.100.7/32,2001:db8::/32'
+  expect(shutsOut(list, '203.0.113.9')).toBe(true)
+  expect(shutsOut(list, '2001:db9::1')).toBe(true)
+  expect(shutsOut(list, '198.51.100.7')).toBe(false)
+  expect(shutsOut(list, '2001:db8::5')).toBe(false)
+  // Everybody, a machine of its own, and an address that nobody knows.
+  for (const [text, address] of [
+    ['', '203.0.113.9'],
+    [list, '127.0.0.1'],
+    [list, ''],
+    [list, null]
+  ] as const)
+    expect(shutsOut(text, address)).toBe(false)
+})

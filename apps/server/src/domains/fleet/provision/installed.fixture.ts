@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { eq } from 'drizzle-orm'
+import { startTestMachine } from '../../../integrations/ssh/machine.fixture.ts'
+import { freePort } from '../../../testing/free-ports.ts'
+import { startTestShop } from '../../../testing/shop.ts'
+import { agentOf } from '../agents.ts'
+import { addTestServer, serverRow } from '../fleet.fixture.ts'
+import { servers } from '../tables.ts'
+import { bundleAgent, type Bundle } from './bundle.ts'
+import { layoutOf } from './layout.ts'
+import type { Work } from './own-row.ts'
+import { provisionServer } from './provision.ts'
+
+export type InstalledMachine = Awaited<ReturnType<typeof startInstalledMachine>>
+
+/**
+ * A shop with one server, whose agent is really installed on this machine, below a folder of its own.
+ * @param range its addresses, of which no other test has some
+ */
+export async function startInstalledMachine(range: string) {
+  // No proxy reaches them, and each says so at once.
+  const site = 'http://127.0.0.1:9'
+  const world = await startTestShop({ config: { checkSites: { google: site, bing: site, amazon: site } } })
+  const ran = (command: string): string | null | Promise<string | null> => command
+  const during = { replace: ran, forwards: true }
+  const machine = await startTestMachine({
+    shell: true,
+    replace: command => during.replace(command),
+    forwards: () => during.forwards
+  })
+  const root = await mkdtemp(join(tmpdir(), 'netlet-installed-'))
+  const layout = layoutOf(root)
+  // The runtime is there already, as after an earlier installation: it is large to send.
+  await mkdir(dirname(layout.node), { recursive: true })
+  await copyFile(process.execPath, layout.node)
+  const id = await addTestServer(world.ctx, 'machine', { ranges: [range] })
+  const row = () => serverRow(world.ctx, id)
+  const set = (columns: Partial<typeof servers.$inferInsert>) =>
+    world.ctx.db.update(servers).set(columns).where(eq(servers.id, id))
+  await set({
+    agentPort: await freePort(),
+    proxyPort: await freePort(),
+    sshPort: machine.port,
+    sshPassword: world.ctx.secrets.seal('root secret')
+  })
+  let asked = world.ctx.now()
+  const install = async (more: Partial<Work> & { bundle?: Bundle; waitMs?: number } = {}) => {
+    const { bundle, waitMs = 30_000, ...work } = more
+    const target = { root, username: 'root', waitMs, ...(bundle ? { bundle } : {}) }
+    // Each one later than the last cancel.
+    asked = new Date(asked.getTime() + 1000)
+    const named = { serverId: id, init: true, ranges: false, askedAt: asked.toISOString(), ...work }
+    await provisionServer(world.ctx, named, target)
+    return (await row()).provisioning
+  }
+  await install()
+  return {
+    world,
+    root,
+    layout,
+    id,
+    row,
+    set,
+    install,
+    commands: machine.commands,
+    /** Until `work` is over each command is replaced by what this says, as `startTestMachine` has it. */
+    async whileReplacing<T>(replace: (typeof during)['replace'], work: () => Promise<T>): Promise<T> {
+      during.replace = replace
+      try {
+        return await work()
+      } finally {
+        during.replace = ran
+      }
+    },
+    /** Until `work` is over sshd forwards no ports, as with AllowTcpForwarding no. */
+    async withoutForwarding<T>(work: () => Promise<T>): Promise<T> {
+      during.forwards = false
+      try {
+        return await work()
+      } finally {
+        during.forwards = true
+      }
+    },
+    /** Somebody cancels the installation while this command runs, which does not. */
+    cancelAt: (part: string) => async (command: string) => {
+      if (!command.includes(part)) return command
+      await set({ provisioningCancelledAt: asked })
+      return 'echo $$ >&2; sleep 60'
+    },
+    async version() {
+      const info = await agentOf(await row(), world.ctx.secrets).info()
+      return info.ok && info.data.health?.version
+    },
+    pid: async () => (await readFile(layout.pid, 'utf8')).trim(),
+    async close() {
+      await promisify(execFile)(layout.control, ['stop']).catch(() => {})
+      machine.close()
+      await rm(root, { recursive: true, force: true })
+      await world.close()
+    }
+  }
+}
+
+/** The agent with other code, which tells another version. */
+export async function otherProgram(change: (code: string) => string, version = '9.9.9'): Promise<Bundle> {
+  const code = Buffer.from(change((await bundleAgent()).code.toString()))
+  return { code, sha256: createHash('sha256').update(code).digest('hex'), version }
+}
+
+/** One that answers the console and listens where no leased address is. */
+export const deafProgram = () => otherProgram(code => `process.env.PROXY_HOST = '127.0.0.1'\n${code}`)

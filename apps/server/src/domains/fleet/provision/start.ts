@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProvisioningSaid } from '@netlet/contract'
+import { createAgentClient, type AgentAddress, type AgentClient } from '../../../integrations/agent/index.ts'
+import { endOf, startOf } from '../../../infra/text.ts'
+import type { Found, Learning, Place } from './installation.ts'
+import { controlOf, quote, unitOf, type Layout } from './layout.ts'
+import { contentOf, StepFailed, type Machine } from './machine.ts'
+import { forgetUnstarted } from './unstarted.ts'
+import { outcomeOf, programIn, type Program } from './takeover.ts'
+
+/** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
+const TAKEOVER_MS = 90_000
+
+/** The new program did not get ready, and the one of before serves on. */
+export class TakeoverFailed extends StepFailed {
+  override name = 'TakeoverFailed'
+}
+
+/**
+ * Starts what is installed, and waits until it answers. Where something changed, the agent that runs hands over to it
+ * where it can, with its tunnels; one of before is restarted.
+ * @returns how it runs
+ */
+export async function startAgent(
+  place: Place,
+  found: Found,
+  learning: Pick<Learning, 'starting'>,
+  { certificate, version, hasWritten }: { certificate: string | null; version: string | null; hasWritten: boolean }
+): Promise<ProvisioningSaid[]> {
+  const { machine, layout, installation, service, progress, unstarted } = place
+  await progress.step('start', 'Starts the agent')
+  // The service belongs to its program: settings alone leave it as it is.
+  const isWritten =
+    !installation.settingsOnly &&
+    (found.systemd
+      ? await machine.put(layout.unit, '644', contentOf(unitOf(layout)), layout.unstarted)
+      : await machine.put(layout.control, '755', contentOf(controlOf(layout)), layout.unstarted))
+  const isOtherService = isWritten || unstarted.includes(service.file)
+  if (found.systemd) await machine.run('systemctl daemon-reload && systemctl enable netlet-agent')
+  const address = { ...installation.address, certificate }
+  const { running } = installation
+  // What a service is allowed to do is settled when its first process starts.
+  const handsOver = found.systemd && !isOtherService && running?.program
+  const hasChanged = hasWritten || isOtherService || unstarted.length > 0
+  // What runs unchecked since an installation that broke off is not what would be gone back to either.
+  place.start.begun = hasChanged || !place.runsGood
+  if (place.start.begun) await learning.starting()
+  if (!hasChanged) {
+    await machine.run(found.systemd ? 'systemctl start netlet-agent' : `${quote(layout.control)} start`)
+  } else if (running && handsOver) {
+    await machine.run('systemctl reload netlet-agent')
+    await waitForTakeover(handsOver, [createAgentClient(address, 3000), running.agent], progress.signal)
+  } else await machine.run(service.restart)
+  if (hasChanged) await forgetUnstarted(machine, layout)
+
+  await progress.step('wait', 'Waits for the agent to answer')
+  await waitForAnswer(machine, address, {
+    version,
+    waitMs: installation.waitMs,
+    signal: progress.signal,
+    readLog: () => tailLog(machine, layout, found)
+  })
+  const wasCut = running !== null && hasChanged
+  return [
+    found.systemd
+      ? { code: 'runs_as_service', params: {} }
+      : { code: 'runs_alone', params: { command: layout.control } },
+    ...(wasCut ? [{ code: handsOver ? 'taken_over' : 'restarted', params: {} } as const] : [])
+  ]
+}
+
+/** @param agents the agent by its new settings, and by those of before, which it answers by as long as nothing takes over */
+async function waitForTakeover(
+  before: NonNullable<Program>,
+  agents: readonly AgentClient[],
+  signal: AbortSignal
+): Promise<void> {
+  const deadline = Date.now() + TAKEOVER_MS
+  while (Date.now() < deadline) {
+    for (const agent of agents) {
+      const info = await agent.info()
+      const outcome = outcomeOf(before, info.ok ? programIn(info.data) : null)
+      if (outcome.kind === 'done') return
+      if (outcome.kind === 'failed')
+        throw new TakeoverFailed('takeover_failed', { reason: startOf(outcome.reason, 500) })
+    }
+    signal.throwIfAborted()
+    await sleep(500)
+  }
+  // What serves now is not known: it is started anew with what worked.
+  throw new StepFailed('takeover_failed', { reason: `nothing came of it within ${TAKEOVER_MS / 1000} s` })
+}
+
+/** @param version what has to answer: another one is the program of before, which still runs. Null: whatever it is */
+async function waitForAnswer(
+  machine: Machine,
+  address: AgentAddress,
+  options: { version: string | null; waitMs: number; signal: AbortSignal; readLog: () => Promise<string> }
+): Promise<void> {
+  const { version, waitMs, signal, readLog } = options
+  const deadline = Date.now() + waitMs
+  const ask = async (client: AgentClient) => {
+    const info = await client.info()
+    if (!info.ok) return info.message
+    const told = info.data.health?.version
+    return version === null || told === undefined || told === version ? null : `version ${told} still runs`
+  }
+  const client = createAgentClient(address, 3000)
+  for (;;) {
+    const problem = await ask(client)
+    if (problem === null) return
+    signal.throwIfAborted()
+    if (Date.now() < deadline) {
+      await sleep(200)
+      continue
+    }
+    const inside = await ask(createAgentClient({ ...address, dial: () => machine.dial(address.port) }, 3000))
+    if (inside === null) throw new StepFailed('port_closed', { address: `${address.host}:${address.port}`, problem })
+    throw new StepFailed('no_answer', { problem: inside, log: await readLog() })
+  }
+}
+
+/** What the agent logged last. */
+export async function tailLog(machine: Machine, layout: Layout, found: Pick<Found, 'systemd'>): Promise<string> {
+  const { stdout } = await machine.attempt(
+    found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`
+  )
+  return endOf(stdout.trim(), 600)
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { outcomeOf, programIn } from './takeover.ts'
+
+const at = (program_started_at: string, state: string, since: string | null, reason: string | null = null) =>
+  programIn({ epoch: 'e', program_started_at, takeover: { state, at: since, reason } })
+
+test('an agent of before tells nothing of takeovers, and what makes no sense is nothing', () => {
+  expect(programIn({ epoch: 'e', health: {} })).toBeNull()
+  expect(programIn({ program_started_at: 7, takeover: {} })).toBeNull()
+  expect(programIn(null)).toBeNull()
+})
+
+test('another program that serves is a success, a failure of this try is one, and all else is waited for', () => {
+  const before = at('t1', 'failed', 'long ago', 'another try')
+  if (!before) throw new Error('it tells all')
+  expect(outcomeOf(before, before)).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, null)).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, at('t1', 'running', 'now'))).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, at('t1', 'failed', 'now', 'It did not start.'))).toEqual({
+    kind: 'failed',
+    reason: 'It did not start.'
+  })
+  expect(outcomeOf(before, at('t2', 'none', null))).toEqual({ kind: 'done' })
+})

@@ -1,0 +1,72 @@
+import { MOST_CHANGES } from '@netlet/contract/agent'
+import { and, asc, eq, isNull, ne } from 'drizzle-orm'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
+import { agentOf, type SyncContext } from '../agents.ts'
+import { serverTrafficQueue } from '../queues.ts'
+import { readServerRow } from '../server-row.ts'
+import { servers } from '../tables.ts'
+import { trafficCursors } from './tables.ts'
+import { recordPage, type TrafficPorts } from './record.ts'
+
+/** The servers are asked one after the other within this time. In milliseconds. */
+const SPREAD_MS = 45_000
+/** What one run takes of one server: the next one goes on. */
+const PAGES = 40
+const ROWS = 2000
+/** How long one run works on one server, and waits for each answer of it: the next one goes on. In milliseconds. */
+const RUN_MS = 30_000
+const ANSWER_MS = 10_000
+
+/** Has the counters of every server fetched that answers, spread over the minute. */
+export async function collectTraffic(ctx: SyncContext): Promise<void> {
+  const all = await ctx.db
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(isNull(servers.deletedAt), eq(servers.connected, true), ne(servers.status, 'given_up')))
+    .orderBy(asc(servers.id))
+  await command(ctx, SYSTEM, async unit => {
+    for (const [at, { id }] of all.entries()) {
+      const startIn = Math.floor((at * SPREAD_MS) / all.length)
+      unit.jobs.send(serverTrafficQueue, { serverId: id }, { key: String(id), group: String(id), startIn })
+    }
+  })
+}
+
+/**
+ * Fetches what changed of one agent's counters since the last time, a piece at a time, and adds it up. However often it
+ * runs, at once too: a piece counts only as the successor of what was counted before. An agent that does not answer, or
+ * is older than this call, is asked again the next minute.
+ * @returns how many rows were taken over
+ */
+export async function collectServerTraffic(
+  ctx: SyncContext,
+  serverId: number,
+  ports: TrafficPorts,
+  { pages = PAGES, rows = ROWS, runMs = RUN_MS }: { pages?: number; rows?: number; runMs?: number } = {}
+): Promise<number> {
+  const server = await readServerRow(ctx.db, serverId)
+  // What a server that was given up tells is nobody's traffic any more.
+  if (!server || server.status === 'given_up') return 0
+  const agent = agentOf(server, ctx.secrets, Math.min(ANSWER_MS, runMs))
+  const until = performance.now() + runMs
+  const [known] = await ctx.db.select().from(trafficCursors).where(eq(trafficCursors.serverId, serverId))
+  let at = { epoch: known?.epoch ?? '', cursor: known?.cursor ?? 0 }
+  let taken = 0
+  for (let page = 0; page < pages && performance.now() < until; page++) {
+    const limit = Math.min(rows, MOST_CHANGES)
+    const reply = await agent.trafficChanges({ epoch: at.epoch, after: at.cursor, limit, fresh: page === 0 })
+    if (!reply.ok) {
+      if (reply.kind === 'refused') ctx.log.debug({ server: serverId, reason: reply.reason }, 'agent tells no traffic')
+      return taken
+    }
+    const { data } = reply
+    const isCounted = await command(ctx, SYSTEM, unit => recordPage(unit, { serverId, asked: at, page: data }, ports))
+    if (!isCounted) return taken
+    taken += data.rows.length
+    // A cursor that stands still would be asked for again and again.
+    if (!data.more || (data.epoch === at.epoch && data.cursor <= at.cursor)) return taken
+    at = { epoch: data.epoch, cursor: data.cursor }
+  }
+  return taken
+}

@@ -1,0 +1,54 @@
+import type { AgentTrafficChanges } from '@netlet/contract/agent'
+import { HOUR } from '../../../infra/clock.ts'
+import type { trafficMarks } from './tables.ts'
+
+export type TrafficRow = AgentTrafficChanges['rows'][number]
+export type Mark = Pick<typeof trafficMarks.$inferSelect, 'since' | 'codes' | Figure>
+type Figure = (typeof FIGURES)[number]
+export type Counts = Record<Figure, number> & { codes: Record<string, number> }
+
+export const FIGURES = ['up', 'down', 'requests', 'connections'] as const
+/** More than any line carries between two reads: whoever tells more is wrong. */
+const MOST = 1e15
+
+/**
+ * What a counter grew by since it was read last, and what is to be remembered of it. A counter of another beginning is
+ * counted whole; one that is behind what was read is an older copy of it, of which nothing counts until it is ahead.
+ * @param baseline it began before anybody counted: it is only remembered
+ */
+export function incrementOf(
+  row: TrafficRow,
+  mark: Mark | undefined,
+  { baseline, sameEpoch }: { baseline: boolean; sameEpoch: boolean }
+): { grown: Counts; mark: Mark } {
+  if (mark && sameEpoch && row.since < mark.since) return { grown: nothing(), mark }
+  // An older beginning after another one is a folder that was put back: all of it was read before.
+  const isOlder = mark !== undefined && row.since < mark.since
+  const had = mark?.since === row.since ? mark : null
+  const [grown, next] = [nothing(), nothing()]
+  for (const name of FIGURES) {
+    const before = had?.[name] ?? 0
+    next[name] = Math.max(before, row[name])
+    grown[name] = Math.min(MOST, next[name] - before)
+  }
+  const codes = [new Map(Object.entries(had?.codes ?? {})), new Map(Object.entries(row.codes))] as const
+  for (const code of new Set([...codes[0].keys(), ...codes[1].keys()])) {
+    const before = codes[0].get(code) ?? 0
+    const now = Math.max(before, codes[1].get(code) ?? 0)
+    next.codes[code] = now
+    if (now > before) grown.codes[code] = Math.min(MOST, now - before)
+  }
+  return { grown: (baseline || isOlder) && !had ? nothing() : grown, mark: { since: row.since, ...next } }
+}
+
+const nothing = (): Counts => ({ up: 0, down: 0, requests: 0, connections: 0, codes: {} })
+
+export const isNothing = (counts: Counts): boolean =>
+  FIGURES.every(name => counts[name] === 0) && Object.keys(counts.codes).length === 0
+
+/** The hour in which a counter changed last, by the agent's clock, but not before it was read last, nor after now. */
+export function hourOf(changed: string, { readAt, now }: { readAt: Date | null; now: Date }): Date {
+  const earliest = readAt?.getTime() ?? now.getTime() - HOUR
+  const at = Math.min(now.getTime(), Math.max(earliest, Date.parse(changed)))
+  return new Date(Math.floor(at / HOUR) * HOUR)
+}

@@ -1,0 +1,201 @@
+import type { PlanLimits } from '@netlet/contract'
+import type { AgentUserLimits } from '@netlet/contract/agent'
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command, type Unit } from '../../../infra/command.ts'
+import type { SyncContext } from '../agents.ts'
+import type { AgentUser } from '../apply.ts'
+import { enqueueConverge } from '../desired.ts'
+import { limitsQueue } from '../queues.ts'
+import { agentUsers } from '../tables.ts'
+import { orderTraffic } from './tables.ts'
+
+/** Told when an order has used such a share (percent) of what it may; once for each amount that it may use. */
+export type QuotaPort = (unit: Unit, orderId: number, told: QuotaNews) => Promise<void>
+export type QuotaNews = { share: 80 | 100; used: number; allowed: number }
+
+/** Bytes of a gigabyte as plans count them. */
+const GB = 1_000_000_000
+/** A server whose agent may go on for so much more of an order's quota than is left is told. */
+const TOO_MUCH = 0.05
+/** What a number holds exactly. */
+const MOST_BYTES = 9_000_000_000_000_000
+
+/** What of an order is limited from now on, and what it may use besides what it could. */
+export type OrderLimits = {
+  limits: Partial<PlanLimits>
+  /** How many times the plan's traffic is added; 0: it stays. */
+  terms: number
+  /** Addresses, which share their traffic. */
+  quantity: number
+}
+
+/**
+ * Gives an order its limits for the first time. Done again, nothing changes. Before the order's users are wanted: their
+ * agents get both together.
+ */
+export async function beginOrderLimits(
+  { tx }: Unit,
+  orderId: number,
+  { limits, quantity }: Omit<OrderLimits, 'terms'>
+) {
+  const traffic = limits.traffic_gb ?? null
+  await tx
+    .insert(orderTraffic)
+    .values({ orderId, allowed: traffic === null ? null : bytesOf(traffic, quantity), ...columnsOf(limits) })
+    .onConflictDoNothing()
+}
+
+/** Of so many gigabytes for each address; a number that agents take. */
+const bytesOf = (gigabytes: number, quantity: number) => Math.min(MOST_BYTES, gigabytes * GB * quantity)
+
+/**
+ * Another term of an order brings its traffic, and counting begins anew: what it did not use stays to it, and what it used too
+ * much before its agents heard of it costs nothing of what is paid for now. `terms` below 0 take traffic back. Its agents get it.
+ */
+export async function changeOrderLimits(unit: Unit, orderId: number, { limits, terms, quantity }: OrderLimits) {
+  const traffic = limits.traffic_gb ?? null
+  const more = traffic === null ? null : bytesOf(traffic, quantity) * Math.abs(terms)
+  const columns = columnsOf(limits)
+  const { used } = orderTraffic
+  const had = sql`coalesce(${orderTraffic.allowed}, ${used})`
+  const [allowed, usedNow] =
+    more === null
+      ? [sql`null::bigint`, used]
+      : terms > 0
+        ? [sql`least(${MOST_BYTES}, greatest(0, ${had} - ${used}) + ${more}::bigint)`, 0]
+        : [sql`greatest(0, ${had} - ${more}::bigint)`, used]
+  await unit.tx.insert(orderTraffic).values({ orderId }).onConflictDoNothing()
+  await unit.tx
+    .update(orderTraffic)
+    .set({ ...columns, allowed, used: sql`${usedNow}`, toldOf: 0 })
+    .where(eq(orderTraffic.orderId, orderId))
+  // In a transaction of its own: the caller may still take locks that come before those of the agents' users.
+  unit.jobs.send(limitsQueue, { orderId }, { key: String(orderId) })
+}
+
+/** The work of it: the order's users are sent to their agents again. */
+export const renewOrderLimits = (ctx: SyncContext, orderId: number): Promise<void> =>
+  command(ctx, SYSTEM, unit => renewUsers(unit, sql`a.order_id = ${orderId} and a.wanted`))
+
+const columnsOf = (limits: Partial<PlanLimits>) => ({
+  mbps: limits.mbps ?? null,
+  connections: limits.connections ?? null,
+  connectionsPerSecond: limits.connections_per_second ?? null
+})
+
+/** Sends users to their agents again. */
+async function renewUsers(unit: Unit, which: ReturnType<typeof sql>): Promise<void> {
+  const { rows } = await unit.tx.execute<{ serverId: number }>(sql`
+    with ordered as (
+      select a.server_id, a.username from ${agentUsers} a left join ${orderTraffic} t on t.order_id = a.order_id
+      where ${which} order by a.server_id, a.username for update of a
+    )
+    update ${agentUsers} set generation = nextval('agent_generation'), refusal = null
+    from ordered where agent_users.server_id = ordered.server_id and agent_users.username = ordered.username
+    returning agent_users.server_id as "serverId"`)
+  enqueueConverge(
+    unit,
+    rows.map(row => row.serverId)
+  )
+}
+
+/**
+ * The limits of these users of one server, as their agent is to get them. What is left of a quota is found once for each
+ * generation of a user: sent again, it is the same.
+ */
+export async function grantLimits(ctx: SyncContext, users: AgentUser[]): Promise<Map<string, AgentUserLimits>> {
+  const [first] = users
+  const names = users.filter(user => user.wanted && user.orderId !== null).map(user => user.username)
+  if (!first || names.length === 0) return new Map()
+  const read = () =>
+    ctx.db
+      .select({ user: agentUsers, traffic: orderTraffic })
+      .from(agentUsers)
+      .innerJoin(orderTraffic, eq(orderTraffic.orderId, agentUsers.orderId))
+      .where(and(eq(agentUsers.serverId, first.serverId), inArray(agentUsers.username, names)))
+  let found = await read()
+  if (found.some(({ user, traffic }) => traffic.allowed !== null && user.quotaGeneration !== user.generation)) {
+    await command(ctx, SYSTEM, async ({ tx }) => {
+      const left = sql`greatest(0, ${orderTraffic.allowed} - ${orderTraffic.used})`
+      await tx
+        .update(agentUsers)
+        .set({
+          quotaGeneration: sql`${agentUsers.generation}`,
+          quotaBytes: left,
+          quotaUntil: sql`${agentUsers.trafficUsed} + ${left}`
+        })
+        .from(orderTraffic)
+        .where(
+          and(
+            eq(orderTraffic.orderId, agentUsers.orderId),
+            eq(agentUsers.serverId, first.serverId),
+            inArray(agentUsers.username, names),
+            sql`${orderTraffic.allowed} is not null`,
+            sql`${agentUsers.quotaGeneration} is distinct from ${agentUsers.generation}`
+          )
+        )
+    })
+    found = await read()
+  }
+  return new Map(found.map(({ user, traffic }) => [user.username, limitsOf(user, traffic)]))
+}
+
+function limitsOf(user: typeof agentUsers.$inferSelect, traffic: typeof orderTraffic.$inferSelect): AgentUserLimits {
+  const { mbps, connections, connectionsPerSecond, allowed } = traffic
+  return {
+    ...(mbps === null ? {} : { mbps }),
+    ...(connections === null ? {} : { connections }),
+    ...(connectionsPerSecond === null ? {} : { connections_per_second: connectionsPerSecond }),
+    ...(allowed === null ? {} : { quota: { id: String(user.quotaGeneration), bytes: user.quotaBytes ?? 0 } })
+  }
+}
+
+type Used = { orderId: number; username: string; bytes: number }
+
+/**
+ * Adds to what orders have used. Customers are told at 80 and at 100 percent; agents that would let an order go on for much
+ * longer than what is left, since it was used on other servers, get less.
+ */
+export async function useTraffic(unit: Unit, serverId: number, used: Used[], tell: QuotaPort): Promise<void> {
+  if (used.length === 0) return
+  const { tx } = unit
+  const json = JSON.stringify(used)
+  // Ascending, so that two servers' never wait for each other.
+  const { rows } = await tx.execute<{ orderId: string; used: string; allowed: string | null; toldOf: number }>(sql`
+    insert into ${orderTraffic} (order_id, used)
+    select "orderId", sum(bytes) from jsonb_to_recordset(${json}::jsonb) as r("orderId" bigint, bytes bigint)
+    group by 1 order by 1
+    on conflict (order_id) do update set used = least(9000000000000000, order_traffic.used + excluded.used)
+    returning order_id as "orderId", used, allowed, told_of as "toldOf"`)
+  const limited = rows.filter(row => row.allowed !== null)
+  if (limited.length === 0) return
+  const ids = limited.map(row => Number(row.orderId))
+  // All users of these orders, on whatever servers, as everybody locks them: some are changed here, others below.
+  await tx.execute(sql`
+    select 1 from ${agentUsers} where order_id = any(${sql.param(ids)}::bigint[]) order by server_id, username for update`)
+  await tx.execute(sql`
+    update ${agentUsers} set traffic_used = least(9000000000000000, agent_users.traffic_used + r.bytes)
+    from (select username, sum(bytes)::bigint as bytes
+      from jsonb_to_recordset(${json}::jsonb) as r("orderId" bigint, username text, bytes bigint)
+      where "orderId" = any(${sql.param(ids)}::bigint[]) group by username) r
+    where agent_users.server_id = ${serverId} and agent_users.username = r.username`)
+  for (const row of limited) {
+    const news = newsOf({ used: Number(row.used), allowed: Number(row.allowed), toldOf: row.toldOf })
+    if (!news) continue
+    const orderId = Number(row.orderId)
+    await tx.update(orderTraffic).set({ toldOf: news.share }).where(eq(orderTraffic.orderId, orderId))
+    await tell(unit, orderId, news)
+  }
+  await renewUsers(
+    unit,
+    sql`a.order_id = any(${sql.param(ids)}::bigint[]) and a.wanted and t.allowed is not null and a.quota_until is not null
+      and (t.used >= t.allowed and a.quota_bytes > 0
+        or a.quota_until - a.traffic_used - greatest(0, t.allowed - t.used) > t.allowed * ${TOO_MUCH}::float8)`
+  )
+}
+
+function newsOf({ used, allowed, toldOf }: { used: number; allowed: number; toldOf: number }): QuotaNews | null {
+  const share = used >= allowed ? 100 : used >= allowed * 0.8 ? 80 : 0
+  return share > toldOf && share !== 0 ? { share, used, allowed } : null
+}

@@ -1,0 +1,189 @@
+import type { AgentTrafficChanges } from '@netlet/contract/agent'
+import { and, eq, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
+import { DAY, HOUR, iso } from '../../../infra/clock.ts'
+import type { Unit } from '../../../infra/command.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import {
+  orderTrafficDays,
+  orderTrafficHours,
+  serverTrafficDays,
+  serverTrafficHours,
+  trafficCursors,
+  trafficDays,
+  trafficHours,
+  trafficMarks
+} from './tables.ts'
+import { type Counts, FIGURES, hourOf, incrementOf, isNothing, type Mark, type TrafficRow } from './increments.ts'
+import { type QuotaPort, useTraffic } from './quotas.ts'
+import { keyOf, type OrdersOf, whoseRows } from './whose.ts'
+
+export type TrafficPorts = {
+  ordersOf: OrdersOf
+  tellOfQuota: QuotaPort
+}
+
+type Page = { serverId: number; asked: { epoch: string; cursor: number }; page: AgentTrafficChanges }
+/** What a user's counter grew by. `orderId` is null for one made by hand, undefined for one that nobody knows. */
+type Grown = Counts & { username: string; ip: string; hour: Date; orderId: number | null | undefined }
+
+/**
+ * Adds one piece of an agent's counters up, once: where somebody else has counted on from the same place, or the piece is
+ * not what was asked for next, nothing happens.
+ * @returns whether it counted
+ */
+export async function recordPage(unit: Unit, { serverId, asked, page }: Page, ports: TrafficPorts): Promise<boolean> {
+  const { tx, now } = unit
+  await tx.insert(trafficCursors).values({ serverId }).onConflictDoNothing()
+  const [cursor] = await tx.select().from(trafficCursors).where(eq(trafficCursors.serverId, serverId)).for('update')
+  if (!cursor || cursor.epoch !== asked.epoch || cursor.cursor !== asked.cursor) return false
+  // Of the same counter told twice in one piece, the later counts.
+  const told = [...new Map(page.rows.map(row => [keyOf(row.user, row.ip), row])).values()]
+  const rows = await whoseRows(unit, serverId, told, ports.ordersOf)
+  const marks = await readMarks(
+    tx,
+    serverId,
+    rows.map(({ row }) => row)
+  )
+  const most = mostSince(cursor.readAt, now)
+  const first = cursor.readAt === null
+  const marked: (Mark & { username: string; ip: string })[] = []
+  const grown: Grown[] = []
+  for (const { row, orderId } of rows) {
+    const { user: username, ip } = row
+    const before = marks.get(keyOf(username, ip))
+    // What an agent counted before it was first asked has no hour that anybody knows.
+    const baseline = first && now.getTime() - Date.parse(row.since) > HOUR
+    const increment = incrementOf(row, before, { baseline, sameEpoch: page.epoch === asked.epoch })
+    marked.push({ username, ip, ...increment.mark })
+    if (isNothing(increment.grown)) continue
+    const { up, down } = increment.grown
+    const bytes = { up: Math.min(most, up), down: Math.min(most, down) }
+    const hour = hourOf(row.changed, { readAt: cursor.readAt, now })
+    grown.push({ username, ip, orderId, hour, ...increment.grown, ...bytes })
+  }
+  await writeMarks(tx, serverId, marked, now)
+  await count(unit, serverId, grown, ports)
+  await tx
+    .update(trafficCursors)
+    // Read once all of it was: until then, what began before anybody counted is still being told.
+    .set({ epoch: page.epoch, cursor: page.cursor, readAt: page.more ? cursor.readAt : now })
+    .where(eq(trafficCursors.serverId, serverId))
+  return true
+}
+
+/** Bytes a second: 100 Gbit. Nobody's address passes more, whatever its agent tells. */
+const LINE = 12_500_000_000
+const mostSince = (readAt: Date | null, now: Date): number =>
+  LINE * ((readAt ? Math.max(0, now.getTime() - readAt.getTime()) : HOUR) / 1000 + 60)
+
+async function readMarks(tx: Executor, serverId: number, rows: TrafficRow[]): Promise<Map<string, Mark>> {
+  if (rows.length === 0) return new Map()
+  const found = await tx
+    .select()
+    .from(trafficMarks)
+    .where(
+      and(
+        eq(trafficMarks.serverId, serverId),
+        sql`(${trafficMarks.username}, ${trafficMarks.ip}) in (select * from unnest(
+          ${sql.param(rows.map(row => row.user))}::text[], ${sql.param(rows.map(row => row.ip))}::text[]))`
+      )
+    )
+  return new Map(found.map(mark => [keyOf(mark.username, mark.ip), mark]))
+}
+
+async function writeMarks(
+  tx: Executor,
+  serverId: number,
+  marked: (Mark & { username: string; ip: string })[],
+  now: Date
+): Promise<void> {
+  if (marked.length === 0) return
+  await tx.execute(sql`
+    insert into ${trafficMarks} (server_id, username, ip, since, up, down, requests, connections, codes, changed_at)
+    select ${serverId}, username, ip, since, up, down, requests, connections, codes, ${iso(now)}::timestamptz
+    from ${recordset(marked)} as r(username text, ip text, since text, up bigint, down bigint, requests bigint,
+      connections bigint, codes jsonb)
+    on conflict (server_id, username, ip) do update set since = excluded.since, up = excluded.up, down = excluded.down,
+      requests = excluded.requests, connections = excluded.connections, codes = excluded.codes,
+      changed_at = excluded.changed_at`)
+}
+
+const recordset = (rows: readonly object[]) => sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`
+
+async function count(unit: Unit, serverId: number, grown: Grown[], { tellOfQuota }: TrafficPorts): Promise<void> {
+  if (grown.length === 0) return
+  const { tx } = unit
+  const ofUsers = grown.filter(one => one.orderId !== undefined)
+  await addUsage(tx, trafficHours, serverId, ofUsers, HOUR)
+  await addUsage(tx, trafficDays, serverId, ofUsers, DAY)
+  await addSums(tx, serverTrafficHours, serverId, grown, { step: HOUR })
+  await addSums(tx, serverTrafficDays, serverId, grown, { step: DAY })
+  const ofOrders = ofUsers.flatMap(one => (one.orderId === null ? [] : [one]))
+  await addSums(tx, orderTrafficHours, serverId, ofOrders, { step: HOUR, byOrder: true })
+  await addSums(tx, orderTrafficDays, serverId, ofOrders, { step: DAY, byOrder: true })
+  const used = ofUsers.flatMap(({ orderId, username, up, down }) =>
+    orderId === null || orderId === undefined ? [] : [{ orderId, username, bytes: up + down }]
+  )
+  await useTraffic(unit, serverId, used, tellOfQuota)
+}
+
+/** Sums never grow beyond what a number holds exactly, whatever an agent tells. */
+const MOST = 9_000_000_000_000_000
+const added = (table: PgTable) =>
+  sql.join(
+    [
+      ...FIGURES.map(
+        name =>
+          sql`${sql.identifier(name)} = least(${MOST}, ${table}.${sql.identifier(name)} + excluded.${sql.identifier(name)})`
+      ),
+      sql`codes = add_counts(${table}.codes, excluded.codes)`
+    ],
+    sql`, `
+  )
+
+const startOf = (hour: Date, step: number) => iso(new Date(Math.floor(hour.getTime() / step) * step))
+
+async function addUsage(tx: Executor, table: PgTable, serverId: number, grown: Grown[], step: number): Promise<void> {
+  if (grown.length === 0) return
+  const rows = grown.map(({ hour, ...one }) => ({ ...one, at: startOf(hour, step) }))
+  await tx.execute(sql`
+    insert into ${table} (at, server_id, username, ip, order_id, up, down, requests, connections, codes)
+    select at, ${serverId}, username, ip, "orderId", up, down, requests, connections, codes
+    from ${recordset(rows)} as r(at timestamptz, username text, ip text, "orderId" bigint, up bigint, down bigint,
+      requests bigint, connections bigint, codes jsonb)
+    on conflict (at, server_id, username, ip) do update set ${added(table)}`)
+}
+
+/** Adds up by server, or by order and server. */
+async function addSums(
+  tx: Executor,
+  table: PgTable,
+  serverId: number,
+  grown: Grown[],
+  { step, byOrder = false }: { step: number; byOrder?: boolean }
+): Promise<void> {
+  if (grown.length === 0) return
+  type Sum = Omit<Counts, 'codes'> & { at: string; orderId: number | null; codes: Map<string, number> }
+  const sums = new Map<string, Sum>()
+  for (const one of grown) {
+    const at = startOf(one.hour, step)
+    const orderId = byOrder ? (one.orderId ?? null) : null
+    const key = `${orderId} ${at}`
+    const sum = sums.get(key) ?? { at, orderId, up: 0, down: 0, requests: 0, connections: 0, codes: new Map() }
+    for (const name of FIGURES) sum[name] = Math.min(MOST, sum[name] + one[name])
+    for (const [code, more] of Object.entries(one.codes))
+      sum.codes.set(code, Math.min(MOST, (sum.codes.get(code) ?? 0) + more))
+    sums.set(key, sum)
+  }
+  const rows = Array.from(sums.values(), sum => ({ ...sum, codes: Object.fromEntries(sum.codes) }))
+  const [column, value, key] = byOrder
+    ? [sql`order_id, `, sql`"orderId", `, sql`order_id, at, server_id`]
+    : [sql``, sql``, sql`server_id, at`]
+  await tx.execute(sql`
+    insert into ${table} (${column}at, server_id, up, down, requests, connections, codes)
+    select ${value}at, ${serverId}, up, down, requests, connections, codes
+    from ${recordset(rows)} as r("orderId" bigint, at timestamptz, up bigint, down bigint, requests bigint,
+      connections bigint, codes jsonb)
+    on conflict (${key}) do update set ${added(table)}`)
+}

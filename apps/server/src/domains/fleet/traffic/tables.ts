@@ -1,0 +1,117 @@
+import { sql } from 'drizzle-orm'
+import { bigint, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { instant, ref } from '../../../infra/db/columns.ts'
+import { servers } from '../tables.ts'
+
+/** How far an agent's counters were read: see collect.ts. */
+export const trafficCursors = pgTable('traffic_cursors', {
+  serverId: ref()
+    .primaryKey()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  epoch: text().notNull().default(''),
+  cursor: bigint({ mode: 'number' }).notNull().default(0),
+  readAt: instant()
+})
+
+const counters = () => ({
+  up: bigint({ mode: 'number' }).notNull(),
+  down: bigint({ mode: 'number' }).notNull(),
+  requests: bigint({ mode: 'number' }).notNull(),
+  connections: bigint({ mode: 'number' }).notNull(),
+  /** How often each code of the access log but `ok`. */
+  codes: jsonb().$type<Record<string, number>>().notNull()
+})
+
+/** What was last read of each counter of an agent: what it grew by since is counted once. */
+export const trafficMarks = pgTable(
+  'traffic_marks',
+  {
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    username: text().notNull(),
+    ip: text().notNull(),
+    /** The agent's own word: another one is another counter. */
+    since: text().notNull(),
+    ...counters(),
+    changedAt: instant().notNull()
+  },
+  t => [primaryKey({ columns: [t.serverId, t.username, t.ip] }), index('traffic_marks_changed').on(t.changedAt)]
+)
+
+const usage = () => ({
+  /** The beginning of the hour or day, UTC. First in the key: new rows are neighbours, and so are those that are removed. */
+  at: instant().notNull(),
+  serverId: ref()
+    .notNull()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  username: text().notNull(),
+  ip: text().notNull(),
+  /** The order whose user it is; null: made by hand. */
+  orderId: ref(),
+  ...counters()
+})
+
+/** Traffic of each user and address by hour, and by day. */
+export const trafficHours = pgTable('traffic_hours', usage(), t => [
+  primaryKey({ columns: [t.at, t.serverId, t.username, t.ip] }),
+  index('traffic_hours_order').on(t.orderId, t.at)
+])
+export const trafficDays = pgTable('traffic_days', usage(), t => [
+  primaryKey({ columns: [t.at, t.serverId, t.username, t.ip] }),
+  index('traffic_days_order').on(t.orderId, t.at)
+])
+
+const orderUsage = () => ({
+  orderId: ref().notNull(),
+  at: instant().notNull(),
+  serverId: ref()
+    .notNull()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  ...counters()
+})
+
+/** The same of whole orders: of hundreds of addresses a chart would read hundreds of thousands of rows. */
+export const orderTrafficHours = pgTable('order_traffic_hours', orderUsage(), t => [
+  primaryKey({ columns: [t.orderId, t.at, t.serverId] }),
+  index('order_traffic_hours_at').on(t.at)
+])
+export const orderTrafficDays = pgTable('order_traffic_days', orderUsage(), t => [
+  primaryKey({ columns: [t.orderId, t.at, t.serverId] }),
+  index('order_traffic_days_at').on(t.at)
+])
+
+const serverUsage = () => ({
+  at: instant().notNull(),
+  serverId: ref()
+    .notNull()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  ...counters()
+})
+
+/** The same of whole servers, also of clients that never logged in. Users that the console does not know count nowhere. */
+export const serverTrafficHours = pgTable('server_traffic_hours', serverUsage(), t => [
+  primaryKey({ columns: [t.serverId, t.at] }),
+  index('server_traffic_hours_at').on(t.at)
+])
+export const serverTrafficDays = pgTable('server_traffic_days', serverUsage(), t => [
+  primaryKey({ columns: [t.serverId, t.at] }),
+  index('server_traffic_days_at').on(t.at)
+])
+
+/** What an order may use on its agents, and has used: bytes of all its servers. */
+export const orderTraffic = pgTable(
+  'order_traffic',
+  {
+    orderId: ref().primaryKey(),
+    used: bigint({ mode: 'number' }).notNull().default(0),
+    /** Null: as much as it likes. */
+    allowed: bigint({ mode: 'number' }),
+    mbps: integer(),
+    connections: integer(),
+    connectionsPerSecond: integer(),
+    /** Of which share of `allowed` its customer was told last: 0, 80 or 100. */
+    toldOf: integer().notNull().default(0)
+  },
+  t => [check('order_traffic_told', sql`${t.toldOf} in (0, 80, 100)`)]
+)

@@ -1,0 +1,73 @@
+import { isIP } from 'node:net'
+import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent'
+import { sql } from 'drizzle-orm'
+import { DAY } from '../../../infra/clock.ts'
+import type { Unit } from '../../../infra/command.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { cidrs } from '../../inventory/tables.ts'
+import { agentUsers } from '../tables.ts'
+import type { TrafficRow } from './increments.ts'
+
+/** The orders whose proxies have these user names, of those that hold an address of the server, or did since then. */
+export type OrdersOf = (
+  db: Executor,
+  usernames: string[],
+  held: { serverId: number; since: Date }
+) => Promise<Map<string, number>>
+
+/** For so long after an order has left a server, its agent may still tell of it: of what it has not told while it was away. */
+const TOLD_LATE_MS = DAY
+
+/** Has what clients did that no user can be told of. */
+const NOBODY = '-'
+
+/** Of one user and address, whatever they are. */
+export const keyOf = (username: string, ip: string) => `${username} ${ip}`
+
+/** `orderId`: null for a user made by hand, undefined for clients that never logged in. */
+type Whose = { row: TrafficRow; orderId: number | null | undefined }
+
+/**
+ * What of an agent's counters is about users and addresses of its server, with the order of each. All else an agent has no business to tell, and nothing of it is kept: whoever has one
+ * server must not use up the traffic of orders on others, nor fill tables with names of their own.
+ */
+export async function whoseRows(
+  { tx, now }: Pick<Unit, 'tx' | 'now'>,
+  serverId: number,
+  rows: TrafficRow[],
+  ordersOf: OrdersOf
+): Promise<Whose[]> {
+  const since = new Date(now.getTime() - TOLD_LATE_MS)
+  const asked = rows.flatMap(({ user, ip }) => (isIP(ip) === 0 ? [] : [{ user, ip }]))
+  const held = await tx.execute<{ user: string; ip: string; orderId: string | null; known: boolean }>(sql`
+    select r."user", r.ip, a.order_id as "orderId", a.username is not null as known
+    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as r("user" text, ip text)
+    left join ${agentUsers} a on a.server_id = ${serverId} and a.username = r."user"
+    where exists (select 1 from unnest(a.prefixes) prefix where prefix::inet >>= r.ip::inet)
+      or exists (select 1 from ${cidrs} c where c.server_id = ${serverId} and c.deleted_at is null and c.cidr >>= r.ip::inet)`)
+  const gone = [...new Set(held.rows.filter(({ known }) => !known).map(({ user }) => user))]
+  const orders = gone.length > 0 ? await ordersOf(tx, gone, { serverId, since }) : new Map<string, number>()
+  const found = new Map<string, number | null>()
+  for (const { user, ip, orderId, known } of held.rows) {
+    const order = known ? (orderId === null ? null : Number(orderId)) : orders.get(user)
+    if (order !== undefined) found.set(keyOf(user, ip), order)
+  }
+  return rows.flatMap((row): Whose[] => {
+    if (row.user === NOBODY) return row.ip === NOBODY ? [{ row: withKnownCodes(row), orderId: undefined }] : []
+    const orderId = found.get(keyOf(row.user, row.ip))
+    return orderId === undefined ? [] : [{ row: withKnownCodes(row), orderId }]
+  })
+}
+
+const KNOWN: ReadonlySet<string> = new Set([...AGENT_REFUSALS, ...AGENT_ERRORS])
+/** Codes that no agent of this version has: those of newer ones, and whatever somebody makes up. */
+const OTHER = 'other'
+
+function withKnownCodes(row: TrafficRow): TrafficRow {
+  const codes: Record<string, number> = {}
+  for (const [code, count] of Object.entries(row.codes)) {
+    const name = KNOWN.has(code) ? code : OTHER
+    codes[name] = Math.min(Number.MAX_SAFE_INTEGER, (codes[name] ?? 0) + count)
+  }
+  return { ...row, codes }
+}

@@ -1,0 +1,77 @@
+import { refuse, sentenceOf, type Reason, type Params, type Upgrade, type UpgradeServer } from '@netlet/contract'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { iso, isoOrNull } from '../../../infra/clock.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../../infra/list/index.ts'
+import { ok, type Result } from '../../../infra/result.ts'
+import { servers, upgrades, upgradeServers } from '../tables.ts'
+
+/** A reason of the catalogue as the wire has it. */
+export const worded = (reason: Reason | null, params: Params | null) => ({
+  reason,
+  params: { ...params },
+  msg: reason && sentenceOf(refuse(reason, { params: params ?? {} }))
+})
+
+/** Upgrades, newest first. */
+export const upgradeList = defineList<ListInput<'id'>, Upgrade>({
+  name: 'upgrades',
+  table: upgrades,
+  id: upgrades.id,
+  sort: { id: upgrades.id },
+  load: async (db, ids) => presentUpgrades(db, await db.select().from(upgrades).where(among(upgrades.id, ids)))
+})
+
+async function presentUpgrades(db: Executor, rows: (typeof upgrades.$inferSelect)[]): Promise<Upgrade[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const counted = await db
+    .select({ id: upgradeServers.upgradeId, state: upgradeServers.state, count: sql<number>`count(*)::int` })
+    .from(upgradeServers)
+    .where(inArray(upgradeServers.upgradeId, ids))
+    .groupBy(upgradeServers.upgradeId, upgradeServers.state)
+  return rows.map(row => {
+    const figures = { waiting: 0, installing: 0, upgraded: 0, failed: 0, left_out: 0 }
+    for (const { id, state, count } of counted) if (id === row.id) figures[state] = count
+    return {
+      id: row.id,
+      state: row.state,
+      version: row.version,
+      username: row.actorName,
+      created_at: iso(row.createdAt),
+      ended_at: isoOrNull(row.endedAt),
+      servers: figures,
+      ...worded(row.reason, row.params)
+    }
+  })
+}
+
+export async function readUpgrade(db: Executor, id: number): Promise<Upgrade> {
+  const [upgrade] = await presentUpgrades(db, await db.select().from(upgrades).where(eq(upgrades.id, id)))
+  if (!upgrade) throw new Error('the upgrade is gone within its own transaction')
+  return upgrade
+}
+
+export async function listUpgradeServers(db: Executor, id: number): Promise<Result<UpgradeServer[]>> {
+  const [upgrade] = await db.select({ id: upgrades.id }).from(upgrades).where(eq(upgrades.id, id))
+  if (!upgrade) return refuse('not_found')
+  const rows = await db
+    .select({ row: upgradeServers, name: servers.name })
+    .from(upgradeServers)
+    .innerJoin(servers, eq(servers.id, upgradeServers.serverId))
+    .where(eq(upgradeServers.upgradeId, id))
+    .orderBy(asc(upgradeServers.position))
+  return ok(
+    rows.map(({ row, name }) => ({
+      id: row.serverId,
+      name,
+      state: row.state,
+      from_version: row.fromVersion,
+      ...worded(row.reason, row.params)
+    }))
+  )
+}
+
+/** Upgrades that stopped: somebody has to say how they go on. There is one at most. */
+export const countStoppedUpgrades = (db: Executor): Promise<number> =>
+  db.$count(upgrades, eq(upgrades.state, 'stopped'))

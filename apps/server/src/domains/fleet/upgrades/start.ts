@@ -1,0 +1,173 @@
+import {
+  MAX_UPGRADE_SERVERS,
+  refuse,
+  routes,
+  type BulkSelection,
+  type Upgrade,
+  type UpgradeForm,
+  type UpgradePlan
+} from '@netlet/contract'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { UserActor } from '../../../infra/actor.ts'
+import { command, type Unit } from '../../../infra/command.ts'
+import type { AppContext } from '../../../infra/context.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { matchingIds } from '../../../infra/list/index.ts'
+import { ok, type Result } from '../../../infra/result.ts'
+import { serverList, usersOfServers } from '../list-servers.ts'
+import { agentVersion } from '../provision/bundle.ts'
+import { effectOn } from '../provision/effect.ts'
+import { upgradeQueue } from '../queues.ts'
+import { serverReports, servers, upgrades, upgradeServers } from '../tables.ts'
+import { leftOut, type Candidate, type Told } from './eligible.ts'
+import { readUpgrade, worded } from './read.ts'
+
+/** Of the last report of an agent: its hours of traffic are long, and of no interest here. */
+const TOLD = sql<Told | null>`${serverReports.report} - 'hours'`
+
+/** The servers with these ids, those that are gone included, and the versions that their agents told last. */
+export async function readCandidates(db: Executor, ids: readonly number[]): Promise<Map<number, Candidate>> {
+  const rows = await db
+    .select({ server: servers, version: sql<string | null>`${serverReports.report} ->> 'version'`, told: TOLD })
+    .from(servers)
+    .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
+    .where(inArray(servers.id, [...ids]))
+  return new Map(rows.map(row => [row.server.id, row]))
+}
+
+async function idsOf(db: Executor, selection: z.output<typeof BulkSelection>): Promise<Result<number[]>> {
+  if ('ids' in selection) {
+    const ids = [...new Set(selection.ids)]
+    return ids.length > MAX_UPGRADE_SERVERS ? tooMany() : ok(ids)
+  }
+  const query = routes.fleet.servers.query?.strict().safeParse(selection.query)
+  if (!query?.success) return refuse('bad_request')
+  const ids = await matchingIds(db, serverList, query.data, { limit: MAX_UPGRADE_SERVERS + 1 })
+  return ids.length > MAX_UPGRADE_SERVERS ? tooMany() : ok(ids)
+}
+
+/** How many orders each of these servers has. */
+async function ordersOf(db: Executor, ids: number[]): Promise<(id: number) => number> {
+  const found = new Map((await usersOfServers(db, ids)).map(row => [row.serverId, row.orders]))
+  return id => found.get(id) ?? 0
+}
+
+const tooMany = () => refuse('bulk_too_many', { params: { max: MAX_UPGRADE_SERVERS } })
+
+/** Who would be upgraded, the server with the fewest orders first, and who not. Nothing changes. */
+export async function planUpgrade(
+  { db }: Pick<AppContext, 'db'>,
+  selection: z.output<typeof BulkSelection>
+): Promise<Result<UpgradePlan>> {
+  const ids = await idsOf(db, selection)
+  if (!ids.ok) return ids
+  const version = await agentVersion()
+  const found = [...(await readCandidates(db, ids.data)).values()].filter(({ server }) => server.deletedAt === null)
+  const orders = await ordersOf(db, ids.data)
+  const left = found.flatMap(one => {
+    const why = leftOut(one, version)
+    return why ? [{ id: one.server.id, name: one.server.name, ...worded(why.reason, why.params) }] : []
+  })
+  const isLeft = new Set(left.map(({ id }) => id))
+  const taken = found
+    .filter(({ server }) => !isLeft.has(server.id))
+    .map(({ server, version, told }) => ({
+      id: server.id,
+      name: server.name,
+      version,
+      orders: orders(server.id),
+      effect: effectOn({ service: server.agentService, handsOver: told?.hands_over ?? null }),
+      connections: told?.connections ?? null
+    }))
+    .toSorted((a, b) => a.orders - b.orders || a.id - b.id)
+  const open = await db.$count(upgrades, isNull(upgrades.endedAt))
+  return ok({ version, servers: taken, left_out: left, is_free: open === 0 })
+}
+
+/** Begins an upgrade of exactly these servers. What changed since they were shown is looked at again before each begins. */
+export async function startUpgrade(ctx: AppContext, by: UserActor, form: UpgradeForm): Promise<Result<Upgrade>> {
+  const version = await agentVersion()
+  if (form.version !== version) return refuse('stale')
+  return command(ctx, by, { unique: { upgrades_one_key: 'upgrade_running' } }, async unit => {
+    const { tx, now } = unit
+    const chosen = [...new Set(form.ids)]
+    if (!chosen.includes(form.first_id)) return refuse('upgrade_first')
+    const orders = await ordersOf(tx, chosen)
+    const ids = chosen.toSorted((a, b) => orders(a) - orders(b) || a - b)
+    const candidates = await readCandidates(tx, ids)
+    const rows = ids.flatMap(id => {
+      const one = candidates.get(id)
+      return one ? [{ id, version: one.version, why: leftOut(one, version) }] : []
+    })
+    if (rows.every(({ why }) => why)) return refuse('upgrade_none')
+    if (rows.find(({ id }) => id === form.first_id)?.why !== null) return refuse('upgrade_first')
+    const [upgrade] = await tx
+      .insert(upgrades)
+      .values({ version, actorId: by.id, actorName: by.username, actorIp: by.ip, createdAt: now })
+      .returning({ id: upgrades.id })
+    if (!upgrade) throw new Error('the upgrade was not added')
+    const { id } = upgrade
+    await tx.insert(upgradeServers).values(
+      rows.map(({ id: serverId, version: fromVersion, why }, at) => ({
+        upgradeId: id,
+        serverId,
+        position: serverId === form.first_id ? 0 : at + 1,
+        fromVersion,
+        ...(why ? { state: 'left_out' as const, ...why } : {})
+      }))
+    )
+    const versions = [...new Set(rows.flatMap(row => (row.why ? [] : [row.version ?? '?'])))]
+    unit.audit('upgrade.start', id, {
+      before: { agent_versions: versions },
+      after: { agent_version: version, servers: rows.length, first_id: form.first_id }
+    })
+    goOn(unit, id)
+    return ok(await readUpgrade(tx, id))
+  })
+}
+
+const goOn = (unit: Unit, id: number): void => unit.jobs.send(upgradeQueue, { upgradeId: id }, { key: String(id) })
+
+/** Goes on with one that stopped. The servers that failed stay as they are. Repeating it changes nothing. */
+export const continueUpgrade = (ctx: AppContext, by: UserActor, id: number): Promise<Result<Upgrade>> =>
+  command(ctx, by, async unit => {
+    const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
+    if (!upgrade) return refuse('not_found')
+    if (upgrade.endedAt !== null) return refuse('upgrade_over')
+    if (upgrade.state === 'ending') return refuse('upgrade_not_stopped')
+    if (upgrade.state === 'stopped') {
+      const now = await agentVersion()
+      if (now !== upgrade.version) return refuse('upgrade_other_version', { params: { now, version: upgrade.version } })
+      // From now on in this person's name, who takes it upon them.
+      const actor = { actorId: by.id, actorName: by.username, actorIp: by.ip }
+      await unit.tx
+        .update(upgrades)
+        .set({ state: 'running', reason: null, params: null, ...actor })
+        .where(eq(upgrades.id, id))
+      unit.audit('upgrade.continue', id, {
+        before: { reason: upgrade.reason },
+        after: { agent_version: upgrade.version }
+      })
+      goOn(unit, id)
+    }
+    return ok(await readUpgrade(unit.tx, id))
+  })
+
+/** No further server begins; those under way are finished. Repeating it changes nothing. */
+export const endUpgrade = (ctx: AppContext, by: UserActor, id: number): Promise<Result<Upgrade>> =>
+  command(ctx, by, async unit => {
+    const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
+    if (!upgrade) return refuse('not_found')
+    if (upgrade.state === 'done') return refuse('upgrade_over')
+    if (upgrade.endedAt === null && upgrade.state !== 'ending') {
+      const working = await unit.tx.$count(
+        upgradeServers,
+        and(eq(upgradeServers.upgradeId, id), eq(upgradeServers.state, 'installing'))
+      )
+      const ends = working > 0 ? { state: 'ending' as const } : { state: 'ended' as const, endedAt: unit.now }
+      await unit.tx.update(upgrades).set(ends).where(eq(upgrades.id, id))
+      unit.audit('upgrade.end', id, { before: { state: upgrade.state } })
+    }
+    return ok(await readUpgrade(unit.tx, id))
+  })

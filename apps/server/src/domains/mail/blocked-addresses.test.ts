@@ -1,0 +1,224 @@
+import type { BlockedAddress, MailSettings, Page, SentMail, UserDetail } from '@netlet/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHttpApp } from '../../app.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { MAILGUN_KEY, type Happened } from '../../../../sandbox/src/outbox/reports.ts'
+import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { writeSettings } from '../settings/index.ts'
+import { allQueues } from '../../workers.ts'
+import { blockAddresses, blockOf } from './blocked-addresses.ts'
+import { forgetAddress } from './forget-address.ts'
+import type { MailOrder } from './mail-order.ts'
+import { sendMail } from './send-mail.ts'
+import { blockedAddresses } from './tables.ts'
+import { takeEvents } from './take-events.ts'
+
+// The stand-in's mail services take the mails and report of them, signed. Nothing works on the queue: the test runs the jobs.
+const SHOP = 'http://shop.test'
+let dir: string
+let service: Sandbox
+let shop: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+beforeAll(async () => {
+  dir = await newDataDir()
+  service = await launch(dir, SHOP, {
+    fetch: (address, init) =>
+      fetch(String(address instanceof Request ? address.url : address).replace(SHOP, shop.url), init)
+  })
+  shop = await startTestShop({
+    app: createHttpApp,
+    queues: allQueues,
+    config: { sendgridUrl: service.url, mailgunUrl: service.url }
+  })
+  admin = await shop.admin({ username: 'boss' })
+  const answer = await fetch(`${service.url}/sandbox/mail/webhook_key`)
+  const { public_key: key } = (await answer.json()) as { public_key: string }
+  await writeSettings(shop.ctx, {
+    sendgrid_webhook_key: key,
+    mailgun_webhook_key: MAILGUN_KEY,
+    mailgun_api_key: 'key',
+    mailgun_sender_domain: 'mg.example.com'
+  })
+})
+afterAll(async () => {
+  await shop?.close()
+  await service?.close()
+  await removeDataDir(dir)
+})
+
+let count = 0
+/** An optional mail; `test-mail` is none that could be switched off. */
+const send = async (to: string, template: 'order-cancelled' | 'test-mail' = 'order-cancelled') => {
+  count += 1
+  const data =
+    template === 'test-mail'
+      ? { at: shop.ctx.now().toISOString() }
+      : { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+  const order = { to, key: `test:${to}:${count}`, template, data } as MailOrder
+  await sendMail(shop.ctx, order, `job${count}`)
+  return order
+}
+const logged = async (to: string) =>
+  (await admin.get<Page<SentMail>>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data
+const blocks = async (search: string) =>
+  (await admin.get<Page<BlockedAddress>>(`/api/settings/mail_blocks/?search=${encodeURIComponent(search)}`)).data.data
+/** What becomes of the last mail to an address, told by its service. @returns what the shop answered */
+async function report(to: string, happened: Happened): Promise<string> {
+  const mails = (await (await fetch(`${service.url}/outbox.json`)).json()) as OutboxMail[]
+  const id = mails.find(mail => mail.to === to)?.id
+  const body = new URLSearchParams({ happened })
+  return (await fetch(`${service.url}/outbox/${id}/report`, { method: 'POST', body })).text()
+}
+
+test.each(['sendgrid', 'mailgun'] as const)('%s: an address that takes no mail is written to no more', async method => {
+  await writeSettings(shop.ctx, { email_method: method })
+  const to = `Gone.${method}@example.com`
+  await send(to)
+  for (const harmless of ['deferred', 'blocked'] as const) {
+    expect(await report(to, harmless)).toContain('Told the shop')
+    expect(await blockOf(shop.ctx.db, to)).toBeNull()
+  }
+  expect((await logged(to))[0]).toMatchObject({ state: 'bounced', error_code: 'rejected' })
+  await send(to)
+  expect(await report(to, 'bounced')).toContain('Told the shop')
+  expect(await report(to, 'bounced')).toContain('Told the shop')
+  expect(await blocks(to)).toMatchObject([
+    { address: to.toLowerCase(), cause: 'bounced', source: method, reason: expect.stringContaining('does not exist') }
+  ])
+  const [bounced, refused] = await logged(to)
+  expect(bounced).toMatchObject({ state: 'bounced', error_code: 'bounced' })
+  expect(refused).toMatchObject({ state: 'bounced', error: expect.stringContaining('policy') })
+  await send(to.toUpperCase(), 'test-mail')
+  expect((await logged(to))[0]).toMatchObject({ state: 'skipped', error_code: 'bounced' })
+  await writeSettings(shop.ctx, { email_method: 'sendgrid' })
+})
+
+test('who calls a mail spam gets only what cannot be switched off', async () => {
+  const to = 'annoyed@example.com'
+  await send(to)
+  expect(await report(to, 'complained')).toContain('Told the shop')
+  expect((await logged(to))[0]).toMatchObject({ state: 'sent', error_code: 'complained' })
+  await send(to)
+  expect((await logged(to))[0]).toMatchObject({ state: 'skipped', error_code: 'complained' })
+  await send(to, 'test-mail')
+  expect((await logged(to))[0]).toMatchObject({ state: 'sent', error_code: null })
+  // A mailbox that is gone is the stronger cause; the weaker one does not take its place.
+  await report(to, 'bounced')
+  await report(to, 'complained')
+  expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
+})
+
+test('a report that nobody signed is refused, and changes nothing', async () => {
+  const to = 'safe@example.com'
+  await send(to)
+  const stranger = shop.visitor()
+  const event = [{ email: to, event: 'bounce', timestamp: 1_780_000_000 }]
+  expect((await stranger.post('/api/mail/sendgrid_events', event)).status).toBe(401)
+  const forged = {
+    signature: { timestamp: '1', token: 'x', signature: '0'.repeat(64) },
+    'event-data': { event: 'complained', recipient: to, timestamp: 1_780_000_000 }
+  }
+  expect((await stranger.post('/api/mail/mailgun_events', forged)).status).toBe(401)
+  expect(await blockOf(shop.ctx.db, to)).toBeNull()
+})
+
+test('an operator lifts a block, which reports of before do not bring back', async () => {
+  const to = 'mended@example.com'
+  const at = shop.ctx.now()
+  const event = { happened: 'bounced', address: to, key: null, reason: 'full', at } as const
+  const take = (when: Date) =>
+    command(shop.ctx, SYSTEM, unit =>
+      takeEvents(unit, 'sendgrid', [
+        { ...event, at: when },
+        { ...event, at: when }
+      ])
+    )
+  await take(at)
+  const [block] = await blocks(to)
+  shop.advance(MINUTE)
+  const path = `/api/settings/mail_blocks/${block?.id}/lift/`
+  expect(await admin.post(path, {})).toMatchObject({ code: 2000 })
+  expect((await admin.post(path, {})).status).toBe(404)
+  expect(await blocks(to)).toEqual([])
+  await take(at)
+  expect(await blockOf(shop.ctx.db, to)).toBeNull()
+  await send(to)
+  expect((await logged(to))[0]).toMatchObject({ state: 'sent' })
+  // A service whose clock is ahead: the block can be lifted all the same.
+  shop.advance(MINUTE)
+  await take(new Date(shop.ctx.now().getTime() + 1000 * MINUTE))
+  expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
+  shop.advance(MINUTE)
+  expect(await admin.post(path, {})).toMatchObject({ code: 2000 })
+  expect(await blockOf(shop.ctx.db, to)).toBeNull()
+})
+
+test('reports of the same addresses at once, in any sequence, do not hold each other up', async () => {
+  const addresses = Array.from({ length: 600 }, (_, i) => `many${i}@example.com`)
+  const block = (list: string[]) =>
+    command(shop.ctx, SYSTEM, unit =>
+      blockAddresses(
+        unit,
+        list.map(address => ({ address, cause: 'bounced', reason: '', source: 'mailgun', at: shop.ctx.now() }))
+      )
+    )
+  await Promise.all([block(addresses), block(addresses.toReversed()), block(addresses)])
+  expect(await shop.ctx.db.$count(blockedAddresses)).toBeGreaterThanOrEqual(600)
+})
+
+test('a report that comes before the answer to the mail was written down is not lost', async () => {
+  const to = 'quick@example.com'
+  const order = {
+    to,
+    key: 'quick:1',
+    template: 'order-cancelled',
+    data: { username: 'A', order_id: 'N', product_name: 'P' }
+  }
+  const early = {
+    happened: 'bounced',
+    address: to,
+    key: order.key,
+    reason: 'no such user',
+    at: shop.ctx.now()
+  } as const
+  const { ctx } = shop
+  const take = () => command(ctx, SYSTEM, unit => takeEvents(unit, 'sendgrid', [early]))
+  // The service reports while it still answers.
+  const quick = { ...ctx, config: { ...ctx.config, sendgridUrl: `${service.url}/quick` } }
+  const original = globalThis.fetch
+  globalThis.fetch = async (address, init) => {
+    await take()
+    return original(typeof address === 'string' ? address.replace('/quick', '') : address, init)
+  }
+  try {
+    await sendMail(quick, order as MailOrder, 'quick')
+  } finally {
+    globalThis.fetch = original
+  }
+  expect((await logged(to))[0]).toMatchObject({ state: 'bounced', error: 'no such user', error_code: 'bounced' })
+})
+
+test('the user, the console and the deletion of an account know of it', async () => {
+  const customer = await shop.customer({ username: 'bouncy' })
+  const { email, id } = customer.user
+  await command(shop.ctx, SYSTEM, unit =>
+    blockAddresses(unit, [{ address: email, cause: 'bounced', reason: 'x', source: 'smtp', at: shop.ctx.now() }])
+  )
+  expect((await customer.get<MailSettings>('/api/users/u/mail_settings/')).data.blocked).toBe('bounced')
+  expect((await admin.get<UserDetail>(`/api/users/u/${id}/`)).data.mail_blocked).toBe('bounced')
+  const who = {
+    username: 'bouncy',
+    email,
+    since: new Date(0),
+    namedSince: new Date(0),
+    names: ['bouncy'],
+    addresses: [{ address: email, from: new Date(0), until: null }]
+  }
+  await command(shop.ctx, SYSTEM, unit => forgetAddress(unit, who))
+  expect(await blockOf(shop.ctx.db, email)).toBeNull()
+})

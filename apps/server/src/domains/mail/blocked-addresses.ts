@@ -1,0 +1,122 @@
+import { refuse, type BlockCause, type BlockedAddress, type BlockSource } from '@netlet/contract'
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { blockedAddresses } from './tables.ts'
+
+export type Block = { address: string; cause: BlockCause; reason: string; at: Date; source: BlockSource }
+
+/** Rows of one statement. */
+const BATCH = 500
+
+/**
+ * Writes to these addresses no more: to one that takes no mail nothing, to one whose owner complained only what the owner has
+ * to have. What happened before an operator lifted the block does not bring it back.
+ */
+export async function blockAddresses({ tx, now }: Unit, blocks: readonly Block[]): Promise<void> {
+  const strongest = new Map<string, Block>()
+  for (const block of blocks) {
+    const address = block.address.toLowerCase()
+    const other = strongest.get(address)
+    if (!other || isStronger(block, other)) strongest.set(address, { ...block, address })
+  }
+  // In one sequence, so that two reports at once do not wait for each other in a circle.
+  const rows = [...strongest.values()].toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  for (let from = 0; from < rows.length; from += BATCH) {
+    const values = rows
+      .slice(from, from + BATCH)
+      // A clock that is ahead would outlive every lifting.
+      .map(block => ({ ...block, at: block.at > now ? now : block.at, active: true }))
+    await tx
+      .insert(blockedAddresses)
+      .values(values)
+      .onConflictDoUpdate({
+        target: blockedAddresses.address,
+        set: {
+          cause: sql`excluded.cause`,
+          reason: sql`excluded.reason`,
+          source: sql`excluded.source`,
+          at: sql`excluded.at`,
+          active: true
+        },
+        setWhere: sql`case when ${blockedAddresses.active} then ${blockedAddresses.cause} = 'complained' and excluded.cause = 'bounced'
+          else excluded.at > ${blockedAddresses.liftedAt} end`
+      })
+  }
+}
+
+const isStronger = (one: Block, other: Block): boolean =>
+  one.cause === other.cause ? one.at > other.at : one.cause === 'bounced'
+
+/** Why an address is not written to; null where it is. */
+export async function blockOf(db: Executor, address: string): Promise<BlockCause | null> {
+  const [row] = await db
+    .select({ cause: blockedAddresses.cause })
+    .from(blockedAddresses)
+    .where(and(eq(blockedAddresses.address, address.toLowerCase()), eq(blockedAddresses.active, true)))
+  return row?.cause ?? null
+}
+
+/** Those of the addresses that are not written to for this cause, in lower case. */
+export async function blockedAmong(
+  db: Executor,
+  cause: BlockCause,
+  addresses: readonly string[]
+): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set()
+  const { address } = blockedAddresses
+  const isAmong = inArray(
+    address,
+    addresses.map(one => one.toLowerCase())
+  )
+  const rows = await db
+    .select({ address })
+    .from(blockedAddresses)
+    .where(and(isAmong, eq(blockedAddresses.active, true), eq(blockedAddresses.cause, cause)))
+  return new Set(rows.map(row => row.address))
+}
+
+/** Writes to an address again that was blocked; `not_found` where it is not. */
+export const liftBlock = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const [row] = await unit.tx
+      .update(blockedAddresses)
+      .set({ active: false, liftedAt: unit.now })
+      .where(and(eq(blockedAddresses.id, id), eq(blockedAddresses.active, true)))
+      .returning({ address: blockedAddresses.address, cause: blockedAddresses.cause })
+    if (!row) return refuse('not_found')
+    unit.audit('mail.lift_block', id, { before: { address: row.address, cause: row.cause } })
+    return done
+  })
+
+/** Nobody has this address any more. */
+export async function forgetBlock({ tx }: Unit, address: string): Promise<void> {
+  await tx.delete(blockedAddresses).where(eq(blockedAddresses.address, address.toLowerCase()))
+}
+
+type Query = ListInput<'id'> & { cause?: BlockCause | undefined }
+
+export const blockedList = defineList<Query, BlockedAddress>({
+  name: 'mail_blocks',
+  table: blockedAddresses,
+  id: blockedAddresses.id,
+  sort: { id: blockedAddresses.id },
+  match: (_db, { search, cause }) => ({
+    where: [eq(blockedAddresses.active, true), cause === undefined ? undefined : eq(blockedAddresses.cause, cause)],
+    ...(search ? { text: { in: blockedAddresses.address, term: search } } : {})
+  }),
+  load: async (db, ids) =>
+    (await db.select().from(blockedAddresses).where(among(blockedAddresses.id, ids))).map(row => ({
+      id: row.id,
+      address: row.address,
+      cause: row.cause,
+      reason: row.reason,
+      source: row.source,
+      at: iso(row.at)
+    }))
+})

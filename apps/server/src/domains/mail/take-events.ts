@@ -1,0 +1,35 @@
+import type { BlockSource } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import type { MailEvent } from '../../integrations/mail/index.ts'
+import type { Unit } from '../../infra/command.ts'
+import { blockAddresses, type Block } from './blocked-addresses.ts'
+import { mails } from './tables.ts'
+
+/**
+ * Notes what a mail service reports: the log of mails says what became of each, and addresses that take none, or whose owner
+ * calls our mail spam, are blocked. The same report again changes nothing.
+ */
+export async function takeEvents(unit: Unit, source: BlockSource, events: readonly MailEvent[]): Promise<void> {
+  const known = events.filter(({ key }) => key !== null)
+  if (known.length > 0) await noteOnMails(unit, known)
+  const blocks = events.flatMap(({ happened, address, at, reason }): Block[] =>
+    happened === 'refused' ? [] : [{ address, cause: happened, at, reason, source }]
+  )
+  await blockAddresses(unit, blocks)
+}
+
+/** A mail comes back although the service had taken it, or is called spam where it arrived. */
+async function noteOnMails({ tx }: Unit, events: readonly MailEvent[]): Promise<void> {
+  const rows = new Map(events.map(event => [event.key, event]))
+  const parts = [...rows.values()].map(
+    ({ key, happened, reason, address }) => sql`(${key}::text, ${happened}::text, ${reason}::text, ${address}::text)`
+  )
+  await tx.execute(sql`
+    update ${mails} set
+      state = case when event.happened = 'complained' then ${mails.state} else 'bounced' end,
+      error = event.reason,
+      error_code = case when event.happened = 'refused' then 'rejected' else event.happened end
+    from (values ${sql.join(parts, sql`, `)}) as event (key, happened, reason, address)
+    where ${mails.key} = event.key and lower(${mails.to}) = lower(event.address)
+      and ${mails.state} in ('sent', 'waiting')`)
+}

@@ -1,0 +1,130 @@
+import type { IncidentState } from '@netlet/contract'
+import { day, sender, template } from './define.ts'
+
+/** `opens`: it is the first that is said of it. `text` may have several lines, or none. */
+type StatusMail = {
+  incident: number
+  title: string
+  state: IncidentState
+  opens: boolean
+  text: string
+  locations: string[]
+  started_at: string
+  ends_at: string | null
+  sealed_token: string
+}
+
+const sample: StatusMail = {
+  incident: 7,
+  title: 'New York: addresses do not answer',
+  state: 'monitoring',
+  opens: false,
+  text: 'A router was replaced. All addresses answer again, and we watch them.',
+  locations: ['New York'],
+  started_at: '2026-02-01T10:00:00.000Z',
+  ends_at: null,
+  sealed_token: ''
+}
+
+const STATES_EN: Record<IncidentState, string> = {
+  investigating: 'Investigating',
+  identified: 'Identified',
+  monitoring: 'Monitoring',
+  resolved: 'Resolved',
+  scheduled: 'Planned maintenance',
+  in_progress: 'Maintenance under way',
+  completed: 'Maintenance completed'
+}
+const STATES_ZH: Record<IncidentState, string> = {
+  investigating: '调查中',
+  identified: '已找到原因',
+  monitoring: '观察中',
+  resolved: '已解决',
+  scheduled: '计划维护',
+  in_progress: '维护进行中',
+  completed: '维护已完成'
+}
+
+const page = (shopUrl: string, incident: number): string => `${shopUrl}/status?incident=${incident}`
+const isPlanned = (state: IncidentState) => state === 'scheduled'
+
+/** What subscribers of the status page are mailed. The log does not name who got it: they have no account here. */
+export const statusTemplates = {
+  'status-confirm': template<{ sealed_token: string }>({
+    kind: 'support',
+    unnamed: true,
+    sample: { sealed_token: '' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'Please confirm: mails about incidents',
+        heading: 'Please confirm your address',
+        paragraphs: [
+          'Somebody, probably you, asked for mails about incidents and planned maintenance of this shop to be sent here.',
+          'Without your confirmation nothing is sent, and the address is forgotten after two days.'
+        ],
+        button: {
+          label: 'Confirm',
+          url: `${shop.shopUrl}/status?confirm=${tokenOf(data, sealed => shop.open(sealed))}`
+        },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '请确认：订阅事件通知邮件',
+        heading: '请确认您的邮箱地址',
+        paragraphs: [
+          '有人（可能是您）请求将本店的故障事件和计划维护通知发送到此邮箱。',
+          '若不确认，将不会发送任何邮件，该地址将在两天后被删除。'
+        ],
+        button: { label: '确认', url: `${shop.shopUrl}/status?confirm=${tokenOf(data, sealed => shop.open(sealed))}` },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'status-incident': template<StatusMail>({
+    kind: 'support',
+    unnamed: true,
+    sample,
+    unsubscribe: (data, open) => {
+      const token = tokenOf(data, open)
+      return { page: `/status?unsubscribe=${token}`, oneClick: `/api/status/unsubscribe/?token=${token}` }
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `${STATES_EN[data.state]}: ${data.title}`,
+        heading: data.title,
+        paragraphs: [
+          ...(data.opens && !isPlanned(data.state) ? ['A new incident was opened.'] : []),
+          ...(data.text ? [data.text] : [])
+        ],
+        facts: [
+          ['State', STATES_EN[data.state]],
+          ['Locations', data.locations.join(', ')],
+          [isPlanned(data.state) ? 'Begins' : 'Since', day(data.started_at)],
+          ...(data.ends_at ? [['Planned end', day(data.ends_at)] satisfies [string, string]] : [])
+        ],
+        button: { label: 'Show the status page', url: page(shop.shopUrl, data.incident) },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `${STATES_ZH[data.state]}：${data.title}`,
+        heading: data.title,
+        paragraphs: [
+          ...(data.opens && !isPlanned(data.state) ? ['出现了新的故障事件。'] : []),
+          ...(data.text ? [data.text] : [])
+        ],
+        facts: [
+          ['状态', STATES_ZH[data.state]],
+          ['地点', data.locations.join('、')],
+          [isPlanned(data.state) ? '开始' : '自', day(data.started_at)],
+          ...(data.ends_at ? [['计划结束', day(data.ends_at)] satisfies [string, string]] : [])
+        ],
+        button: { label: '查看状态页', url: page(shop.shopUrl, data.incident) },
+        footer: sender(shop)
+      })
+    }
+  })
+}
+
+/** A preview has none. */
+const tokenOf = ({ sealed_token }: { sealed_token: string }, open: (sealed: string) => string): string =>
+  sealed_token === '' ? '' : open(sealed_token)

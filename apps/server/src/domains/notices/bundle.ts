@@ -1,0 +1,139 @@
+import type { NoticeRules, NoticeTelling } from '@netlet/contract'
+import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import { afterQuiet } from './local-time.ts'
+import { noticeSends, notices, type ChannelRow, type NoticeRow } from './tables.ts'
+
+/** Of one cause a channel gets so many messages an hour at once; what is over that is told in one, when there is room again. */
+const MOST_AN_HOUR = 20
+/** More notices than these, told at once of one cause, are one message. */
+const MOST_SINGLE = 5
+/** In which so many single ones are told at most: those that come one by one are gathered. */
+const AT_ONCE = 2 * MINUTE
+const GATHERED_FOR = MINUTE
+/** What is critical does not wait longer for room. */
+const LONGEST_WAIT = 5 * MINUTE
+
+type NewSend = typeof noticeSends.$inferInsert
+export type Told = { notice: NoticeRow; telling: Exclude<NoticeTelling, 'digest' | 'test'> }
+/** One message: of one notice, or of several, which then has a row of its own that theirs name. */
+export type Planned = { key: string; dueAt: Date; sends: NewSend[]; leader?: 'new' | { id: number } }
+
+/**
+ * Says which messages a channel gets of what is told now. Beginnings and ends have a budget each. Nothing is left out: what
+ * has to wait, for room or for the end of the quiet hours, joins the message that waits already.
+ * @param told what this channel gets
+ */
+export function planMessages(
+  { now }: Pick<Unit, 'now'>,
+  rules: NoticeRules,
+  channel: ChannelRow,
+  told: readonly Told[],
+  { recent, held }: { recent: Recent; held: Map<string, Held> }
+): Planned[] {
+  const planned: Planned[] = []
+  for (const [group, list] of Map.groupBy(told, one => groupOf(channel, one))) {
+    const [first] = list
+    if (!first) continue
+    const budget = budgetOf(channel.id, first.notice.cause, first.telling)
+    const { count = 0, lately = 0, roomAt = null } = recent.get(budget) ?? {}
+    const spend = (messages: number) =>
+      recent.set(budget, { count: count + messages, lately: lately + messages, roomAt })
+    const isUrgent = first.notice.severity === 'critical'
+    const quietEnd = isUrgent ? now : afterQuiet(now, rules)
+    const left = MOST_AN_HOUR - count
+    const isMany = list.length > Math.min(MOST_SINGLE, left)
+    const sendsOf = (dueAt: Date): NewSend[] => list.map(one => sendOf(one, channel, { dueAt, createdAt: now }))
+    const inOne = (sends: NewSend[], dueAt: Date, leader: Planned['leader'] = 'new') =>
+      planned.push({ key: `${group}:${sends[0]?.key}`, dueAt, sends, leader })
+    const isFlood = !isMany && lately + list.length > MOST_SINGLE
+    if (left > 0 && quietEnd <= now && !isFlood) {
+      const sends = sendsOf(now)
+      if (isMany) inOne(sends, now)
+      else planned.push(...sends.map(send => ({ key: send.key, dueAt: now, sends: [send] })))
+      spend(isMany ? 1 : list.length)
+      continue
+    }
+    const waits = held.get(group)
+    const room = left > 0 ? now.getTime() + (isFlood ? GATHERED_FOR : 0) : (roomAt?.getTime() ?? now.getTime() + HOUR)
+    const wait = isUrgent ? Math.min(room, now.getTime() + LONGEST_WAIT) : room
+    const dueAt = waits?.dueAt ?? new Date(Math.max(quietEnd.getTime(), wait))
+    inOne(sendsOf(dueAt), dueAt, waits ? { id: waits.id } : 'new')
+    if (!waits) spend(1)
+  }
+  return planned
+}
+
+const sendOf = ({ notice, telling }: Told, channel: ChannelRow, times: { dueAt: Date; createdAt: Date }): NewSend => ({
+  noticeId: notice.id,
+  channelId: channel.id,
+  key: `${notice.id}:${notice.told + 1}:${channel.id}`,
+  telling,
+  ...times
+})
+
+/** What may stand in one message. Letter for letter how its row's key begins. */
+const groupOf = ({ id }: ChannelRow, { notice: { cause, severity }, telling }: Told): string =>
+  `bundle:${id}:${cause}:${telling}:${severity === 'critical' ? 'urgent' : 'other'}`
+
+const budgetOf = (channelId: number, cause: string, telling: NoticeTelling): string =>
+  `${channelId}:${cause}:${telling === 'ended' ? 'ends' : 'begins'}`
+
+/** Messages of the last hour and of the last minutes, and when those of an hour are fewer than a channel gets (null: they are). */
+export type Recent = Map<string, { count: number; lately: number; roomAt: Date | null }>
+
+export async function readRecent({ tx, now }: Unit): Promise<Recent> {
+  const lately = iso(new Date(now.getTime() - AT_ONCE))
+  const messages = tx
+    .select({
+      channelId: noticeSends.channelId,
+      cause: notices.cause,
+      telling: sql<NoticeTelling>`case when ${noticeSends.telling} = 'ended' then 'ended' else 'opened' end`.as('kind'),
+      at: sql<Date>`min(${noticeSends.createdAt})`.as('at')
+    })
+    .from(noticeSends)
+    .innerJoin(notices, eq(notices.id, noticeSends.noticeId))
+    .where(and(gt(noticeSends.createdAt, new Date(now.getTime() - HOUR)), sql`${noticeSends.state} <> 'skipped'`))
+    .groupBy(noticeSends.channelId, notices.cause, sql`3`, sql`coalesce(${noticeSends.withId}, ${noticeSends.id})`)
+    .as('messages')
+  const rows = await tx
+    .select({
+      channelId: messages.channelId,
+      cause: messages.cause,
+      telling: messages.telling,
+      count: sql<number>`count(*)::int`,
+      lately: sql<number>`(count(*) filter (where ${messages.at} > ${lately}::timestamptz))::int`,
+      last: sql<
+        string | null
+      >`(array_agg(${messages.at} order by ${messages.at} desc))[${sql.raw(String(MOST_AN_HOUR))}]`
+    })
+    .from(messages)
+    .groupBy(messages.channelId, messages.cause, messages.telling)
+  return new Map(
+    rows.map(({ channelId, cause, telling, count, lately: some, last }) => [
+      budgetOf(channelId, cause, telling),
+      { count, lately: some, roomAt: last === null ? null : new Date(Date.parse(last) + HOUR) }
+    ])
+  )
+}
+
+export type Held = { id: number; dueAt: Date }
+
+/** Messages that wait for their time, by what may join them. */
+export async function readHeld({ tx, now }: Unit): Promise<Map<string, Held>> {
+  const rows = await tx
+    .select({ id: noticeSends.id, key: noticeSends.key, dueAt: noticeSends.dueAt })
+    .from(noticeSends)
+    .where(
+      and(
+        eq(noticeSends.state, 'waiting'),
+        eq(noticeSends.tries, 0),
+        isNull(noticeSends.noticeId),
+        inArray(noticeSends.telling, ['opened', 'worse', 'lasts', 'ended']),
+        gt(noticeSends.dueAt, now)
+      )
+    )
+    .for('update')
+  return new Map(rows.map(({ id, key, dueAt }) => [key.split(':').slice(0, 5).join(':'), { id, dueAt }]))
+}

@@ -1,0 +1,28 @@
+import { and, isNotNull, lt } from 'drizzle-orm'
+import { DAY } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { notices, noticeSends } from './tables.ts'
+import { isNull, ne } from 'drizzle-orm'
+
+export const noticeRetention: RetentionEntry[] = [
+  {
+    what: 'notices',
+    keep: { ms: 366 * DAY },
+    why: 'What operators were told of, after it ended, with the messages about it: an occurrence that is here is not told of again.',
+    async remove(unit, before, limit) {
+      const removed = await removeRows(
+        unit,
+        notices,
+        and(isNotNull(notices.closedAt), lt(notices.closedAt, before)),
+        limit
+      )
+      const others = and(
+        isNull(noticeSends.noticeId),
+        lt(noticeSends.createdAt, before),
+        ne(noticeSends.state, 'waiting')
+      )
+      return removed + (await removeRows(unit, noticeSends, others, limit))
+    },
+    count: db => countRows(db, notices, notices.createdAt)
+  }
+]

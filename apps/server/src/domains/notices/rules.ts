@@ -1,0 +1,47 @@
+import { NoticeRules, type ShownNoticeRules } from '@netlet/contract'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { noticeRules } from './tables.ts'
+
+/** What was saved, with the standard for what was not; a value of another version that is none of ours counts as not saved. */
+export async function readRules(db: Executor): Promise<NoticeRules> {
+  const [row] = await db.select({ rules: noticeRules.rules }).from(noticeRules)
+  const saved = NoticeRules.safeParse(row?.rules ?? {})
+  return saved.success ? saved.data : NoticeRules.parse({})
+}
+
+export const presentRules = (rules: NoticeRules): ShownNoticeRules => ({ ...rules, version: versionOf(rules) })
+
+/** Saves when operators are told of what. What is open is judged by it with the next search. */
+export function saveRules(
+  ctx: AppContext,
+  by: Actor,
+  { version, ...form }: Edit<NoticeRules>
+): Promise<Result<ShownNoticeRules>> {
+  return command(ctx, by, async unit => {
+    await lock(unit.tx, 'notices')
+    const before = await readRules(unit.tx)
+    const stale = staleEdit(version, presentRules(before), { now: before, sent: form })
+    if (stale) return stale
+    const row = { rules: form, updatedAt: unit.now }
+    await unit.tx
+      .insert(noticeRules)
+      .values({ id: 1, ...row })
+      .onConflictDoUpdate({ target: noticeRules.id, set: row })
+    unit.audit('notice.save_rules', 'rules', changesOf(before, form))
+    return ok(presentRules(form))
+  })
+}
+
+/** Only what differs: a long form says little in a log otherwise. */
+function changesOf(before: NoticeRules, after: NoticeRules): { before: object; after: object } {
+  const differs = (key: keyof NoticeRules) => JSON.stringify(before[key]) !== JSON.stringify(after[key])
+  const keys = (Object.keys(after) as (keyof NoticeRules)[]).filter(differs)
+  const part = (of: NoticeRules) => Object.fromEntries(keys.map(key => [key, of[key]]))
+  return { before: part(before), after: part(after) }
+}

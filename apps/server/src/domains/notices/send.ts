@@ -1,0 +1,197 @@
+import type { NoticeFailure } from '@netlet/contract'
+import { and, eq } from 'drizzle-orm'
+import { Webhook } from 'standardwebhooks'
+import { SYSTEM } from '../../infra/actor.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { startOf } from '../../infra/text.ts'
+import { postPublicly, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { blockedAmong, enqueueMail } from '../mail/index.ts'
+import { claimSend, isOf, type Claimed } from './claim.ts'
+import { chatPayload, severityWord, webhookPayload, worded, type Message } from './message.ts'
+import { readPolicy, type NoticePorts } from './ports.ts'
+import { readRules } from './rules.ts'
+import { noticeChannels, noticeSends } from './tables.ts'
+import { enqueueSend } from './tell.ts'
+
+const TIMEOUT_MS = 10_000
+const DETAIL = 500
+/** A message of several notices names so many; a chat takes 4,000 characters. */
+const MOST_NAMED = 20
+
+/** Pauses after failed tries: about a day together. Then it is given up, and stands in the console. */
+const PAUSES = [10_000, 30_000, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 8 * HOUR]
+/** A chat cannot tell a repeat from news: what it may have taken already is posted so often at most. */
+const UNCERTAIN_TRIES = 3
+/** The longest that a `Retry-After` is heeded. */
+const LONGEST_WISH = 6 * HOUR
+
+type Sending = Pick<NoticePorts, 'operators' | 'ownsAddresses' | 'resolve' | 'timeoutMs'>
+
+/** Sends one message, and writes down what came of it. A job that runs twice sends it once. */
+export async function sendNotice(ctx: AppContext, ports: Sending, sendId: number, jobId: string): Promise<void> {
+  const claimed = await claimSend(ctx, sendId, jobId)
+  if (!claimed) return
+  const message = await messageOf(ctx, claimed)
+  if (claimed.channel.kind === 'mail') return mail(ctx, ports, claimed, message)
+  const outcome = await post(ctx, ports, claimed, message)
+  await command(ctx, SYSTEM, unit => record(unit, claimed, outcome))
+}
+
+async function messageOf({ db, config, now }: AppContext, { send, notices: all }: Claimed): Promise<Message> {
+  const { telling } = send
+  const notices = telling === 'digest' ? all : all.slice(0, MOST_NAMED)
+  const more = send.more + all.length - notices.length
+  const { time_zone: timeZone } = await readRules(db)
+  const severity = notices[0]?.severity ?? 'info'
+  return { telling, severity, at: now(), notices, more, timeZone, publicUrl: config.publicUrl }
+}
+
+/** Hands it to the log of mails, which sends each mail once and says what came of it. */
+const mail = (ctx: AppContext, { operators }: Sending, claimed: Claimed, message: Message): Promise<void> =>
+  command(ctx, SYSTEM, async unit => {
+    const { send, channel } = claimed
+    const chosen = await operators(unit.tx, channel.userIds)
+    if (chosen.length === 0) return record(unit, claimed, { failure: 'no_recipient', isFinal: true })
+    const dead = await blockedAmong(
+      unit.tx,
+      'bounced',
+      chosen.map(({ email }) => email)
+    )
+    const people = chosen.filter(({ email }) => !dead.has(email.toLowerCase()))
+    if (people.length === 0) return record(unit, claimed, { failure: 'blocked_recipients', isFinal: true })
+    const mailKeys = people.map(({ id }) => `notice:${send.key}:${id}`)
+    for (const [at, { email, language }] of people.entries()) {
+      const { title, text, url, link } = worded(message, language)
+      const isPlain = message.telling === 'digest' || message.telling === 'test' || message.telling === 'ended'
+      const subject = isPlain ? title : `[${severityWord(message.severity, language)}] ${title}`
+      enqueueMail(unit, {
+        to: email,
+        language,
+        template: 'notice',
+        data: { subject, heading: title, text, url, link },
+        key: mailKeys[at] ?? ''
+      })
+    }
+    await unit.tx
+      .update(noticeSends)
+      .set({ mailKeys })
+      .where(and(isOf(send.id), eq(noticeSends.state, 'waiting')))
+    await record(unit, claimed, null)
+  })
+
+type Outcome = {
+  failure: NoticeFailure
+  status?: number | null
+  detail?: string | null
+  /** Another try would fail the same way. */
+  isFinal?: boolean
+  /** The other side may have taken it. */
+  isUncertain?: boolean
+  /** Milliseconds that the other side asks to wait. */
+  wish?: number
+} | null
+
+async function post(ctx: AppContext, ports: Sending, claimed: Claimed, message: Message): Promise<Outcome> {
+  const { send, channel } = claimed
+  const request = requestOf(ctx, claimed, message)
+  if (!request) return { failure: 'unreadable_target', isFinal: true }
+  const reply = await postPublicly(request.url, {
+    headers: request.headers,
+    body: request.body,
+    policy: readPolicy(ctx, ports),
+    timeoutMs: ports.timeoutMs ?? TIMEOUT_MS,
+    ...(ports.resolve ? { resolve: ports.resolve } : {})
+  })
+  ctx.log.info({ send: send.id, channel: channel.id, status: reply.status }, 'notice posted')
+  return outcomeOf(reply, channel.kind === 'chat', ctx.now())
+}
+
+/** Undefined where what was sealed cannot be opened. */
+function requestOf({ secrets, now }: AppContext, { send, channel }: Claimed, message: Message) {
+  try {
+    if (!channel.target) return undefined
+    const url = new URL(secrets.open(channel.target))
+    const chat = channel.kind === 'chat'
+    const body = JSON.stringify((chat ? chatPayload : webhookPayload)(message, channel.language))
+    const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'netlet-notices' }
+    if (channel.secret) {
+      const id = `notice_${send.id}`
+      const at = now()
+      headers['webhook-id'] = id
+      headers['webhook-timestamp'] = String(Math.floor(at.getTime() / 1000))
+      headers['webhook-signature'] = new Webhook(secrets.open(channel.secret)).sign(id, at, body)
+    }
+    return { url, body, headers }
+  } catch {
+    return undefined
+  }
+}
+
+/** These say that the request itself is wrong; all other 4xx do not, or not for ever. */
+const WORTH_ANOTHER_TRY = new Set([408, 425, 429])
+
+/** What an answer means; null: it was taken. */
+function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Date): Outcome {
+  const { status } = reply
+  if (!reply.ok) {
+    const { failure, detail } = reply
+    const isFinal =
+      failure === 'not_https' || failure === 'port' || failure === 'not_public' || failure === 'own_address'
+    return { failure, detail, status, isFinal, isUncertain: failure === 'timeout' || failure === 'cut_off' }
+  }
+  const detail = startOf(reply.answer.trim(), DETAIL)
+  if (reply.status >= 200 && reply.status < 300) {
+    // A page of a proxy or a log-in answers 200 as well, and tells nobody anything.
+    const isTaken = !isChat || reply.status === 204 || detail === '' || detail.startsWith('{')
+    return isTaken ? null : { failure: 'no_chat', status, detail }
+  }
+  const isFinal = reply.status < 500 && !WORTH_ANOTHER_TRY.has(reply.status)
+  return { failure: 'status', status, detail, isFinal, wish: wishOf(reply.retryAfter, now) }
+}
+
+/** `Retry-After`: seconds (the chat platform gives fractions), or an instant. */
+function wishOf(header: string | undefined, now: Date): number {
+  if (header === undefined) return 0
+  const wished = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
+  return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0
+}
+
+/** Writes down what came of a try, and asks for the next one where there is to be one. */
+async function record(unit: Unit, { send, channel }: Claimed, outcome: Outcome): Promise<void> {
+  const { tx, now } = unit
+  const { failure, status = null, detail = null, isFinal = false, isUncertain = false, wish = 0 } = outcome ?? {}
+  const most = isUncertain && channel.kind === 'chat' ? UNCERTAIN_TRIES : PAUSES.length + 1
+  // A test says at once what is wrong.
+  const gaveUp = isFinal || send.telling === 'test' || send.tries >= most
+  const pause = Math.max(wish, PAUSES[send.tries - 1] ?? 0)
+  const state = !failure ? 'sent' : gaveUp ? 'failed' : 'waiting'
+  const ended = state === 'waiting' ? { dueAt: new Date(now.getTime() + pause) } : { endedAt: now }
+  const written = await tx
+    .update(noticeSends)
+    .set({
+      state,
+      status,
+      failure: failure ?? null,
+      detail: detail && startOf(detail, DETAIL),
+      tries: send.tries,
+      claimedAt: null,
+      ...ended
+    })
+    .where(and(isOf(send.id), eq(noticeSends.state, 'waiting')))
+    .returning({ id: noticeSends.id, noticeId: noticeSends.noticeId })
+  // Skipped or ended meanwhile: what was written then stays.
+  if (!written.some(({ id }) => id === send.id)) return
+  if (state === 'waiting') enqueueSend(unit, send.id, pause)
+  await tx
+    .update(noticeChannels)
+    .set(
+      failure
+        ? { failure, failingSince: channel.failingSince ?? now }
+        : { failure: null, failingSince: null, lastSentAt: now }
+    )
+    .where(eq(noticeChannels.id, channel.id))
+  for (const { noticeId } of written) unit.publish('notice', noticeId ?? undefined)
+  unit.publish('notice_channel', channel.id)
+}

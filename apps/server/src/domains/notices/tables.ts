@@ -1,0 +1,176 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+  type AnyPgColumn
+} from 'drizzle-orm/pg-core'
+import {
+  LANGUAGES,
+  NOTICE_CAUSE_NAMES,
+  NOTICE_CHANNELS,
+  NOTICE_FAILURES,
+  NOTICE_SEND_STATES,
+  NOTICE_SEVERITIES,
+  NOTICE_TELLINGS,
+  type NoticeSeverity,
+  type NoticeWords,
+  type Params
+} from '@netlet/contract'
+import { bytes, createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'
+
+/** The one row that says when operators are told of what; the defaults are in the contract. */
+export const noticeRules = pgTable(
+  'notice_rules',
+  {
+    id: integer().primaryKey().default(1),
+    rules: jsonb().$type<unknown>().notNull(),
+    updatedAt: createdAt()
+  },
+  t => [check('notice_rules_one', sql`${t.id} = 1`)]
+)
+
+/** Where operators are told. */
+export const noticeChannels = pgTable(
+  'notice_channels',
+  {
+    id: id(),
+    name: text().notNull(),
+    /** Of what is posted; a mail is in its recipient's. */
+    language: text({ enum: LANGUAGES }).notNull().default('en'),
+    kind: text({ enum: NOTICE_CHANNELS }).notNull(),
+    /** Where to post, sealed: the address of a chat's webhook holds its secret. Null for mail. */
+    target: bytes(),
+    /** The host of it, to be shown. */
+    host: text(),
+    /** What signs the posts of a `webhook`, sealed. */
+    secret: bytes(),
+    /** Operators that get the mails; none: all whose work it is. */
+    userIds: bigint({ mode: 'number' })
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    severities: text().array().$type<NoticeSeverity[]>().notNull(),
+    digest: boolean().notNull(),
+    enabled: boolean().notNull().default(true),
+    /** The day (of the shop's time zone) for which the digest was made last, and up to when it tells. */
+    digestDay: text(),
+    digestUntil: instant().notNull().defaultNow(),
+    lastSentAt: instant(),
+    failingSince: instant(),
+    failure: text({ enum: NOTICE_FAILURES }),
+    createdAt: createdAt()
+  },
+  t => [
+    check('notice_channels_language', oneOf(t.language, LANGUAGES)),
+    check('notice_channels_kind', oneOf(t.kind, NOTICE_CHANNELS)),
+    check('notice_channels_failure', oneOf(t.failure, NOTICE_FAILURES)),
+    check('notice_channels_target', sql`(${t.kind} = 'mail') = (${t.target} is null)`)
+  ]
+)
+
+/** What operators are told of: one row for each cause and subject, as long as it is open. */
+export const notices = pgTable(
+  'notices',
+  {
+    id: id(),
+    cause: text({ enum: NOTICE_CAUSE_NAMES }).notNull(),
+    /** What it is about within its cause; '' where the cause has one notice for all its rows. */
+    subject: text().notNull(),
+    /** Names the occurrence, where it was told of by a command: while its row is here, it is no news. */
+    key: text().unique('notices_key'),
+    severity: text({ enum: NOTICE_SEVERITIES }).notNull(),
+    words: text().$type<NoticeWords>().notNull(),
+    params: jsonb().$type<Params>().notNull(),
+    count: integer().notNull().default(1),
+    /** What the count was when it was put to the channels last, and how urgent: it is told again when either gets worse. Null: something new waits for the end of a mute. */
+    toldCount: integer().notNull().default(0),
+    toldSeverity: text({ enum: NOTICE_SEVERITIES }),
+    /** How often it was told: a part of each message's key. */
+    told: integer().notNull().default(0),
+    /** When it was put to the channels last; when one of them got it is written down with its message. */
+    toldAt: instant(),
+    since: instant().notNull(),
+    /** When it was last found; a search that began before that does not end it. */
+    seenAt: instant().notNull(),
+    /** When its row last changed in what the digest tells. */
+    changedAt: instant().notNull(),
+    closedAt: instant(),
+    acknowledgedAt: instant(),
+    acknowledgedBy: text(),
+    mutedUntil: instant(),
+    createdAt: createdAt()
+  },
+  t => [
+    uniqueIndex('notices_open')
+      .on(t.cause, t.subject)
+      .where(sql`${t.closedAt} is null`),
+    index('notices_cause').on(t.cause, t.id),
+    index('notices_severity').on(t.severity, t.id),
+    // What it is about, and what its sentence names.
+    index('notices_search').using('gin', sql`(${t.subject} || ' ' || ${t.params}::text) gin_trgm_ops`),
+    index('notices_changed').on(t.changedAt),
+    index('notices_closed').on(t.closedAt),
+    check('notices_cause', oneOf(t.cause, NOTICE_CAUSE_NAMES)),
+    check('notices_severity', oneOf(t.severity, NOTICE_SEVERITIES))
+  ]
+)
+
+/** One message to one channel. Its key makes it one, however many jobs and processes ask for it. */
+export const noticeSends = pgTable(
+  'notice_sends',
+  {
+    id: id(),
+    /** Null: a digest, a test, or a message of several notices. */
+    noticeId: ref().references(() => notices.id, { onDelete: 'cascade' }),
+    channelId: ref()
+      .notNull()
+      .references(() => noticeChannels.id, { onDelete: 'cascade' }),
+    /** The message that tells of this notice with others: it is sent, and what came of it is written down here too. */
+    withId: ref().references((): AnyPgColumn => noticeSends.id, { onDelete: 'cascade' }),
+    key: text().notNull().unique('notice_sends_key'),
+    telling: text({ enum: NOTICE_TELLINGS }).notNull(),
+    /** Of a digest: the notices that it tells of, and how many more there are. */
+    noticeIds: bigint({ mode: 'number' }).array(),
+    more: integer().notNull().default(0),
+    state: text({ enum: NOTICE_SEND_STATES }).notNull().default('waiting'),
+    dueAt: instant().notNull(),
+    tries: integer().notNull().default(0),
+    /** The job that sends it, and when that last began to. */
+    jobId: text(),
+    claimedAt: instant(),
+    status: integer(),
+    failure: text({ enum: NOTICE_FAILURES }),
+    detail: text(),
+    /** Of mail: the keys of the mails that it became. */
+    mailKeys: text().array(),
+    createdAt: createdAt(),
+    endedAt: instant()
+  },
+  t => [
+    index('notice_sends_notice').on(t.noticeId, t.id),
+    index('notice_sends_channel').on(t.channelId),
+    index('notice_sends_with')
+      .on(t.withId)
+      .where(sql`${t.withId} is not null`),
+    index('notice_sends_created').on(t.createdAt),
+    index('notice_sends_waiting')
+      .on(t.dueAt)
+      .where(sql`${t.state} = 'waiting'`),
+    index('notice_sends_failed')
+      .on(t.noticeId)
+      .where(sql`${t.state} = 'failed'`),
+    check('notice_sends_telling', oneOf(t.telling, NOTICE_TELLINGS)),
+    check('notice_sends_state', oneOf(t.state, NOTICE_SEND_STATES)),
+    check('notice_sends_failure', oneOf(t.failure, NOTICE_FAILURES))
+  ]
+)
+
+export type NoticeRow = typeof notices.$inferSelect
+export type ChannelRow = typeof noticeChannels.$inferSelect

@@ -1,0 +1,215 @@
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { sendDigests } from './digest.ts'
+import type { Found } from './found.ts'
+import { handleRaised } from './handle-raised.ts'
+import { openWorld, type World } from './notices.fixture.ts'
+import { raiseNotice } from './raise.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world?.close())
+beforeEach(async () => {
+  await world.clear()
+  await world.rules({})
+  world.at('2026-06-15T12:00:00Z')
+})
+
+const down = (subject: string): Found => ({
+  subject,
+  words: 'server_down',
+  params: { server: `s${subject}`, ip: '192.0.2.1', since: '–', message: 'ECONNREFUSED' }
+})
+const undelivered = (count: number): Found => ({
+  subject: '',
+  words: 'undelivered',
+  params: { count, minutes: 15, since: '–' },
+  count
+})
+const tellAll = async () => {
+  await world.watch()
+  await world.sendDue()
+  return world.said()
+}
+
+test('what lasts is told once, by however many workers, and again when it ends', async () => {
+  await world.channel()
+  world.found.set('server_down', [down('1')])
+  await Promise.all([world.watch(), world.watch(), world.watch()])
+  await Promise.all([world.sendDue('a'), world.sendDue('b')])
+  expect(world.said()).toEqual(['notice.opened'])
+  world.pass(MINUTE)
+  expect(await tellAll()).toEqual([])
+  // Another one of the same cause is another notice.
+  world.found.set('server_down', [down('1'), down('2')])
+  expect(await tellAll()).toEqual(['notice.opened'])
+  world.pass(MINUTE)
+  world.found.set('server_down', [down('2')])
+  expect(await tellAll()).toEqual(['notice.ended'])
+  expect((await world.rows()).map(({ closedAt }) => closedAt !== null)).toEqual([true, false])
+  // It comes back: that is news.
+  world.pass(MINUTE)
+  world.found.set('server_down', [down('1'), down('2')])
+  expect(await tellAll()).toEqual(['notice.opened'])
+})
+
+test('it is told again when twice as many rows are behind it, or it has become more urgent', async () => {
+  await world.channel()
+  world.found.set('undelivered', [undelivered(10)])
+  expect(await tellAll()).toEqual(['notice.opened'])
+  world.found.set('undelivered', [undelivered(19)])
+  expect(await tellAll()).toEqual([])
+  world.found.set('undelivered', [undelivered(20)])
+  expect(await tellAll()).toEqual(['notice.worse'])
+  // Fewer are no news; as many as before after that are.
+  for (const count of [3, 5]) {
+    world.found.set('undelivered', [undelivered(count)])
+    expect(await tellAll()).toEqual([])
+  }
+  world.found.set('undelivered', [undelivered(6)])
+  expect(await tellAll()).toEqual(['notice.worse'])
+  const stock: Found = { subject: '1/2', words: 'stock', params: { group: 'g', rule: 'r', left: 5, below: 64 } }
+  world.found.set('stock', [stock])
+  expect(await tellAll()).toEqual(['notice.opened'])
+  world.found.set('stock', [{ ...stock, severity: 'critical' }])
+  expect(await tellAll()).toEqual(['notice.worse'])
+})
+
+test('in quiet hours only what is critical is told; the rest at their end, by the clock on the wall', async () => {
+  await world.channel()
+  await world.rules({ time_zone: 'Europe/Berlin', quiet_hours: true, quiet_from: '22:00', quiet_until: '07:00' })
+  world.at('2026-06-15T21:30:00Z')
+  world.found.set('server_down', [down('1')])
+  world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 1 } }])
+  world.found.set('prices', [{ subject: '', words: 'prices', params: { count: 1 } }])
+  expect(await tellAll()).toEqual(['notice.opened'])
+  // What has ended by then is no news.
+  world.pass(HOUR)
+  world.found.set('prices', [])
+  expect(await tellAll()).toEqual([])
+  world.at('2026-06-16T04:59:00Z')
+  expect(await tellAll()).toEqual([])
+  world.at('2026-06-16T05:00:00Z')
+  await world.sendDue()
+  expect(world.receiver.received.map(({ body }) => JSON.parse(body).data.notices[0].cause)).toEqual(['mails'])
+})
+
+test('what nobody looks at is told again after the hours that were set, unless it was acknowledged or is muted', async () => {
+  await world.channel()
+  await world.rules({ repeat_hours: 4 })
+  const boss = await world.shop.admin()
+  world.found.set('server_down', [down('1'), down('2'), down('3')])
+  expect(await tellAll()).toHaveLength(3)
+  const [, two, three] = await world.rows()
+  expect((await boss.post(`/api/settings/notices/${two?.id}/acknowledge/`, {})).code).toBe(2000)
+  expect((await boss.post(`/api/settings/notices/${three?.id}/mute/`, { hours: 24 })).code).toBe(2000)
+  world.pass(4 * HOUR)
+  expect(await tellAll()).toEqual(['notice.lasts'])
+  expect(await tellAll()).toEqual([])
+  // Of what is muted, not even the end is told.
+  world.found.set('server_down', [down('1'), down('2')])
+  expect(await tellAll()).toEqual([])
+  expect(await world.rows()).toMatchObject([{ closedAt: null }, { acknowledgedBy: boss.user.username }, {}])
+})
+
+test('a cause that is switched off is not told, and what was open of it ends; one that cannot be searched for stays', async () => {
+  await world.channel()
+  world.found.set('server_down', [down('1')])
+  world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 1 } }])
+  expect(await tellAll()).toHaveLength(2)
+  await world.rules({ causes: { mails: { enabled: false } } })
+  world.fails.add('server_down')
+  world.pass(MINUTE)
+  await world.watch()
+  expect((await world.rows()).map(({ cause, closedAt }) => [cause, closedAt !== null])).toEqual([
+    ['server_down', false],
+    ['mails', true]
+  ])
+})
+
+test('a channel gets what its severities say; the digest has the rest once a day, however many workers make it', async () => {
+  await world.channel({ tell_warning: false, tell_info: false, digest: true })
+  await world.rules({ digest_hour: 8, time_zone: 'Asia/Shanghai' })
+  world.pass(MINUTE)
+  world.found.set('server_down', [down('1')])
+  world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 2 } }])
+  world.found.set('prices', [{ subject: '', words: 'prices', params: { count: 1 } }])
+  expect(await tellAll()).toEqual(['notice.opened'])
+  // 07:59 there, then 08:00.
+  world.at('2026-06-15T23:59:00Z')
+  await sendDigests(world.ctx)
+  await world.sendDue()
+  world.said()
+  world.at('2026-06-16T00:00:00Z')
+  await Promise.all([sendDigests(world.ctx), sendDigests(world.ctx)])
+  await world.sendDue()
+  const sent = world.receiver.received.map(({ body }) => JSON.parse(body))
+  expect(sent.at(-1)).toMatchObject({
+    type: 'notice.digest',
+    data: { notices: [{ cause: 'mails' }, { cause: 'prices' }], more: 0 }
+  })
+  const count = sent.length
+  world.pass(20 * HOUR)
+  await sendDigests(world.ctx)
+  await world.sendDue()
+  expect(world.receiver.received).toHaveLength(count)
+})
+
+test('a search takes the same number of queries for one subject and for forty', async () => {
+  await world.channel({ tell_critical: false, tell_warning: false, tell_info: false })
+  let count = 0
+  const logger = { logQuery: () => void (count += 1) }
+  const db = drizzle(world.ctx.db.$client, { casing: 'snake_case', logger })
+  const queries = async (subjects: string[]) => {
+    world.found.set('server_down', subjects.map(down))
+    world.pass(MINUTE)
+    count = 0
+    await world.watch({ ...world.ctx, db })
+    return count
+  }
+  const forty = (of: string) => Array.from({ length: 40 }, (_, at) => `${of}${at}`)
+  const one = await queries(['a'])
+  expect(one).toBeGreaterThan(5)
+  // As many open and as many end; none of them changes.
+  expect(await queries(['b'])).toBeLessThanOrEqual(one + 3)
+  const changing = await queries(forty('c'))
+  expect(await queries(forty('d'))).toBeLessThanOrEqual(changing + 3)
+  expect(changing).toBeLessThanOrEqual(one + 3)
+})
+
+test('a command tells once of an occurrence, and only if it commits', async () => {
+  await world.channel()
+  const params = { leased: 1, differences: 0 }
+  const raised = { cause: 'inventory', subject: 'audit', key: 'audit:1', words: 'inventory', params } as const
+  const raise = (fail: boolean) =>
+    command(world.ctx, SYSTEM, async unit => {
+      raiseNotice(unit, raised)
+      if (fail) throw new Error('rolled back')
+    })
+  const jobs = async () =>
+    (await world.ctx.db.execute(sql`select 1 from pgboss.job where name = 'raise-notice'`)).rows.length
+  await expect(raise(true)).rejects.toThrow('rolled back')
+  expect(await jobs()).toBe(0)
+  await raise(false)
+  await raise(false)
+  expect(await jobs()).toBe(1)
+  const at = world.ctx.now().toISOString()
+  for (let n = 0; n < 3; n++) await handleRaised(world.ctx, { ...raised, at })
+  await world.sendDue()
+  expect(world.said()).toEqual(['notice.opened'])
+  // Another occurrence of the same is told as what got worse; acknowledged, it is over, since nobody can search for it.
+  await handleRaised(world.ctx, { ...raised, key: 'audit:2', params: { ...params, leased: 2 }, at })
+  await world.sendDue()
+  expect(world.said()).toEqual(['notice.worse'])
+  const boss = await world.shop.admin()
+  const [row] = await world.rows()
+  expect((await boss.post(`/api/settings/notices/${row?.id}/acknowledge/`, {})).code).toBe(2000)
+  expect(await world.rows()).toMatchObject([{ acknowledgedBy: boss.user.username }])
+  expect((await world.rows())[0]?.closedAt).not.toBeNull()
+})

@@ -1,0 +1,228 @@
+import type { NoticeCause, NoticeRules, NoticeWords } from '@netlet/contract'
+import { isDeepStrictEqual } from 'node:util'
+import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
+import { readRules } from './rules.ts'
+import { notices, type NoticeRow } from './tables.ts'
+import { isGraver, isMuted, openTeller, type Teller } from './tell.ts'
+
+/** What nobody searches for is over, as far as anybody knows, when it was not told of again for so long. */
+const FORGOTTEN_AFTER = 7 * DAY
+
+/** What was found last so long ago ended before: while nothing was looked for, as in a restored database. */
+const LONG_OVER = DAY
+
+/** What a search found; null: it could not be done, or was not due, so that nothing is known. */
+type Findings = Map<NoticeCause, Found[]>
+
+/**
+ * Looks for what operators are to be told of, and tells what is new, what got worse, what lasts and what has ended. A fixed
+ * number of queries: one or two for each cause, some for what is open, and those for what has changed.
+ * @param all also what is searched for less often than each minute
+ */
+export async function watchNotices(
+  ctx: AppContext,
+  finders: readonly NoticeFinder[],
+  { all = false }: { all?: boolean } = {}
+): Promise<void> {
+  const { findings, startedAt } = await search(ctx, finders, all)
+  await command(ctx, SYSTEM, async unit => {
+    const { tx } = unit
+    await lock(tx, 'notices')
+    const teller = await openTeller(unit)
+    const open = await tx.select().from(notices).where(isNull(notices.closedAt))
+    const before = new Map(open.map(notice => [idOf(notice), notice]))
+    const seen: number[] = []
+    const changed: NoticeRow[] = []
+    const fresh: (typeof notices.$inferInsert)[] = []
+    for (const [cause, list] of findings) {
+      const setting = teller.rules.causes[cause]
+      if (!setting.enabled) continue
+      for (const found of list) {
+        const notice = before.get(idOf({ cause, subject: found.subject }))
+        if (!notice) {
+          const { words } = found
+          if (words) fresh.push(newNotice(unit, cause, { ...found, words }, setting.severity))
+          continue
+        }
+        seen.push(notice.id)
+        const now = renewed(notice, found, setting.severity)
+        if (now) changed.push(now)
+      }
+    }
+    const isChanged = (notice: NoticeRow) => changed.some(({ id }) => id === notice.id)
+    const ended = open.filter(
+      notice => !seen.includes(notice.id) && isOver(notice, { findings, rules: teller.rules, startedAt, finders })
+    )
+    // What got worse while it was muted is told when the mute is over, although nothing changes then.
+    const rest = open.filter(notice => !ended.includes(notice) && !isChanged(notice))
+    const late = rest.filter(notice => isWorse(notice, unit.now))
+    await openAll(unit, teller, fresh)
+    await change(unit, teller, [...changed, ...late])
+    await remind(
+      unit,
+      teller,
+      rest.filter(notice => !late.includes(notice))
+    )
+    await end(unit, teller, ended)
+    if (seen.length > 0) await tx.update(notices).set({ seenAt: unit.now }).where(inArray(notices.id, seen))
+    await teller.send()
+  })
+}
+
+const idOf = ({ cause, subject }: { cause: NoticeCause; subject: string }) => `${cause} ${subject}`
+
+async function search(ctx: AppContext, finders: readonly NoticeFinder[], all: boolean) {
+  const startedAt = ctx.now()
+  const minute = Math.floor(startedAt.getTime() / MINUTE)
+  const rules = await readRules(ctx.db)
+  const open = await ctx.db
+    .select({ cause: notices.cause, subject: notices.subject })
+    .from(notices)
+    .where(isNull(notices.closedAt))
+  const findings: Findings = new Map()
+  for (const finder of finders) {
+    const { cause, every } = finder
+    const { enabled, threshold } = rules.causes[cause]
+    if (!enabled || (!all && minute % every !== 0)) continue
+    const subjects = open.filter(notice => notice.cause === cause).map(({ subject }) => subject)
+    try {
+      const found = await finder.find(ctx, { now: startedAt, threshold: threshold ?? 0, rules, open: subjects })
+      findings.set(cause, found.slice(0, MOST_FOUND))
+    } catch (error) {
+      // One that cannot be searched for must not keep the others from being told.
+      ctx.log.error({ err: error, cause }, 'a cause of notices cannot be searched for')
+    }
+  }
+  return { findings, startedAt }
+}
+
+function newNotice(
+  { now }: Unit,
+  cause: NoticeCause,
+  { subject, words, params = {}, count = 1, severity, since }: Found & { words: NoticeWords },
+  standard: NoticeRow['severity']
+): typeof notices.$inferInsert {
+  const grave = severity && isGraver(severity, standard) ? severity : standard
+  return {
+    cause,
+    subject,
+    words,
+    params,
+    count,
+    severity: grave,
+    toldCount: count,
+    toldSeverity: grave,
+    toldAt: now,
+    since: since ?? now,
+    seenAt: now,
+    changedAt: now,
+    createdAt: now
+  }
+}
+
+/** An open notice as it is now; undefined where nothing about it has changed. */
+function renewed(notice: NoticeRow, found: Found, standard: NoticeRow['severity']): NoticeRow | undefined {
+  const severity = found.severity && isGraver(found.severity, standard) ? found.severity : standard
+  // What a command told of has better words than a search.
+  const says = found.words && notice.key === null ? { words: found.words, params: found.params ?? {} } : {}
+  const count = found.count ?? 1
+  const now = { ...notice, ...says, severity, count }
+  return isDeepStrictEqual(now, notice) ? undefined : now
+}
+
+type Known = { findings: Findings; rules: NoticeRules; startedAt: Date; finders: readonly NoticeFinder[] }
+
+/** Has it ended, as far as this search knows? What was opened while it ran was not looked for. */
+function isOver(notice: NoticeRow, { findings, rules, startedAt, finders }: Known): boolean {
+  if (!rules.causes[notice.cause].enabled) return true
+  if (!finders.some(({ cause }) => cause === notice.cause))
+    return startedAt.getTime() - notice.seenAt.getTime() > FORGOTTEN_AFTER
+  const found = findings.get(notice.cause)
+  return found !== undefined && found.length < MOST_FOUND && notice.seenAt < startedAt
+}
+
+async function openAll(unit: Unit, teller: Teller, fresh: (typeof notices.$inferInsert)[]): Promise<void> {
+  if (fresh.length === 0) return
+  const made = await unit.tx.insert(notices).values(fresh).onConflictDoNothing().returning()
+  for (const notice of made) {
+    teller.tell(notice, 'opened')
+    unit.publish('notice', notice.id)
+  }
+}
+
+/** It has become more urgent, or twice as many rows are behind it, as when it was told last. */
+function isWorse(notice: NoticeRow, now: Date): boolean {
+  if (isMuted(notice, now)) return false
+  const { severity, count, toldSeverity, toldCount } = notice
+  return toldSeverity === null || isGraver(severity, toldSeverity) || count >= 2 * Math.max(1, toldCount)
+}
+
+/** What got worse is told again; fewer rows are news when they grow again. */
+async function change(unit: Unit, teller: Teller, changed: readonly NoticeRow[]): Promise<void> {
+  const { tx, now } = unit
+  for (const notice of changed) {
+    const { id, words, params, severity, count } = notice
+    const worse = isWorse(notice, now)
+    const told = worse
+      ? { toldCount: count, toldSeverity: severity, toldAt: now, changedAt: now }
+      : {
+          toldCount: 2 * count < notice.toldCount ? Math.max(1, count) : notice.toldCount,
+          toldSeverity: notice.toldSeverity
+        }
+    const [row] = await tx
+      .update(notices)
+      .set({ words, params, severity, count, ...told })
+      .where(eq(notices.id, id))
+      .returning()
+    if (row && worse) teller.tell(row, 'worse')
+    unit.publish('notice', id)
+  }
+}
+
+/** Tells again of what lasts, where the rules say so and nobody has taken notice. */
+async function remind({ tx, now }: Unit, teller: Teller, lasting: readonly NoticeRow[]): Promise<void> {
+  const { repeat_hours: hours } = teller.rules
+  if (hours === 0) return
+  const due = new Date(now.getTime() - hours * HOUR)
+  const again = lasting.filter(
+    ({ acknowledgedAt, toldAt, mutedUntil }) =>
+      acknowledgedAt === null && (toldAt === null || toldAt <= due) && (mutedUntil === null || mutedUntil <= now)
+  )
+  if (again.length === 0) return
+  const ids = again.map(({ id }) => id)
+  await tx
+    .update(notices)
+    .set({ toldAt: now })
+    .where(and(inArray(notices.id, ids), lt(notices.toldAt, now)))
+  for (const notice of again) teller.tell(notice, 'lasts')
+}
+
+async function end(unit: Unit, teller: Teller, ended: readonly NoticeRow[]): Promise<void> {
+  if (ended.length === 0) return
+  const { tx, now } = unit
+  const isLongOver = ({ seenAt }: NoticeRow) => now.getTime() - seenAt.getTime() > LONG_OVER
+  const [before, lately] = [ended.filter(isLongOver), ended.filter(notice => !isLongOver(notice))]
+  // Nobody is told now, as of news, of what ended at a time that nobody knows.
+  if (before.length > 0) {
+    const ids = before.map(({ id }) => id)
+    await tx.update(notices).set({ closedAt: notices.seenAt }).where(inArray(notices.id, ids))
+    for (const id of ids) unit.publish('notice', id)
+  }
+  if (lately.length === 0) return
+  const ids = lately.map(({ id }) => id)
+  const rows = await tx
+    .update(notices)
+    .set({ closedAt: now, changedAt: now })
+    .where(inArray(notices.id, ids))
+    .returning()
+  for (const notice of rows) {
+    teller.tell(notice, 'ended')
+    unit.publish('notice', notice.id)
+  }
+}

@@ -1,0 +1,42 @@
+import { isoOrNull } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import { emitEvent, type Happened } from '../webhooks/index.ts'
+import type { OrderEvent } from './states.ts'
+import type { orders } from './tables.ts'
+
+type Told = Pick<
+  typeof orders.$inferSelect,
+  'id' | 'publicId' | 'userId' | 'state' | 'quantity' | 'expiredAt' | 'failCode'
+>
+
+/** What webhooks are told of an order: ids, state, times. What opens its proxies is read by an API key. */
+export const tellOfOrder = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
+  emitEvent(unit, {
+    type,
+    userId: order.userId,
+    data: {
+      order_id: order.id,
+      order: order.publicId,
+      user_id: order.userId,
+      state: order.state,
+      proxies: order.quantity,
+      expires_at: isoOrNull(order.expiredAt),
+      ...more
+    }
+  })
+
+const TOLD: Partial<Record<OrderEvent, Happened['type']>> = {
+  pay: 'order.paid',
+  fail: 'order.failed',
+  deliver_all: 'order.delivered',
+  expire: 'order.expired',
+  time_out: 'order.timed_out',
+  cancel: 'order.cancelled',
+  refund: 'order.refunded'
+}
+
+/** Tells of what moved an order in its table of states, if webhooks are told of that. */
+export async function tellOfTransition(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
+  const type = TOLD[event]
+  if (type) await tellOfOrder(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})
+}

@@ -1,0 +1,38 @@
+import { job, type Job } from '../../infra/job.ts'
+import { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from '../rewards/index.ts'
+import { checkCodes } from './check-codes.ts'
+import { endCode } from './end-code.ts'
+import { compareCustomers, tagCustomer } from './level-tags.ts'
+import { lookAtCode } from './look-at-code.ts'
+import { checkCodesQueue } from './queues.ts'
+
+export const promotionsJobs: Job[] = [
+  job(codeQueue, {
+    purpose: 'Looks at a promo code, gift card or level code on the platform, and creates or changes its discount.',
+    concurrency: 2,
+    importance: 'background',
+    run: lookAtCode
+  }),
+  job(endCodeQueue, {
+    purpose: "Ends the shop's discount on the platform of a code that was deleted, renamed or marked as used.",
+    importance: 'background',
+    run: endCode
+  }),
+  job(checkCodesQueue, {
+    purpose: 'Compares all codes that are not used with the discounts of the platform.',
+    cron: '47 3 * * *',
+    importance: 'background',
+    run: (ctx, from) => checkCodes(ctx, from)
+  }),
+  job(levelTagQueue, {
+    purpose: "Tags the platform's customer with the level of the user.",
+    importance: 'background',
+    run: tagCustomer
+  }),
+  job(levelTagsQueue, {
+    purpose: 'Finds customers of the platform whose tags differ from the level of their user, and corrects them.',
+    cron: '17 5 * * *',
+    importance: 'background',
+    run: (ctx, from) => compareCustomers(ctx, from)
+  })
+]

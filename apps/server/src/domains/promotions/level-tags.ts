@@ -1,0 +1,101 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import type { Shopify, ShopifyCustomer, ShopifyResult } from '../../integrations/shopify/index.ts'
+import { levelOf } from '../accounts/index.ts'
+import { users } from '../accounts/tables.ts'
+import { openPlatform } from '../commerce/index.ts'
+import { levelTagsQueue, levelThresholds } from '../rewards/index.ts'
+
+/** What a customer of a level carries on the platform: `netlet-level-3`. Level 0 carries none; other tags are the operator's. */
+const TAG = /^netlet-level-\d+$/
+
+const wantedTags = (level: number): string[] => (level > 0 ? [`netlet-level-${level}`] : [])
+
+/**
+ * Gives the platform's customer of a user the tag of the user's present level, and takes those of others away. Nothing
+ * happens where the platform has no customer of that address: whoever never bought has none.
+ * @throws where another try may help
+ */
+export async function tagCustomer(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return
+  const [user] = await ctx.db
+    .select({ email: users.email, points: users.levelPoints })
+    .from(users)
+    .where(and(eq(users.id, userId), isNull(users.deletedAt)))
+  if (!user) return
+  const customer = await platform.data.customer(user.email)
+  if (!customer.ok) throw new Error(customer.message)
+  if (!customer.value) return
+  const tagged = await correct(platform.data, customer.value, levelOf(user.points, await levelThresholds(ctx.db)))
+  if (tagged.ok) return
+  if (tagged.reason !== 'rejected') throw new Error(tagged.message)
+  ctx.log.error({ userId, reason: tagged.message }, 'the platform did not tag a customer')
+}
+
+/** @returns whether anything was to be done */
+async function correct(platform: Shopify, customer: ShopifyCustomer, level: number): Promise<ShopifyResult<boolean>> {
+  const wanted = wantedTags(level)
+  const add = wanted.filter(tag => !customer.tags.includes(tag))
+  const remove = customer.tags.filter(tag => TAG.test(tag) && !wanted.includes(tag))
+  if (add.length === 0 && remove.length === 0) return { ok: true, value: false }
+  const tagged = await platform.tagCustomer(customer.id, { add, remove })
+  return tagged.ok ? { ok: true, value: true } : tagged
+}
+
+/** Pages of 100 customers that one run reads, and the customers that it tags before it lets another one go on. */
+const BOUNDS = { pages: 20, changes: 100 }
+
+/**
+ * Goes through the platform's customers, and corrects the tags of those that have not the one of their user's level;
+ * whoever is no user here carries none. A run that is cut off begins again where its job says.
+ * @throws where another try may help
+ */
+export async function compareCustomers(
+  ctx: AppContext,
+  { after = null }: { after?: string | null },
+  { pages, changes }: typeof BOUNDS = BOUNDS
+): Promise<{ read: number; changed: number } | undefined> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return undefined
+  const counts = { read: 0, changed: 0 }
+  let cursor: string | null = after
+  for (let count = 0; count < pages && counts.changed < changes; count++) {
+    const page: Awaited<ReturnType<Shopify['customers']>> = await platform.data.customers(cursor)
+    if (!page.ok) throw new Error(page.message)
+    const levelFor = await levels(ctx.db, page.value.nodes)
+    for (const customer of page.value.nodes) {
+      const corrected = await correct(platform.data, customer, levelFor(customer))
+      if (!corrected.ok && corrected.reason !== 'rejected') throw new Error(corrected.message)
+      if (!corrected.ok) ctx.log.error({ reason: corrected.message }, 'the platform did not tag a customer')
+      else if (corrected.value) counts.changed++
+    }
+    counts.read += page.value.nodes.length
+    cursor = page.value.next
+    if (cursor === null) break
+  }
+  const next = cursor
+  if (next !== null)
+    await command(ctx, SYSTEM, async unit => unit.jobs.send(levelTagsQueue, { after: next }, { key: next }))
+  ctx.log.info({ ...counts, goesOn: next !== null }, 'tags of customers compared')
+  return counts
+}
+
+/** The level of each of these customers: two queries for a page. */
+async function levels(db: Executor, customers: readonly ShopifyCustomer[]) {
+  const emails = customers.flatMap(({ email }) => (email ? [email.toLowerCase()] : []))
+  const thresholds = await levelThresholds(db)
+  const rows =
+    emails.length === 0
+      ? []
+      : await db
+          .select({ email: users.email, points: users.levelPoints })
+          .from(users)
+          .where(and(inArray(lower(users.email), emails), isNull(users.deletedAt)))
+  const byEmail = new Map(rows.map(({ email, points }) => [email.toLowerCase(), levelOf(points, thresholds)]))
+  return ({ email }: ShopifyCustomer): number => byEmail.get(email?.toLowerCase() ?? '') ?? 0
+}

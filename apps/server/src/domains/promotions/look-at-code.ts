@@ -1,0 +1,83 @@
+import type { CodeAct } from '@netlet/contract'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import {
+  differencesOf,
+  MADE_BY_SHOP,
+  type FoundDiscount,
+  type Shopify,
+  type ShopifyFailure,
+  type WantedDiscount
+} from '../../integrations/shopify/index.ts'
+import { openPlatform } from '../commerce/index.ts'
+import { isAsWanted, noteCode, wantedCode, type CodeRef, type Seen } from '../rewards/index.ts'
+
+/** How often one job writes, where the row goes on changing. */
+const ROUNDS = 3
+
+/**
+ * Looks at one code on the platform and writes down what is there, for 'create' after making its discount where there is
+ * none. A discount that is there already is adopted where it is as wanted, and left alone where it is not, unless the
+ * shop made it. An answer that was lost does no harm: the next try finds what it had made. What the row wants is read
+ * again after each write: whoever wrote last leaves what was wanted last, whatever came in between.
+ * @throws where another try may help; the row says why meanwhile
+ */
+export async function lookAtCode(
+  ctx: AppContext,
+  { kind, id, act }: CodeRef & { act: CodeAct | 'follow' }
+): Promise<void> {
+  const ref = { kind, id }
+  for (let round = 0; round < ROUNDS; round++) {
+    const wanted = await wantedCode(ctx.db, ref)
+    const platform = await openPlatform(ctx)
+    if (!wanted || !platform.ok) return command(ctx, SYSTEM, unit => noteCode(unit, ref, wanted, { state: 'unknown' }))
+    const { found, isWritten } = await looked(platform.data, wanted, { act, now: ctx.now() })
+    const failure = isFailure(found) ? found : null
+    const mayRetry = failure !== null && failure.reason !== 'rejected' && failure.reason !== 'not_found'
+    const seen: Seen = isFailure(found) ? { state: mayRetry ? 'waiting' : 'refused', problem: found.message } : found
+    const isDone = await command(ctx, SYSTEM, async unit => {
+      await noteCode(unit, ref, wanted, seen)
+      return !isWritten || isAsWanted(unit, ref, { wanted, isLate: failure !== null })
+    })
+    if (failure && mayRetry) throw new Error(failure.message)
+    if (isDone) return
+  }
+  throw new Error('The code was changed each time that it was written there.')
+}
+
+const isFailure = (found: Seen | ShopifyFailure): found is ShopifyFailure => 'ok' in found
+
+/** `isWritten`: whether the platform was asked to write, whatever it answered. */
+type Looked = { found: Seen | ShopifyFailure; isWritten: boolean }
+
+async function looked(
+  platform: Shopify,
+  wanted: WantedDiscount,
+  { act, now }: { act: CodeAct | 'follow'; now: Date }
+): Promise<Looked> {
+  const read = await platform.discounts([wanted.code])
+  if (!read.ok) return { found: read, isWritten: false }
+  const there = read.value.get(wanted.code) ?? null
+  const seen = compare(there, wanted)
+  const isLeft = there ? !isOurs(there) || !canMend(seen) : act === 'follow'
+  if (act === 'check' || isLeft) return { found: seen, isWritten: false }
+  const written = there ? await platform.updateDiscount(there, wanted) : await platform.createDiscount(wanted, now)
+  if (!written.ok) return { found: written, isWritten: true }
+  // Whatever was there first is what counts: one that came between, or what the platform made of it.
+  const after = await platform.discounts([wanted.code])
+  return { found: after.ok ? compare(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
+}
+
+/** Uses that the platform has counted cannot be taken back by a change. */
+const canMend = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used')
+
+/** What the platform has under a code, held against what it should have. */
+export function compare(there: FoundDiscount | null, wanted: WantedDiscount): Seen {
+  if (!there) return { state: 'missing' }
+  const differs = differencesOf(there, wanted)
+  if (differs.length === 0) return { state: 'present' }
+  return { state: 'differs', differs: isOurs(there) ? differs : [...differs, 'foreign'] }
+}
+
+export const isOurs = ({ basic }: FoundDiscount): boolean => basic?.tags.includes(MADE_BY_SHOP) ?? false

@@ -1,0 +1,267 @@
+import { CODE_KINDS, refuse, type CodeAct, type CodeDifference, type CodeKind, type CodeState } from '@netlet/contract'
+import { and, asc, eq, gt, inArray, isNull, ne, not, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { Actor } from '../../infra/actor.ts'
+import { iso, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { versionOf } from '../../infra/version.ts'
+import type { WantedDiscount } from '../../integrations/shopify/index.ts'
+import { users } from '../accounts/tables.ts'
+import { sameCode } from './codes.ts'
+import { codeQueue, endCodeQueue } from './queues.ts'
+import { coupons, giftCards, levelCodes } from './tables.ts'
+
+export type CodeRef = { kind: CodeKind; id: number }
+type Wanted = CodeRef & { wanted: WantedDiscount }
+
+/** Which rows: these, or the next ones by id. */
+type Which = { ids: readonly number[] } | { after: number; limit: number }
+
+/**
+ * The discounts that codes should be on the platform. A promo code is its holder's and counts once more than the platform
+ * has counted so far: it does not take back what was given back, or forgiven by an operator. A gift card counts once, for whoever gets it; a
+ * level's code is for everybody who knows it. Codes that were used or handed out are left out, and levels without one.
+ */
+export function wantedCodes(db: Executor, kind: CodeKind, which: Which): Promise<Wanted[]> {
+  if (kind === 'coupon') return wantedCoupons(db, which)
+  return kind === 'gift_card' ? wantedGiftCards(db, which) : wantedLevelCodes(db, which)
+}
+
+export async function wantedCode(db: Executor, { kind, id }: CodeRef): Promise<WantedDiscount | undefined> {
+  const [found] = await wantedCodes(db, kind, { ids: [id] })
+  return found?.wanted
+}
+
+const chosen = (id: PgColumn, which: Which): SQL => ('ids' in which ? inArray(id, [...which.ids]) : gt(id, which.after))
+const most = (which: Which): number => ('ids' in which ? which.ids.length : which.limit)
+
+async function wantedCoupons(db: Executor, which: Which): Promise<Wanted[]> {
+  const rows = await db
+    .select({ coupon: coupons, email: users.email })
+    .from(coupons)
+    .innerJoin(users, eq(users.id, coupons.holderId))
+    .where(and(chosen(coupons.id, which), not(coupons.isUsed), isNull(users.deletedAt)))
+    .orderBy(asc(coupons.id))
+    .limit(most(which))
+  return rows.map(({ coupon, email }) => {
+    const uses = 1 + coupon.freedBy.length + coupon.countedBefore
+    return {
+      kind: 'coupon',
+      id: coupon.id,
+      wanted: {
+        code: coupon.code,
+        title: coupon.codeType === 2 ? 'Netlet gift' : 'Netlet promo code',
+        value: coupon.discount,
+        unit: coupon.discountType,
+        uses,
+        // The platform counts a payment that was given back: its buyer may use the code again.
+        oncePerCustomer: uses === 1,
+        holder: email
+      }
+    }
+  })
+}
+
+async function wantedGiftCards(db: Executor, which: Which): Promise<Wanted[]> {
+  const rows = await db
+    .select()
+    .from(giftCards)
+    .where(and(chosen(giftCards.id, which), not(giftCards.isExchanged)))
+    .orderBy(asc(giftCards.id))
+    .limit(most(which))
+  return rows.map(({ id, code, mount }) => ({
+    kind: 'gift_card',
+    id,
+    wanted: {
+      code,
+      title: 'Netlet gift card',
+      value: mount,
+      unit: 'amount',
+      uses: 1,
+      oncePerCustomer: true,
+      holder: null
+    }
+  }))
+}
+
+async function wantedLevelCodes(db: Executor, which: Which): Promise<Wanted[]> {
+  const rows = await db
+    .select()
+    .from(levelCodes)
+    .where(and(chosen(levelCodes.id, which), ne(levelCodes.code, '')))
+    .orderBy(asc(levelCodes.id))
+    .limit(most(which))
+  return rows.map(({ id, level, code, discount, discountType }) => ({
+    kind: 'level_code',
+    id,
+    wanted: {
+      code,
+      title: `Netlet level ${level}`,
+      value: discount,
+      unit: discountType,
+      uses: null,
+      oncePerCustomer: false,
+      holder: null
+    }
+  }))
+}
+
+// What is read and written here, each of them has.
+const TABLES = { coupon: coupons, gift_card: giftCards, level_code: levelCodes }
+const tableOf = (kind: CodeKind) => TABLES[kind] as typeof giftCards
+
+const lockRow = async (tx: Executor, { kind, id }: CodeRef) => {
+  const table = tableOf(kind)
+  const [row] = await tx
+    .select({ state: table.platformState, differs: table.platformDiffers, problem: table.platformProblem })
+    .from(table)
+    .where(eq(table.id, id))
+    .for('update')
+  return row
+}
+
+/** What the platform has under a code. `problem`: its words, or why the last try failed. */
+export type Seen = { state: CodeState; differs?: CodeDifference[]; problem?: string | null }
+
+/**
+ * Writes down what the platform has under a code, as it was wanted when it was asked. What was changed or used
+ * meanwhile stays: it has a look of its own.
+ */
+export async function noteCode(
+  unit: Unit,
+  ref: CodeRef,
+  wanted: WantedDiscount | undefined,
+  seen: Seen
+): Promise<void> {
+  const row = await lockRow(unit.tx, ref)
+  if (!row) return
+  const now = await wantedCode(unit.tx, ref)
+  if (!isSame(now, wanted)) return
+  const { state, differs = [], problem = null } = seen
+  const table = tableOf(ref.kind)
+  await unit.tx
+    .update(table)
+    .set({
+      platformState: state,
+      // Until it has answered, what was different before still is.
+      platformDiffers: state === 'waiting' ? row.differs : differs,
+      platformProblem: problem,
+      ...(state === 'waiting' ? {} : { platformCheckedAt: unit.now })
+    })
+    .where(eq(table.id, ref.id))
+  const isNews = row.state !== state || row.problem !== problem || row.differs.join() !== differs.join()
+  if (isNews) unit.publish(ref.kind, ref.id)
+}
+
+const isSame = (one: WantedDiscount | undefined, other: WantedDiscount | undefined): boolean =>
+  versionOf({ wanted: one ?? null }) === versionOf({ wanted: other ?? null })
+
+/**
+ * After the platform was asked to write what a code wanted: does the row want that still? Under a code that it has no more,
+ * nothing of it is left there.
+ * @param isLate whether it may be written yet, since the platform's answer was lost
+ * @returns false where what it wants now is to be written
+ */
+export async function isAsWanted(
+  unit: Unit,
+  ref: CodeRef,
+  { wanted, isLate }: { wanted: WantedDiscount; isLate: boolean }
+): Promise<boolean> {
+  const now = await wantedCode(unit.tx, ref)
+  if (now?.code.toLowerCase() !== wanted.code.toLowerCase()) endCode(unit, wanted.code, isLate ? MINUTE : 0)
+  return now === undefined || isSame(now, wanted)
+}
+
+/** Has the platform asked about a code. Refuses 'not_found', 'code_used' and 'no_code'. */
+export const askPlatform = (ctx: AppContext, by: Actor, ref: CodeRef & { act: CodeAct }) =>
+  command(ctx, by, async unit => {
+    const asked = await askPlatformIn(unit, ref, ref.act)
+    return asked.ok ? ok({ status: 'queued' as const }) : asked
+  })
+
+/** `askPlatform` as part of a larger write. */
+export async function askPlatformIn(unit: Unit, ref: CodeRef, act: CodeAct): Promise<Result<null>> {
+  const row = await lockRow(unit.tx, ref)
+  if (!row) return refuse('not_found')
+  if (!(await wantedCode(unit.tx, ref))) return refuse(ref.kind === 'level_code' ? 'no_code' : 'code_used')
+  await look(unit, ref, act)
+  if (act === 'create') unit.audit(`${ref.kind}.create_there`, ref.id)
+  return done
+}
+
+/** After a code was added. */
+export const lookAtCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'check')
+
+/** After a code was changed, or what it is worth: the shop's own discount of it becomes what it says now. */
+export const followCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'follow')
+
+/** After a code was handed out for coins: its discount is made where there is none. */
+export const createCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'create')
+
+async function look(unit: Unit, { kind, id }: CodeRef, act: CodeAct | 'follow'): Promise<void> {
+  const table = tableOf(kind)
+  await unit.tx.update(table).set({ platformState: 'waiting', platformProblem: null }).where(eq(table.id, id))
+  unit.jobs.send(codeQueue, { kind, id, act }, { key: `${kind}:${id}:${act}` })
+  unit.publish(kind, id)
+}
+
+/**
+ * After a code went, got another name or was spent by an operator's word: a discount of the shop's counts no longer under it.
+ * @param startIn milliseconds from now
+ */
+export function endCode(unit: Unit, code: string, startIn = 0): void {
+  const key = code.toLowerCase()
+  if (code !== '') unit.jobs.send(endCodeQueue, { code }, startIn > 0 ? { key: `late:${key}`, startIn } : { key })
+}
+
+/** A code that was spent by others than its holder; see `noteStrangersUse`. */
+export async function noteSpent(unit: Unit, ref: CodeRef): Promise<void> {
+  const { kind, id } = ref
+  const table = tableOf(kind)
+  await unit.tx
+    .update(table)
+    .set({ platformState: 'differs', platformDiffers: ['used'], platformProblem: null })
+    .where(eq(table.id, id))
+  // The platform counts a use some time after the order: what it says at once may be that of before.
+  unit.jobs.send(codeQueue, { kind, id, act: 'check' }, { key: `${kind}:${id}:counted`, startIn: 2 * MINUTE })
+  unit.publish(kind, id)
+}
+
+/**
+ * Has the discount under a code become what the row with this code says now, if there is one that wants a discount: a code
+ * that was used or handed out wants none.
+ * @returns whether there is one
+ */
+export async function followWhoeverHas(unit: Unit, code: string): Promise<boolean> {
+  const refs: CodeRef[] = []
+  for (const kind of CODE_KINDS) {
+    const table = tableOf(kind)
+    const rows = await unit.tx.select({ id: table.id }).from(table).where(sameCode(table.code, code))
+    for (const { id, wanted } of await wantedCodes(unit.tx, kind, { ids: rows.map(row => row.id) }))
+      if (wanted.code.toLowerCase() === code.toLowerCase()) refs.push({ kind, id })
+  }
+  for (const ref of refs) await followCode(unit, ref)
+  return refs.length > 0
+}
+
+/** What a row says of the platform, on the wire. @param isKnown whether the reader may know */
+export const presentSeen = (
+  row: Pick<
+    typeof giftCards.$inferSelect,
+    'platformState' | 'platformDiffers' | 'platformProblem' | 'platformCheckedAt'
+  >,
+  { isKnown = true }: { isKnown?: boolean } = {}
+) => ({
+  platform_state: isKnown ? row.platformState : null,
+  platform_differs: isKnown && row.platformState === 'differs' ? row.platformDiffers : [],
+  platform_problem: isKnown ? row.platformProblem : null,
+  platform_checked_at: isKnown && row.platformCheckedAt ? iso(row.platformCheckedAt) : null
+})
+
+/** A row for the audit log, without what the platform has: nobody decided that. */
+export function withoutSeen<T extends object>(row: T): Partial<T> {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('platform'))) as Partial<T>
+}

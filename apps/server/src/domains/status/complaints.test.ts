@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { mailJobs } from '../mail/index.ts'
+import { blockAddresses } from '../mail/blocked-addresses.ts'
+import type { MailOrder } from '../mail/mail-order.ts'
+import { sendMail } from '../mail/send-mail.ts'
+import type { TemplateData } from '../mail/templates/index.ts'
+import { mails } from '../mail/tables.ts'
+import { statusJobs, statusRoutes } from './index.ts'
+import { addLocation, addServers } from './status.fixture.ts'
+import { sealedToken } from './subscribers.ts'
+import { statusSubscribers } from './tables.ts'
+
+const NO_CHECKS = async () => new Map()
+let shop: TestShop
+beforeAll(async () => {
+  shop = await startTestShop({
+    routes: (mount, ctx, app) => statusRoutes(mount, ctx, { app, proxyChecks: NO_CHECKS }),
+    jobs: [...mailJobs, ...statusJobs({ proxyChecks: () => NO_CHECKS })]
+  })
+})
+afterAll(() => shop?.close())
+
+const complain = (address: string) =>
+  command(shop.ctx, SYSTEM, unit =>
+    blockAddresses(unit, [{ address, cause: 'complained', reason: 'x', source: 'sendgrid', at: shop.ctx.now() }])
+  )
+
+test('who calls a mail about an incident spam is not mailed about the next update, and is subscribed no more', async () => {
+  await shop.ctx.db.execute(sql`insert into status_subscribers (address, confirmed_at, asked_at)
+    values ('annoyed@example.com', now(), now()), ('glad@example.com', now(), now())`)
+  await complain('Annoyed@example.com')
+  const admin = await shop.admin()
+  const on = await addServers(shop, ['host'])
+  const london = await addLocation(shop, { group: 'g', sells: ['London'], on })
+  const form = { title: 'Down', severity: 'major', locations: [london], text: 'We look into it.' }
+  expect((await admin.post('/api/status/incidents/', form)).code).toBe(2000)
+  await shop.outbox.waitFor('glad@example.com')
+  expect(shop.outbox.mails.map(({ to }) => to)).toEqual(['glad@example.com'])
+  const left = await shop.ctx.db.select({ address: statusSubscribers.address }).from(statusSubscribers)
+  expect(left).toEqual([{ address: 'glad@example.com' }])
+})
+
+test('one that waited while its recipient complained is not sent, although its kind cannot be switched off', async () => {
+  const to = 'late@example.com'
+  await complain(to)
+  const data: TemplateData<'status-incident'> = {
+    incident: 1,
+    title: 'Down',
+    state: 'identified',
+    opens: false,
+    text: 'A router.',
+    locations: ['London'],
+    started_at: shop.ctx.now().toISOString(),
+    ends_at: null,
+    sealed_token: sealedToken(shop.ctx, 'unsubscribe', 1)
+  }
+  await sendMail(shop.ctx, { to, template: 'status-incident', data, key: 'status:1:1' }, 'job')
+  const [mail] = await shop.ctx.db
+    .select()
+    .from(mails)
+    .where(sql`${mails.key} = 'status:1:1'`)
+  expect(mail).toMatchObject({ kind: 'support', state: 'skipped', errorCode: 'complained' })
+  // What nobody can end is sent.
+  const test = { to, template: 'test-mail', data: { at: shop.ctx.now().toISOString() }, key: 'test:1' } as MailOrder
+  await sendMail(shop.ctx, test, 'job')
+  expect(shop.outbox.mails.at(-1)).toMatchObject({ to })
+})

@@ -1,0 +1,252 @@
+import {
+  INCIDENT_STATES,
+  isEnded,
+  MAINTENANCE_STATES,
+  refuse,
+  type Incident,
+  type IncidentEdit,
+  type IncidentForm,
+  type IncidentState,
+  type IncidentUpdateForm,
+  type Refusal
+} from '@netlet/contract'
+import { and, desc, eq, isNull, lte } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
+import { readIncident } from './list-incidents.ts'
+import { readLocations } from './locations.ts'
+import { fieldsOf, type IncidentRow } from './present.ts'
+import { statusMailsQueue } from './queues.ts'
+import { incidentLocations, incidents, incidentUpdates } from './tables.ts'
+
+/** Planned work lasts no longer. */
+const MOST_DAYS = 90
+const UNIQUE = { unique: { incidents_open_title_key: 'incident_exists' } } as const
+const MAINTENANCE: readonly IncidentState[] = MAINTENANCE_STATES
+
+/** Writes an incident or planned work, which everybody sees at once; subscribers are mailed. */
+export const createIncident = (ctx: AppContext, by: Actor, form: IncidentForm): Promise<Result<Incident>> =>
+  command(ctx, by, UNIQUE, unit => createIncidentIn(unit, form))
+
+/** The same as part of a larger write, whose command maps the violated key `incidents_open_title_key`. */
+export async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<Incident>> {
+  const { tx, now, by } = unit
+  const state = form.state ?? (form.severity === 'maintenance' ? 'scheduled' : 'investigating')
+  const times = timesOf(form, now)
+  const wrong = wrongState(form.severity, state) ?? wrongTimes(form.severity, times, now)
+  if (wrong) return wrong
+  const [made] = await tx
+    .insert(incidents)
+    .values({
+      title: form.title,
+      severity: form.severity,
+      state,
+      ...times,
+      resolvedAt: isEnded(state) ? now : null,
+      createdBy: by.kind === 'user' ? (by.impersonator?.username ?? by.username) : 'system',
+      createdAt: now
+    })
+    .returning()
+  if (!made) throw new Error('the incident was not added')
+  const unknown = await setLocations(unit, made.id, form.locations)
+  if (unknown) return unknown
+  await say(unit, made.id, { state, text: form.text })
+  const after = await readIncident(tx, made.id, now)
+  if (after.ok) unit.audit('incident.create', made.id, { after: audited(after.data) })
+  unit.publish('incident', made.id, 'everyone')
+  return after
+}
+
+export const updateIncident = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<IncidentEdit>
+): Promise<Result<Incident>> =>
+  command(ctx, by, UNIQUE, async unit => {
+    const { tx, now } = unit
+    const row = await lockIncident(unit, id)
+    if (!row) return refuse('not_found')
+    const before = await readIncident(tx, id, now)
+    if (!before.ok) return before
+    const times = timesOf({ ...form, started_at: form.started_at ?? before.data.started_at }, now)
+    const sent = {
+      ...form,
+      started_at: times.startedAt.toISOString(),
+      ends_at: times.endsAt?.toISOString() ?? null,
+      locations: form.locations.toSorted((a, b) => a - b)
+    }
+    const stale = staleEdit(version, before.data, { now: fieldsOf(before.data), sent })
+    if (stale) return stale
+    if ((form.severity === 'maintenance') !== (row.severity === 'maintenance')) return refuse('incident_kind')
+    const wrong = wrongTimes(form.severity, times, now)
+    if (wrong) return wrong
+    await tx
+      .update(incidents)
+      .set({ title: form.title, severity: form.severity, ...times })
+      .where(eq(incidents.id, id))
+    const known = fieldsOf(before.data).locations
+    if (JSON.stringify(known) !== JSON.stringify(sent.locations)) {
+      const unknown = await setLocations(unit, id, form.locations)
+      if (unknown) return unknown
+    }
+    const after = await readIncident(tx, id, now)
+    if (after.ok) unit.audit('incident.edit', id, { before: audited(before.data), after: audited(after.data) })
+    unit.publish('incident', id, 'everyone')
+    return after
+  })
+
+export const deleteIncident = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    if (!(await lockIncident(unit, id))) return refuse('not_found')
+    const before = await readIncident(unit.tx, id, unit.now)
+    await unit.tx.delete(incidents).where(eq(incidents.id, id))
+    if (before.ok)
+      unit.audit('incident.delete', id, {
+        before: { ...audited(before.data), updates: before.data.updates.map(({ text }) => text) }
+      })
+    unit.publish('incident', id, 'everyone')
+    return done
+  })
+
+/** Says what is new. What says the same as the last one is that one: a form that is sent twice mails once. */
+export const addUpdate = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  form: IncidentUpdateForm
+): Promise<Result<Incident>> =>
+  command(ctx, by, UNIQUE, async unit => {
+    const row = await lockIncident(unit, id)
+    if (!row) return refuse('not_found')
+    const wrong = wrongState(row.severity, form.state)
+    if (wrong) return wrong
+    const [last] = await unit.tx
+      .select()
+      .from(incidentUpdates)
+      .where(eq(incidentUpdates.incidentId, id))
+      .orderBy(desc(incidentUpdates.id))
+      .limit(1)
+    if (last?.state === form.state && last.text === form.text) return readIncident(unit.tx, id, unit.now)
+    if (row.state === 'completed') return refuse('incident_ended')
+    await setState(unit, row, form.state)
+    await say(unit, id, form)
+    unit.audit('incident.update', id, { before: { state: row.state }, after: form })
+    unit.publish('incident', id, 'everyone')
+    return readIncident(unit.tx, id, unit.now)
+  })
+
+/** Corrects what an update says; `was` is what it said as the form was opened. Nobody is mailed again. */
+export const correctUpdate = (
+  ctx: AppContext,
+  by: Actor,
+  updateId: number,
+  { text, was }: { text: string; was?: string | undefined }
+): Promise<Result<Incident>> =>
+  command(ctx, by, async unit => {
+    const [row] = await unit.tx.select().from(incidentUpdates).where(eq(incidentUpdates.id, updateId)).for('update')
+    if (!row) return refuse('not_found')
+    if (was !== undefined && was !== row.text) return refuse('stale')
+    await unit.tx.update(incidentUpdates).set({ text }).where(eq(incidentUpdates.id, updateId))
+    unit.audit('incident.correct', row.incidentId, { before: { text: row.text }, after: { text } })
+    unit.publish('incident', row.incidentId, 'everyone')
+    return readIncident(unit.tx, row.incidentId, unit.now)
+  })
+
+export async function lockIncident({ tx }: Unit, id: number): Promise<IncidentRow | undefined> {
+  const [row] = await tx.select().from(incidents).where(eq(incidents.id, id)).for('update')
+  return row
+}
+
+/** What a locked incident is from now on; it ends or begins anew by it. */
+const setState = ({ tx, now }: Unit, { id, resolvedAt }: IncidentRow, state: IncidentState, endedAt = now) =>
+  tx
+    .update(incidents)
+    .set({ state, resolvedAt: isEnded(state) ? (resolvedAt ?? endedAt) : null })
+    .where(eq(incidents.id, id))
+
+/** Writes an update down, and has the subscribers mailed. */
+async function say(
+  unit: Unit,
+  incidentId: number,
+  { state, text, at = unit.now }: { state: IncidentState; text: string; at?: Date }
+): Promise<void> {
+  const [made] = await unit.tx.insert(incidentUpdates).values({ incidentId, state, text, at }).returning()
+  if (!made) throw new Error('the update was not added')
+  unit.jobs.send(statusMailsQueue, { updateId: made.id, after: 0 }, { key: `${made.id}:0` })
+}
+
+/** The groups of these locations, which are named as they are called now. */
+async function setLocations({ tx }: Unit, incidentId: number, ids: readonly number[]): Promise<Refusal | undefined> {
+  const wanted = new Set(ids)
+  const locations = (await readLocations(tx)).filter(({ id }) => wanted.has(id))
+  if (locations.length < wanted.size) {
+    // One that is not sold any more stays on an incident that has it.
+    const kept = await tx.select().from(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
+    const gone = kept.filter(({ groupId }) => wanted.has(groupId) && !locations.some(({ id }) => id === groupId))
+    if (locations.length + gone.length < wanted.size) return refuse('unknown_location')
+    locations.push(...gone.map(({ groupId, name }) => ({ id: groupId, name, groupIds: [groupId] })))
+  }
+  await tx.delete(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
+  await tx
+    .insert(incidentLocations)
+    .values(locations.flatMap(({ name, groupIds }) => groupIds.map(groupId => ({ incidentId, groupId, name }))))
+  return undefined
+}
+
+type Times = { startedAt: Date; endsAt: Date | null }
+
+/** Only planned work has an end beforehand. */
+const timesOf = (form: Pick<IncidentEdit, 'severity' | 'started_at' | 'ends_at'>, now: Date): Times => ({
+  startedAt: form.started_at === undefined ? now : new Date(form.started_at),
+  endsAt: form.severity === 'maintenance' && form.ends_at !== undefined ? new Date(form.ends_at) : null
+})
+
+function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: Times, now: Date): Refusal | undefined {
+  if (severity !== 'maintenance')
+    // An operator's clock may be a little ahead.
+    return startedAt.getTime() > now.getTime() + MINUTE ? refuse('incident_in_future') : undefined
+  const lasts = endsAt ? endsAt.getTime() - startedAt.getTime() : 0
+  return lasts > 0 && lasts <= MOST_DAYS * DAY
+    ? undefined
+    : refuse('maintenance_times', { params: { days: MOST_DAYS } })
+}
+
+function wrongState(severity: IncidentEdit['severity'], state: IncidentState): Refusal | undefined {
+  const isPlanned = severity === 'maintenance'
+  if (MAINTENANCE.includes(state) === isPlanned) return undefined
+  const kind = INCIDENT_STATES.filter(one => MAINTENANCE.includes(one) === isPlanned).join(', ')
+  return refuse('incident_state', { params: { kind } })
+}
+
+const audited = ({ title, severity, state, started_at, ends_at, locations }: Incident) => ({
+  title,
+  severity,
+  state,
+  started_at,
+  ends_at,
+  locations: locations.map(({ name }) => name)
+})
+
+/** Planned work whose time is over has ended. Asked for each minute. */
+export const endMaintenance = (ctx: AppContext, by: Actor): Promise<number> =>
+  command(ctx, by, async unit => {
+    const { tx, now } = unit
+    const over = await tx
+      .select()
+      .from(incidents)
+      .where(and(isNull(incidents.resolvedAt), lte(incidents.endsAt, now)))
+      .orderBy(incidents.id)
+      .for('update', { skipLocked: true })
+    for (const row of over) {
+      const at = row.endsAt ?? now
+      await setState(unit, row, 'completed', at)
+      await say(unit, row.id, { state: 'completed', text: '', at })
+      unit.publish('incident', row.id, 'everyone')
+    }
+    return over.length
+  })

@@ -1,0 +1,27 @@
+import { SYSTEM } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { endMaintenance } from './incidents.ts'
+import { mailUpdate } from './mail-update.ts'
+import { sampleStatusQueue, statusMailsQueue } from './queues.ts'
+import { sampleStatus } from './sample.ts'
+import type { ReadProxyChecks } from './signs.ts'
+
+type Ports = { proxyChecks: (config: AppContext['config']) => ReadProxyChecks }
+
+/** @param ports.proxyChecks what came of the checks of proxies lately */
+export const statusJobs = ({ proxyChecks }: Ports): Job[] => [
+  job(sampleStatusQueue, {
+    purpose: 'Folds the state of every server into the day of the status page; ends planned work whose time is over.',
+    cron: '* * * * *',
+    async run(ctx) {
+      await sampleStatus(ctx, proxyChecks(ctx.config))
+      await endMaintenance(ctx, SYSTEM)
+    }
+  }),
+  job(statusMailsQueue, {
+    purpose: 'Mails the subscribers of the status page what is new of an incident, 100 at a time.',
+    importance: 'background',
+    run: mailUpdate
+  })
+]

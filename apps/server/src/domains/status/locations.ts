@@ -1,0 +1,61 @@
+import { inArray, sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { serverGroups, serverGroupServers } from '../fleet/tables.ts'
+import { leases } from '../inventory/tables.ts'
+
+/** A place as plans call it, and the server groups that sell it. `id` is the lowest of theirs. */
+export type Location = { id: number; name: string; groupIds: number[] }
+
+/**
+ * The locations that visitors know: each group is one by the location that most of its plans name, or by its own name where
+ * they name none; groups of one name are one location. Shown are groups that plans on sale or live leases need. What is not
+ * on sale any more names its group only where nothing that is does. By name.
+ */
+export async function readLocations(db: Executor): Promise<Location[]> {
+  const { rows } = await db.execute<{ group_id: number; name: string }>(sql`
+    with offers as (
+      select v.server_group_id as group_id, coalesce(nullif(trim(v.description), ''), trim(g.name)) as name,
+        (v.is_active and v.deleted_at is null and p.active and p.valid and p.deleted_at is null) as on_sale
+      from ${variants} v
+      join ${products} p on p.id = v.product_id
+      join ${serverGroups} g on g.id = v.server_group_id and g.deleted_at is null
+    ), named as (
+      select distinct on (group_id) group_id, name, on_sale from offers
+      group by group_id, name, on_sale order by group_id, on_sale desc, count(*) desc, name
+    )
+    select group_id, name from named
+    where on_sale or group_id in (select l.group_id from ${leases} l where l.state = 'active')
+    order by group_id`)
+  const byName = new Map<string, Location>()
+  for (const { group_id: id, name } of rows) {
+    const key = name.toLowerCase()
+    const known = byName.get(key)
+    if (known) known.groupIds.push(id)
+    else byName.set(key, { id, name, groupIds: [id] })
+  }
+  return [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name))
+}
+
+/** The locations that groups belong to, each once. A group that is none any more is left out. */
+export const locationsOf = (locations: readonly Location[], groupIds: readonly number[]): Location[] =>
+  locations.filter(location => location.groupIds.some(id => groupIds.includes(id)))
+
+/** The locations that sell from servers now, by server. */
+export async function locationsOfServers(
+  db: Executor,
+  serverIds: readonly number[]
+): Promise<ReadonlyMap<number, { id: number; name: string }[]>> {
+  if (serverIds.length === 0) return new Map()
+  const groups = await db
+    .select()
+    .from(serverGroupServers)
+    .where(inArray(serverGroupServers.serverId, [...serverIds]))
+  const locations = await readLocations(db)
+  return new Map(
+    serverIds.map(id => {
+      const own = groups.filter(({ serverId }) => serverId === id).map(({ groupId }) => groupId)
+      return [id, locationsOf(locations, own).map(location => ({ id: location.id, name: location.name }))]
+    })
+  )
+}

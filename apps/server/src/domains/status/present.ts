@@ -1,0 +1,77 @@
+import type { Incident, IncidentState, IncidentUpdate, PublicIncident } from '@netlet/contract'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import { versionOf } from '../../infra/version.ts'
+import { locationsOf, type Location } from './locations.ts'
+import type { incidentLocations, incidents, incidentUpdates } from './tables.ts'
+
+export type IncidentRow = typeof incidents.$inferSelect
+export type UpdateRow = typeof incidentUpdates.$inferSelect
+export type PlaceRow = typeof incidentLocations.$inferSelect
+
+/** An incident with what belongs to it. `updates`: the newest first. */
+export type WholeIncident = {
+  incident: IncidentRow
+  updates: readonly UpdateRow[]
+  places: readonly PlaceRow[]
+}
+
+/** Planned work begins by the clock, whatever was said last. */
+function stateAt({ state, severity, startedAt }: IncidentRow, now: Date): IncidentState {
+  if (severity !== 'maintenance' || state === 'completed') return state
+  return startedAt <= now ? 'in_progress' : 'scheduled'
+}
+
+const presentUpdate = ({ id, state, text, at }: UpdateRow): IncidentUpdate => ({ id, state, text, at: iso(at) })
+
+const presentBoth = ({ incident, updates }: WholeIncident, now: Date) => ({
+  id: incident.id,
+  title: incident.title,
+  severity: incident.severity,
+  state: stateAt(incident, now),
+  started_at: iso(incident.startedAt),
+  ends_at: isoOrNull(incident.endsAt),
+  resolved_at: isoOrNull(incident.resolvedAt),
+  updates: updates.map(presentUpdate)
+})
+
+/** The names that its locations have now; where one is none any more, the name that it had. */
+export function placesOf(places: readonly PlaceRow[], locations: readonly Location[]): { id: number; name: string }[] {
+  const found = new Map<string, { id: number; name: string }>()
+  for (const { groupId, name } of places) {
+    const [now] = locationsOf(locations, [groupId])
+    const place = { id: now?.id ?? groupId, name: now?.name ?? name }
+    found.set(place.name.toLowerCase(), place)
+  }
+  return [...found.values()].toSorted((a, b) => a.name.localeCompare(b.name))
+}
+
+export const presentPublic = (whole: WholeIncident, locations: readonly Location[], now: Date): PublicIncident => ({
+  ...presentBoth(whole, now),
+  locations: placesOf(whole.places, locations).map(({ name }) => name)
+})
+
+export function presentIncident(
+  whole: WholeIncident,
+  { locations, outages, now }: { locations: readonly Location[]; outages: Incident['outages']; now: Date }
+): Incident {
+  const { incident } = whole
+  const shown = { ...presentBoth(whole, now), locations: placesOf(whole.places, locations) }
+  return {
+    ...shown,
+    created_by: incident.createdBy,
+    created_at: iso(incident.createdAt),
+    outages,
+    version: versionOf(fieldsOf(shown))
+  }
+}
+
+type Shown = Pick<Incident, 'title' | 'severity' | 'started_at' | 'ends_at'> & { locations: { id: number }[] }
+
+/** What the form of an incident shows. */
+export const fieldsOf = ({ title, severity, started_at, ends_at, locations }: Shown) => ({
+  title,
+  severity,
+  started_at,
+  ends_at,
+  locations: locations.map(({ id }) => id).toSorted((a, b) => a - b)
+})

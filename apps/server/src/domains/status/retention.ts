@@ -1,0 +1,24 @@
+import { STATUS_DAYS } from '@netlet/contract'
+import { and, lt } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { isUnconfirmed, UNCONFIRMED_FOR } from './subscribers.ts'
+import { statusDays, statusSubscribers } from './tables.ts'
+
+export const statusRetention: RetentionEntry[] = [
+  {
+    what: 'status_days',
+    keep: { ms: STATUS_DAYS * DAY },
+    why: 'For how long each server worked on each day: the bars of the status page, which go no further back.',
+    remove: (unit, before, limit) => removeRows(unit, statusDays, lt(statusDays.day, iso(before).slice(0, 10)), limit),
+    count: db => countRows(db, statusDays, statusDays.day)
+  },
+  {
+    what: 'status_subscribers',
+    keep: { ms: UNCONFIRMED_FOR },
+    why: 'Addresses that were entered for mails about incidents, and that nobody confirmed. Confirmed ones stay until they unsubscribe.',
+    remove: (unit, before, limit) =>
+      removeRows(unit, statusSubscribers, and(isUnconfirmed, lt(statusSubscribers.askedAt, before)), limit),
+    count: db => countRows(db, statusSubscribers, statusSubscribers.askedAt, isUnconfirmed)
+  }
+]

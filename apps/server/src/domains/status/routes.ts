@@ -1,0 +1,69 @@
+import { routes, SUCCESS } from '@netlet/contract'
+import type { FastifyInstance } from 'fastify'
+import type { AppContext } from '../../infra/context.ts'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { mountList } from '../../infra/list/index.ts'
+import { ok } from '../../infra/result.ts'
+import { openReplyCache } from '../catalog/index.ts'
+import { addUpdate, correctUpdate, createIncident, deleteIncident, updateIncident } from './incidents.ts'
+import { incidentList, readIncident, readPublicIncident } from './list-incidents.ts'
+import { createIncidentOfOutage, nameIncident } from './outage-incident.ts'
+import { readStatusPage } from './page.ts'
+import type { ReadProxyChecks } from './signs.ts'
+import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } from './subscribers.ts'
+
+/** Milliseconds for which the page's reply is shared: what it says changes by the minute. */
+const SHARED_FOR = 10_000
+
+type Ports = { app: Pick<FastifyInstance, 'addHook'>; proxyChecks: ReadProxyChecks }
+
+/** Puts the status page's calls on the server. The reply that it keeps follows the change feed until `app` closes. */
+export function statusRoutes(mount: Mount, ctx: AppContext, { app, proxyChecks }: Ports): void {
+  const { status } = routes
+  // When a location fails, everybody looks at once: one read for all of them.
+  const replies = openReplyCache({ ttl: SHARED_FOR, maxEntries: 1, maxBytes: 32 * 1024 * 1024, now: ctx.now })
+  const unsubscribe = ctx.changes.subscribe(event => {
+    if (!event || event.changes.some(({ resource }) => resource === 'incident')) replies.clear()
+  })
+  app.addHook('onClose', async () => unsubscribe())
+  mount(status.page, async ({ reply }) => {
+    const bytes = await replies.get('page', async () => ({
+      code: SUCCESS,
+      data: await readStatusPage(ctx.db, proxyChecks, ctx.now()),
+      msg: 'success'
+    }))
+    reply.type('application/json; charset=utf-8').send(bytes)
+    return SENT
+  })
+  mount(status.publicIncident, call => readPublicIncident(ctx.db, call.params.id, ctx.now()))
+  mount(status.subscribe, call => subscribe(ctx, call.caller, call.body))
+  mount(status.confirm, call => confirmSubscriber(ctx, call.caller, call.body.token))
+
+  mountList(mount, ctx, status.incidents, () => incidentList(ctx.now))
+  mount(status.incident, call => readIncident(ctx.db, call.params.id, ctx.now()))
+  mount(status.subscribers, async () => ok({ confirmed: await countSubscribers(ctx.db) }))
+  // At once as well: whoever wrote it sees it with the next call, before the feed has told.
+  const written = <T>(result: T): T => {
+    replies.clear()
+    return result
+  }
+  mount(status.createIncident, async call => written(await createIncident(ctx, call.caller, call.body)))
+  mount(status.updateIncident, async call => written(await updateIncident(ctx, call.caller, call.params.id, call.body)))
+  mount(status.deleteIncident, async call => written(await deleteIncident(ctx, call.caller, call.params.id)))
+  mount(status.addUpdate, async call => written(await addUpdate(ctx, call.caller, call.params.id, call.body)))
+  mount(status.correctUpdate, async call => written(await correctUpdate(ctx, call.caller, call.params.id, call.body)))
+  mount(status.incidentOfOutage, async call =>
+    written(await createIncidentOfOutage(ctx, call.caller, call.params.id, call.body))
+  )
+  mount(status.nameIncident, call => nameIncident(ctx, call.caller, call.params.id, call.body.incident_id))
+}
+
+/** What the links in mails lead to. Mail programs post a form here, so that they need a parser that takes one. */
+export function statusUnsubscribeRoutes(mount: Mount, ctx: AppContext): void {
+  const { status } = routes
+  mount(status.openUnsubscribe, async ({ query, reply }) => {
+    await reply.redirect(`/status?unsubscribe=${encodeURIComponent(query.token)}`)
+    return SENT
+  })
+  mount(status.unsubscribe, ({ caller, query }) => unsubscribeStatus(ctx, caller, query.token))
+}

@@ -1,0 +1,63 @@
+import type { StatusPage } from '@netlet/contract'
+import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
+import { products, variants } from '../catalog/tables.ts'
+import type { TestShop } from '../../testing/shop.ts'
+import { MINUTE } from '../../infra/clock.ts'
+
+/** A clock that stands still until it is moved. */
+export function openClock(start: string) {
+  let at = new Date(start).getTime()
+  return {
+    now: () => new Date(at),
+    pass: (minutes: number) => void (at += minutes * MINUTE)
+  }
+}
+
+/** Servers that answer, by name. @returns their ids */
+export async function addServers({ ctx }: Pick<TestShop, 'ctx'>, names: readonly string[]): Promise<number[]> {
+  const known = await ctx.db.$count(servers)
+  const rows = await ctx.db
+    .insert(servers)
+    .values(
+      names.map((name, at) => ({
+        name,
+        ip: `203.0.113.${known + at + 1}`,
+        connected: true,
+        lastSeenAt: ctx.now(),
+        createdAt: ctx.now()
+      }))
+    )
+    .returning({ id: servers.id })
+  return rows.map(({ id }) => id)
+}
+
+/** A group with these servers from which plans of these locations are sold. @returns its id */
+export async function addLocation(
+  { ctx }: Pick<TestShop, 'ctx'>,
+  { group, sells, on }: { group: string; sells: readonly string[]; on: readonly number[] }
+): Promise<number> {
+  const { db } = ctx
+  const [made] = await db.insert(serverGroups).values({ name: group }).returning({ id: serverGroups.id })
+  const groupId = made?.id ?? 0
+  if (on.length > 0) await db.insert(serverGroupServers).values(on.map(serverId => ({ groupId, serverId })))
+  const [product] = await db
+    .insert(products)
+    .values({ platformId: `p-${group}`, name: group })
+    .returning({ id: products.id })
+  for (const [at, description] of sells.entries())
+    await db.insert(variants).values({
+      productId: product?.id ?? 0,
+      platformId: `v-${group}-${at}`,
+      name: `${description} ${at}`,
+      description,
+      option1: `${at}`,
+      price: '1.00',
+      serverGroupId: groupId
+    })
+  return groupId
+}
+
+/** The status page as a visitor reads it now, past what is shared for some seconds. */
+export async function readPage(shop: TestShop): Promise<StatusPage> {
+  return (await shop.visitor().get<StatusPage>('/api/status/')).data
+}

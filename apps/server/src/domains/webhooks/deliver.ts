@@ -1,0 +1,177 @@
+import type { WebhookFailure } from '@netlet/contract'
+import { and, eq } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY, iso } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { startOf } from '../../infra/text.ts'
+import { postPublicly, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
+import { users } from '../accounts/tables.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { pauseAfter, restAfter, wishedPause } from './backoff.ts'
+import { claimDelivery, endDelivery, type Claimed } from './claim.ts'
+import { payloadOf, signedHeaders } from './payload.ts'
+import { readPolicy, type WebhookPorts } from './policy.ts'
+import { jobOptions, sendWebhookQueue } from './queues.ts'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables.ts'
+
+/** For the whole exchange: an endpoint should note the event and answer. */
+const TIMEOUT_MS = 10_000
+/** An endpoint that has answered nothing for so long, in so many tries, is switched off. */
+const OFF_AFTER_MS = 3 * DAY
+const OFF_AFTER_FAILURES = 5
+const KEPT_CHARACTERS = 1000
+
+/** What the network is, and chance: a test brings its own. */
+export type Sending = WebhookPorts & { timeoutMs?: number; random?: () => number }
+
+/**
+ * Sends one delivery and writes down what came of it. A process that dies after the endpoint got it sends it again: the
+ * event's id tells the receiver.
+ */
+export async function deliverWebhook(
+  ctx: AppContext,
+  sending: Sending,
+  deliveryId: number,
+  jobId: string
+): Promise<void> {
+  const claimed = await claimDelivery(ctx, deliveryId, jobId)
+  if (!claimed) return
+  const { endpoint, event } = claimed
+  const body = payloadOf(event, ctx.config.publicUrl, endpoint.userId === null)
+  const reply = await postPublicly(new URL(endpoint.url), {
+    headers: signedHeaders(ctx.secrets, endpoint, event, body, ctx.now()),
+    body,
+    policy: await readPolicy(ctx, sending, endpoint.userId),
+    timeoutMs: sending.timeoutMs ?? TIMEOUT_MS,
+    ...(sending.resolve ? { resolve: sending.resolve } : {})
+  })
+  await command(ctx, SYSTEM, unit => record(unit, ctx, claimed, reply, sending.random ?? Math.random))
+}
+
+type Reply = PublicReply | PublicFailure
+
+/** Null: the endpoint has it. */
+function failureOf(reply: Reply): WebhookFailure | null {
+  if (!reply.ok) return reply.failure
+  if (reply.status >= 200 && reply.status < 300) return null
+  return reply.status >= 300 && reply.status < 400 ? 'redirect' : 'status'
+}
+
+async function record(
+  unit: Unit,
+  ctx: AppContext,
+  claimed: Claimed,
+  reply: Reply,
+  random: () => number
+): Promise<void> {
+  const { tx, now } = unit
+  // The endpoint first, as in a claim: deliveries of one endpoint that end at once must not wait for each other.
+  const [endpoint] = await tx
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.id, claimed.endpoint.id))
+    .for('no key update')
+  const [delivery] = await tx
+    .select()
+    .from(webhookDeliveries)
+    .where(and(eq(webhookDeliveries.id, claimed.delivery.id), eq(webhookDeliveries.state, 'waiting')))
+    .for('no key update')
+  // Removed meanwhile with its user, or ended by another job that took it for abandoned.
+  if (!endpoint || !delivery) return
+  const failure = failureOf(reply)
+  await tx.insert(webhookAttempts).values({
+    deliveryId: delivery.id,
+    at: now,
+    status: reply.status || null,
+    failure,
+    detail: reply.ok ? null : reply.detail,
+    durationMs: reply.durationMs,
+    answer: reply.ok ? startOf(reply.answer, KEPT_CHARACTERS) : ''
+  })
+  await tx
+    .update(webhookDeliveries)
+    .set({ status: reply.status || null, failure, claimedAt: null, jobId: null })
+    .where(eq(webhookDeliveries.id, delivery.id))
+  const at = { delivery, endpoint }
+  if (failure === null) {
+    await tx
+      .update(webhookEndpoints)
+      .set({ failures: 0, failingSince: null, pausedUntil: null, lastSentAt: now, lastMs: reply.durationMs })
+      .where(eq(webhookEndpoints.id, endpoint.id))
+    return endDelivery(unit, at, 'sent')
+  }
+  const isTest = delivery.type === 'webhook.test'
+  const wished = reply.ok ? wishedPause(reply.retryAfter, now) : 0
+  // A test tells its owner whether the endpoint works; it says nothing of how long events fail.
+  const off = isTest ? null : await noteFailure(unit, at, { reply, wished, random })
+  const pause = Math.max(pauseAfter(delivery.tries, random()), wished)
+  const nextAt = new Date(now.getTime() + pause)
+  if (isTest || off || nextAt > delivery.expiresAt) await endDelivery(unit, at, 'failed')
+  else {
+    await tx.update(webhookDeliveries).set({ nextAt }).where(eq(webhookDeliveries.id, delivery.id))
+    const options = jobOptions(delivery.id, { ...endpoint, failures: endpoint.failures + 1 }, pause)
+    unit.jobs.send(sendWebhookQueue, { deliveryId: delivery.id }, options)
+    unit.publish('webhook', endpoint.id, endpoint.userId ?? undefined)
+  }
+  if (off && endpoint.enabled) await tellOwner(unit, ctx, claimed, off)
+}
+
+type Failing = { reply: Reply; wished: number; random: () => number }
+
+/** Has the endpoint rest, or switches it off. @returns why it is off now; null where it is not */
+async function noteFailure(
+  { tx, now }: Unit,
+  { endpoint }: Pick<Claimed, 'endpoint'>,
+  { reply, wished, random }: Failing
+): Promise<'failing' | 'gone' | null> {
+  const failures = endpoint.failures + 1
+  const failingSince = endpoint.failingSince ?? now
+  const isGone = reply.ok && reply.status === 410
+  const isLong = now.getTime() - failingSince.getTime() >= OFF_AFTER_MS && failures >= OFF_AFTER_FAILURES
+  const off = isGone ? 'gone' : isLong ? 'failing' : null
+  const pausedUntil = new Date(now.getTime() + Math.max(restAfter(failures, random()), wished))
+  await tx
+    .update(webhookEndpoints)
+    .set({
+      failures,
+      failingSince,
+      pausedUntil,
+      lastMs: reply.durationMs,
+      ...(off ? { enabled: false, offReason: off } : {})
+    })
+    .where(eq(webhookEndpoints.id, endpoint.id))
+  return off
+}
+
+/** Once for each time that it is switched off. */
+async function tellOwner(
+  unit: Unit,
+  { config }: AppContext,
+  { endpoint }: Claimed,
+  why: 'failing' | 'gone'
+): Promise<void> {
+  const host = new URL(endpoint.url).host
+  unit.audit('webhook.switch_off', endpoint.id, { after: { url: endpoint.url, reason: why } })
+  const key = `webhook-off:${endpoint.id}:${iso(unit.now)}`
+  if (endpoint.userId === null) {
+    return notifyAdmins(unit, {
+      words: why === 'gone' ? 'webhook_gone' : 'webhook_failing',
+      params: { host, since: iso(endpoint.failingSince ?? unit.now) },
+      key
+    })
+  }
+  const [user] = await unit.tx
+    .select({ email: users.email, language: users.language, username: users.username })
+    .from(users)
+    .where(eq(users.id, endpoint.userId))
+  if (!user) return
+  enqueueMail(unit, {
+    to: user.email,
+    language: user.language,
+    template: 'webhook-off',
+    data: { username: user.username, host, why, settings_url: `${config.publicUrl}/dashboard/index/setting` },
+    key
+  })
+}

@@ -1,0 +1,204 @@
+import {
+  MAX_ENDPOINTS,
+  refuse,
+  type NewWebhookEndpoint,
+  type OperatorWebhookForm,
+  type WebhookEndpoint,
+  type WebhookForm
+} from '@netlet/contract'
+import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { users } from '../accounts/tables.ts'
+import type { EndpointRow } from './claim.ts'
+import { newSecret } from './payload.ts'
+import { refusedTarget, type Owner, type WebhookPorts } from './policy.ts'
+import { webhookEndpoints } from './tables.ts'
+
+/** Each has a log of its own: making and deleting them in a loop must end. */
+const MAX_MADE_A_DAY = { customer: 20, operators: 100 }
+/** For how long a former secret signs as well, so that a receiver has time to take up the new one. */
+const FORMER_SECRET_MS = DAY
+
+export const isOf = (owner: Owner) =>
+  owner === null ? isNull(webhookEndpoints.userId) : eq(webhookEndpoints.userId, owner)
+const ofOwner = (owner: Owner) => and(isOf(owner), isNull(webhookEndpoints.deletedAt))
+
+/** What the form shows of an endpoint. */
+const fieldsOf = ({
+  url,
+  description,
+  events,
+  enabled
+}: Pick<EndpointRow, 'url' | 'description' | 'events' | 'enabled'>) => ({
+  url,
+  description,
+  events: events.toSorted(),
+  enabled
+})
+
+export const presentEndpoint = (row: EndpointRow, username: string | null, now: Date): WebhookEndpoint => ({
+  id: row.id,
+  user_id: row.userId,
+  username,
+  url: row.url,
+  description: row.description,
+  events: row.events,
+  enabled: row.enabled,
+  off_reason: row.enabled ? null : row.offReason,
+  failing_since: isoOrNull(row.failingSince),
+  paused_until: row.pausedUntil && row.pausedUntil > now ? iso(row.pausedUntil) : null,
+  former_secret_until: row.formerUntil && row.formerUntil > now ? iso(row.formerUntil) : null,
+  last_sent_at: isoOrNull(row.lastSentAt),
+  created_at: iso(row.createdAt),
+  version: versionOf(fieldsOf(row))
+})
+
+/** A customer's endpoints, newest first. */
+export async function ownEndpoints(
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
+  by: UserActor
+): Promise<WebhookEndpoint[]> {
+  const rows = await db.select().from(webhookEndpoints).where(ofOwner(by.id)).orderBy(desc(webhookEndpoints.id))
+  return rows.map(row => presentEndpoint(row, by.username, now()))
+}
+
+type Form = WebhookForm | OperatorWebhookForm
+
+/** Adds an endpoint. The secret is in this reply only: the database has it sealed. The demo brings one of its own. */
+export async function createEndpoint(
+  ctx: AppContext,
+  ports: WebhookPorts,
+  { by, owner, secret = newSecret() }: { by: UserActor; owner: Owner; secret?: string },
+  form: Form
+): Promise<Result<NewWebhookEndpoint>> {
+  const refused = await refusedTarget(ctx, ports, owner, form.url)
+  if (refused) return refused
+  const whose = owner === null ? 'operators' : 'customer'
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    // Of one owner one after the other, so that the limits hold.
+    await lock(tx, 'webhookEndpoints', owner ?? 0)
+    const max = MAX_ENDPOINTS[whose]
+    if ((await tx.$count(webhookEndpoints, ofOwner(owner))) >= max)
+      return refuse('too_many_webhooks', { params: { max } })
+    const ofToday = and(isOf(owner), gt(webhookEndpoints.createdAt, new Date(now.getTime() - DAY)))
+    if ((await tx.$count(webhookEndpoints, ofToday)) >= MAX_MADE_A_DAY[whose])
+      return refuse('webhooks_of_a_day', { params: { max: MAX_MADE_A_DAY[whose] } })
+    const [made] = await tx
+      .insert(webhookEndpoints)
+      .values({ ...form, userId: owner, secret: ctx.secrets.seal(secret), createdAt: now })
+      .returning()
+    if (!made) throw new Error('the endpoint was not added')
+    unit.audit('webhook.create', made.id, { after: fieldsOf(made) })
+    unit.publish('webhook', made.id, owner ?? undefined)
+    return ok({ ...presentEndpoint(made, await nameOf(tx, owner), now), secret })
+  })
+}
+
+/** Changes an endpoint. One that is switched on begins anew: what failed before is forgotten. */
+export async function updateEndpoint(
+  ctx: AppContext,
+  ports: WebhookPorts,
+  by: UserActor,
+  { id, owner }: { id: number; owner: Owner },
+  { version, ...form }: Edit<Form>
+): Promise<Result<WebhookEndpoint>> {
+  const refused = await refusedTarget(ctx, ports, owner, form.url)
+  if (refused) return refused
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    const row = await lockEndpoint(unit, id, owner)
+    if (!row) return refuse('not_found')
+    const username = await nameOf(tx, owner)
+    const before = fieldsOf(row)
+    const after = fieldsOf(form)
+    const stale = staleEdit(version, presentEndpoint(row, username, now), { now: before, sent: after })
+    if (stale) return stale
+    const anew = form.url !== row.url || (form.enabled && !row.enabled)
+    const [changed] = await tx
+      .update(webhookEndpoints)
+      .set({
+        ...form,
+        ...(anew ? { failures: 0, failingSince: null, pausedUntil: null, lastMs: null } : {}),
+        ...(form.enabled === row.enabled ? {} : { offReason: null })
+      })
+      .where(eq(webhookEndpoints.id, id))
+      .returning()
+    if (!changed) throw new Error(`There is no endpoint ${id}`)
+    unit.audit('webhook.edit', id, { before, after })
+    unit.publish('webhook', id, owner ?? undefined)
+    return ok(presentEndpoint(changed, username, now))
+  })
+}
+
+/** Its log stays for a while; its secrets do not. */
+export const deleteEndpoint = (
+  ctx: AppContext,
+  by: UserActor,
+  { id, owner }: { id: number; owner: Owner }
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const row = await lockEndpoint(unit, id, owner)
+    if (!row) return refuse('not_found')
+    await unit.tx
+      .update(webhookEndpoints)
+      .set({ deletedAt: unit.now, enabled: false, secret: Buffer.alloc(0), formerSecret: null, formerUntil: null })
+      .where(eq(webhookEndpoints.id, id))
+    unit.audit('webhook.delete', id, { before: fieldsOf(row) })
+    unit.publish('webhook', id, owner ?? undefined)
+    return done
+  })
+
+/** Makes a new secret. The former one signs as well for a day; of a secret before that nothing is left. */
+export const rotateSecret = (
+  ctx: AppContext,
+  by: UserActor,
+  { id, owner }: { id: number; owner: Owner }
+): Promise<Result<{ secret: string; former_secret_until: string }>> =>
+  command(ctx, by, async unit => {
+    const row = await lockEndpoint(unit, id, owner)
+    if (!row) return refuse('not_found')
+    const secret = newSecret()
+    const formerUntil = new Date(unit.now.getTime() + FORMER_SECRET_MS)
+    await unit.tx
+      .update(webhookEndpoints)
+      .set({ secret: ctx.secrets.seal(secret), formerSecret: row.secret, formerUntil })
+      .where(eq(webhookEndpoints.id, id))
+    unit.audit('webhook.rotate_secret', id, { after: { url: row.url } })
+    unit.publish('webhook', id, owner ?? undefined)
+    return ok({ secret, former_secret_until: iso(formerUntil) })
+  })
+
+/** An endpoint for the rest of the transaction; events go on being written meanwhile. */
+export async function lockEndpoint({ tx }: Unit, id: number, owner: Owner): Promise<EndpointRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, id), ofOwner(owner)))
+    .for('no key update')
+  return row
+}
+
+async function nameOf(db: Executor, owner: Owner): Promise<string | null> {
+  if (owner === null) return null
+  const [user] = await db.select({ username: users.username }).from(users).where(eq(users.id, owner))
+  return user?.username ?? null
+}
+
+/** Removes what endpoints hold of a person whose account is deleted: with it goes the log. */
+export async function forgetEndpoints({ tx }: Unit, userId: number): Promise<void> {
+  await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.userId, userId))
+}
+
+/** For the download of the own data. */
+export async function* exportEndpoints(db: Executor, userId: number): AsyncGenerator<object[]> {
+  const rows = await db.select().from(webhookEndpoints).where(ofOwner(userId)).orderBy(webhookEndpoints.id)
+  yield rows.map(row => ({ ...fieldsOf(row), created_at: iso(row.createdAt) }))
+}

@@ -1,0 +1,63 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NewWebhookEndpoint } from '@netlet/contract'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { emitEvent } from './emit.ts'
+import { webhookJobs } from './jobs.ts'
+import { startReceiver, type Receiver } from './receiver.fixture.ts'
+import { webhookRoutes } from './routes.ts'
+import { webhookEndpoints } from './tables.ts'
+import { delivered, ENDPOINTS, SENDING } from './webhooks.fixture.ts'
+
+let shop: TestShop
+let receiver: Receiver
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  shop = await startTestShop({
+    routes: (mount, ctx) => webhookRoutes(mount, ctx, SENDING),
+    jobs: webhookJobs({ ...SENDING, timeoutMs: 60_000 }),
+    config: { webhookOrigins: [receiver.origin], customerWebhookUrls: [`${receiver.origin}/`] }
+  })
+})
+afterAll(async () => {
+  // What hangs there must not hold the jobs.
+  await receiver.close()
+  await shop.close()
+})
+
+const emit = (userId: number) => command(shop.ctx, SYSTEM, unit => emitEvent(unit, delivered(userId)))
+const hitsOf = (path: string) => receiver.got.filter(one => one.path === path).length
+
+async function customerAt(path: string) {
+  const client = await shop.customer()
+  const url = `${receiver.origin}${path}`
+  const made = await client.post<NewWebhookEndpoint>(ENDPOINTS, { url, events: ['order.delivered'] })
+  expect(made.status).toBe(200)
+  return { id: client.user.id, endpointId: made.data.id }
+}
+
+test('endpoints that hang hold up nobody whose endpoint answers', async () => {
+  const quick = await customerAt('/quick')
+  await emit(quick.id)
+  await expect.poll(() => hitsOf('/quick')).toBe(1)
+  // It has shown that it answers.
+  const lastMs = async () =>
+    (await shop.ctx.db.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, quick.endpointId)))[0]?.lastMs ??
+    null
+  await expect.poll(lastMs).not.toBe(null)
+  const paths = ['/slow1', '/slow2', '/slow3', '/slow4', '/slow5', '/slow6']
+  for (const path of paths) {
+    receiver.answer(path, () => {})
+    const slow = await customerAt(path)
+    for (let n = 0; n < 3; n++) await emit(slow.id)
+  }
+  // All places for everybody are taken, one a customer.
+  await expect.poll(() => paths.reduce((sum, path) => sum + hitsOf(path), 0)).toBe(4)
+  for (const path of paths) expect(hitsOf(path)).toBeLessThanOrEqual(1)
+  for (let n = 0; n < 5; n++) await emit(quick.id)
+  await expect.poll(() => hitsOf('/quick')).toBe(6)
+  expect(paths.reduce((sum, path) => sum + hitsOf(path), 0)).toBe(4)
+})

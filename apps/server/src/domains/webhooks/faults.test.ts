@@ -1,0 +1,321 @@
+import type { NewWebhookEndpoint, WebhookDeliveryDetail } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { mailJobs } from '../mail/index.ts'
+import { pauseAfter, wishedPause } from './backoff.ts'
+import { deliverWebhook } from './deliver.ts'
+import { forgetEndpoints } from './endpoints.ts'
+import { sweepDeliveries } from './jobs.ts'
+import { webhookRetention } from './retention.ts'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
+import { ADMIN, DELIVERIES, delivered, ENDPOINTS, SENDING, startHooks, type Hooks } from './webhooks.fixture.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
+
+let hooks: Hooks
+beforeAll(async () => {
+  hooks = await startHooks()
+})
+afterAll(() => hooks.close())
+
+/** A customer with an endpoint and an event that waits for it. */
+async function waiting(path: string) {
+  const client = await hooks.shop.customer()
+  const endpoint = await hooks.endpoint(client, path)
+  await hooks.emit(delivered(client.user.id))
+  const [delivery] = await hooks.deliveriesTo(endpoint.id)
+  if (!delivery) throw new Error('nothing waits')
+  return { client, endpoint, id: delivery.id }
+}
+
+const readDelivery = async (id: number) => {
+  const [row] = await hooks.shop.ctx.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
+  if (!row) throw new Error('no delivery')
+  return row
+}
+const readEndpoint = async (id: number) => {
+  const [row] = await hooks.shop.ctx.db.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, id))
+  if (!row) throw new Error('no endpoint')
+  return row
+}
+const hitsOf = (path: string) => hooks.receiver.got.filter(one => one.path === path).length
+const around = (time: Date, expected: number) => Math.abs(time.getTime() - expected) < 5_000
+
+test.each([
+  ['500', (): number => 500, { failure: 'status', status: 500, answer: 'answer 500' }],
+  [
+    'a 404 in HTML',
+    () => (reply: Reply) => void reply.writeHead(404).end('<html>\0no'),
+    { failure: 'status', status: 404, answer: '<html>no' }
+  ],
+  [
+    'a redirect',
+    () => (reply: Reply) => void reply.writeHead(302, { location: `${hooks.receiver.origin}/elsewhere` }).end(),
+    { failure: 'redirect', status: 302, answer: '' }
+  ],
+  [
+    'half a body',
+    () => (reply: Reply) =>
+      void (reply.writeHead(200, { 'content-length': '99' }).write('half'), setTimeout(() => reply.destroy(), 20)),
+    { failure: 'cut_off', status: 200, answer: '' }
+  ],
+  [
+    'a broken connection',
+    () => (reply: Reply) => void reply.destroy(),
+    { failure: 'network', status: null, answer: '' }
+  ],
+  ['silence', () => () => {}, { failure: 'timeout', status: null, answer: '' }]
+])('%s is a failed try, and the next one follows', async (what, answer, expected) => {
+  const path = `/fault-${encodeURIComponent(what)}`
+  const { client, endpoint, id } = await waiting(path)
+  hooks.receiver.answer(path, answer())
+  await hooks.deliver(id, { timeoutMs: what === 'silence' ? 100 : 5_000 })
+  const { attempts, ...delivery } = await hooks.detail(client, id)
+  expect(attempts).toEqual([expect.objectContaining(expected)])
+  expect(delivery).toMatchObject({ state: 'waiting', tries: 1, failure: expected.failure, status: expected.status })
+  expect(around(new Date(delivery.next_try_at ?? 0), hooks.shop.ctx.now().getTime() + 10_000)).toBe(true)
+  expect(hitsOf('/elsewhere')).toBe(0)
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 1 })
+  // It has another job, which starts later.
+  const { rows } = await hooks.shop.ctx.db.execute<{ count: number }>(
+    sql`select count(*)::int as count from pgboss.job where name = 'send-webhook' and singleton_key = ${String(id)}`
+  )
+  expect(rows[0]?.count).toBeGreaterThan(0)
+  hooks.receiver.answer(path, 204)
+  await hooks.shop.ctx.db
+    .update(webhookDeliveries)
+    .set({ nextAt: new Date(0) })
+    .where(eq(webhookDeliveries.id, id))
+  await hooks.shop.ctx.db
+    .update(webhookEndpoints)
+    .set({ pausedUntil: null })
+    .where(eq(webhookEndpoints.id, endpoint.id))
+  await hooks.deliver(id)
+  expect(await readDelivery(id)).toMatchObject({ state: 'sent', tries: 2, status: 204, failure: null })
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 0, failingSince: null, pausedUntil: null })
+  const [first, second] = hooks.receiver.got.filter(one => one.path === path)
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+  expect(second?.body).toBe(first?.body)
+})
+
+type Reply = Parameters<Extract<Parameters<Hooks['receiver']['answer']>[1], (...args: never[]) => unknown>>[0]
+
+test('429 with Retry-After: nothing is sent there before, neither this event nor the next one', async () => {
+  const { client, endpoint, id } = await waiting('/busy')
+  hooks.receiver.answer('/busy', reply => void reply.writeHead(429, { 'retry-after': '1800' }).end())
+  await hooks.deliver(id)
+  const until = hooks.shop.ctx.now().getTime() + 1_800_000
+  expect(around((await readDelivery(id)).nextAt, until)).toBe(true)
+  hooks.receiver.answer('/busy', 200)
+  await hooks.emit(delivered(client.user.id))
+  await hooks.deliverTo(endpoint.id)
+  expect(hitsOf('/busy')).toBe(1)
+  const later = (await hooks.deliveriesTo(endpoint.id))[1]
+  expect(later).toMatchObject({ state: 'waiting', tries: 0 })
+  expect((later?.nextAt.getTime() ?? 0) - until).toBeGreaterThan(-5_000)
+  // Its owner may try all the same.
+  const test1 = await client.post<{ delivery_id: number }>(`${ENDPOINTS}${endpoint.id}/test/`)
+  await hooks.deliver(test1.data.delivery_id)
+  expect(hitsOf('/busy')).toBe(2)
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 0, pausedUntil: null })
+})
+
+test('Retry-After is read in both notations, within bounds', () => {
+  const now = new Date('2026-11-23T10:00:00Z')
+  expect(wishedPause('120', now)).toBe(120_000)
+  expect(wishedPause('Mon, 23 Nov 2026 10:01:00 GMT', now)).toBe(MINUTE)
+  for (const nothing of [undefined, '', '-5', 'soon', 'Mon, 23 Nov 2026 09:00:00 GMT'])
+    expect(wishedPause(nothing, now)).toBe(0)
+  expect(wishedPause('999999999', now)).toBe(12 * HOUR)
+})
+
+test('an event is tried for about three days, with growing pauses that differ', () => {
+  const pauses = Array.from({ length: 11 }, (_, tries) => pauseAfter(tries + 1, 0.5))
+  expect(pauses.slice(0, 5)).toEqual([10_000, 30_000, 90_000, 270_000, 810_000])
+  expect(Math.max(...pauses)).toBe(DAY)
+  const days = pauses.reduce((sum, pause) => sum + pause, 0) / DAY
+  expect(days).toBeGreaterThan(2.9)
+  expect(days).toBeLessThan(3.25)
+  expect([pauseAfter(3, 0), pauseAfter(3, 1)]).toEqual([72_000, 108_000])
+})
+
+test('after days of failures an endpoint is switched off, its owner is told once, and what it missed can be sent again', async () => {
+  const mailed = await startHooks()
+  try {
+    await mailed.shop.ctx.jobs.work(
+      mailJobs[0]?.queue as never,
+      (data, id) => mailJobs[0]?.run(mailed.shop.ctx, data as never, id) as Promise<void>
+    )
+    const client = await mailed.shop.customer()
+    const endpoint = await mailed.endpoint(client, '/dead')
+    await mailed.emit(delivered(client.user.id))
+    await mailed.emit(delivered(client.user.id, 43))
+    mailed.receiver.answer('/dead', 503)
+    const [first, second] = await mailed.deliveriesTo(endpoint.id)
+    if (!first || !second) throw new Error('nothing waits')
+    let tries = 0
+    for (; tries < 30; tries++) {
+      const [row] = await mailed.deliveriesTo(endpoint.id)
+      if (row?.state !== 'waiting') break
+      const { pausedUntil } =
+        (await mailed.shop.ctx.db.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, endpoint.id)))[0] ?? {}
+      const due = Math.max(row.nextAt.getTime(), pausedUntil?.getTime() ?? 0)
+      mailed.shop.advance(Math.max(0, due - mailed.shop.ctx.now().getTime()) + 1)
+      await mailed.deliver(first.id)
+    }
+    expect(tries).toBe(12)
+    const [given] = await mailed.deliveriesTo(endpoint.id)
+    expect(given).toMatchObject({ state: 'failed', tries: 12 })
+    const [mail] = await mailed.shop.outbox.waitFor(client.user.email)
+    expect(mail?.subject).toBe(`Your webhook endpoint at ${new URL(mailed.receiver.origin).host} was switched off`)
+    const [off] = (await client.get<NewWebhookEndpoint[]>(ENDPOINTS)).data
+    expect(off).toMatchObject({ enabled: false, off_reason: 'failing' })
+    // What waited is not sent any more, until its owner has it sent.
+    await mailed.deliver(second.id)
+    expect((await mailed.deliveriesTo(endpoint.id))[1]).toMatchObject({ state: 'cancelled', tries: 0 })
+    const again = () => client.post<{ reason: string }>(`${DELIVERIES}${second.id}/resend/`)
+    expect((await again()).data.reason).toBe('webhook_off')
+    const { url, events } = endpoint
+    await client.put(`${ENDPOINTS}${endpoint.id}/`, { url, events, enabled: true })
+    mailed.receiver.answer('/dead', 200)
+    expect((await again()).status).toBe(200)
+    expect((await again()).data.reason).toBe('webhook_waiting')
+    await mailed.deliver(second.id)
+    expect((await mailed.deliveriesTo(endpoint.id))[1]).toMatchObject({ state: 'sent', tries: 1 })
+    expect(mailed.shop.outbox.mails.filter(one => one.to === client.user.email)).toHaveLength(1)
+  } finally {
+    await mailed.close()
+  }
+})
+
+test('410 switches an endpoint off at once; an operators’ one is told to the administrators', async () => {
+  const admin = await hooks.shop.admin()
+  const made = await admin.post<NewWebhookEndpoint>(`${ADMIN}/endpoints/`, {
+    url: `${hooks.receiver.origin}/gone`,
+    events: ['server.up']
+  })
+  await hooks.emit({ type: 'server.up', userId: null, data: { server_id: 1 } })
+  hooks.receiver.answer('/gone', 410)
+  await hooks.deliverTo(made.data.id)
+  expect(await readEndpoint(made.data.id)).toMatchObject({ enabled: false, offReason: 'gone' })
+  const raised = await raisedNotices(hooks.shop.ctx.db)
+  expect(raised.map(({ title }) => title)).toContainEqual(expect.stringContaining('was switched off'))
+})
+
+test('a test is tried once, and its failure says nothing of how long events fail', async () => {
+  const { client, endpoint } = await waiting('/tested')
+  hooks.receiver.answer('/tested', 500)
+  const { data } = await client.post<{ delivery_id: number }>(`${ENDPOINTS}${endpoint.id}/test/`)
+  await hooks.deliver(data.delivery_id)
+  expect(await readDelivery(data.delivery_id)).toMatchObject({ state: 'failed', type: 'webhook.test', tries: 1 })
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 0, failingSince: null })
+})
+
+test('while an endpoint rests after a failure, the events behind it cost no tries', async () => {
+  const { client, endpoint, id } = await waiting('/resting')
+  for (let n = 0; n < 20; n++) await hooks.emit(delivered(client.user.id, n + 1))
+  hooks.receiver.answer('/resting', 500)
+  await hooks.deliverTo(endpoint.id)
+  expect(hitsOf('/resting')).toBe(1)
+  const rest = await hooks.deliveriesTo(endpoint.id)
+  expect(rest.filter(row => row.tries === 0 && row.state === 'waiting')).toHaveLength(20)
+  expect(await readDelivery(id)).toMatchObject({ tries: 1 })
+})
+
+test('an endpoint gets no more than sixty a minute', async () => {
+  const { client, endpoint } = await waiting('/flooded')
+  await hooks.shop.ctx.db
+    .update(webhookEndpoints)
+    .set({ countedSince: new Date(Math.floor(hooks.shop.ctx.now().getTime() / MINUTE) * MINUTE), sent: 59 })
+    .where(eq(webhookEndpoints.id, endpoint.id))
+  await hooks.emit(delivered(client.user.id))
+  await hooks.deliverTo(endpoint.id)
+  // One more, unless the minute has just ended.
+  expect((await hooks.deliveriesTo(endpoint.id)).filter(row => row.state === 'sent').length).toBeGreaterThan(0)
+  expect((await readEndpoint(endpoint.id)).sent).toBeLessThanOrEqual(60)
+})
+
+test('two jobs for one delivery send it once, and one that died is taken up', async () => {
+  const { id } = await waiting('/twice')
+  let release: () => void = () => {}
+  const held = new Promise<void>(resolve => (release = resolve))
+  hooks.receiver.answer('/twice', reply => void held.then(() => reply.end()))
+  const first = hooks.deliver(id)
+  await expect.poll(() => hitsOf('/twice')).toBe(1)
+  await expect(deliverWebhook(hooks.shop.ctx, SENDING, id, 'another job')).rejects.toThrow('Another job')
+  release()
+  await first
+  expect(hitsOf('/twice')).toBe(1)
+  // The mark of a job that died a while ago holds nobody up.
+  const ago = new Date(hooks.shop.ctx.now().getTime() - 2 * MINUTE)
+  await hooks.shop.ctx.db
+    .update(webhookDeliveries)
+    .set({ state: 'waiting', jobId: 'dead', claimedAt: ago, nextAt: ago, endedAt: null })
+    .where(eq(webhookDeliveries.id, id))
+  await hooks.deliver(id)
+  expect(hitsOf('/twice')).toBe(2)
+})
+
+test('what waits for an endpoint that was deleted, or whose owner was banned, is not sent', async () => {
+  const { client, endpoint, id } = await waiting('/deleted')
+  await client.delete(`${ENDPOINTS}${endpoint.id}/`)
+  await hooks.deliver(id)
+  expect(await readDelivery(id)).toMatchObject({ state: 'cancelled' })
+  expect(hitsOf('/deleted')).toBe(0)
+  // Its log is there, its secret is not.
+  expect((await hooks.log(client)).map(row => row.id)).toEqual([id])
+  expect((await readEndpoint(endpoint.id)).secret).toHaveLength(0)
+})
+
+test('deliveries that lost their job get one again', async () => {
+  const { id } = await waiting('/forgotten')
+  await hooks.shop.ctx.db.execute(sql`delete from pgboss.job where singleton_key = ${String(id)}`)
+  const ago = new Date(hooks.shop.ctx.now().getTime() - HOUR)
+  await hooks.shop.ctx.db.update(webhookDeliveries).set({ nextAt: ago }).where(eq(webhookDeliveries.id, id))
+  expect(await sweepDeliveries(hooks.shop.ctx)).toBeGreaterThan(0)
+  const { rows } = await hooks.shop.ctx.db.execute(
+    sql`select 1 from pgboss.job where name = 'send-webhook' and singleton_key = ${String(id)}`
+  )
+  expect(rows).toHaveLength(1)
+})
+
+test('the log is kept for a month, but for what still waits; a deleted account leaves nothing', async () => {
+  const { db } = hooks.shop.ctx
+  const [done, open] = [await waiting('/kept'), await waiting('/kept')]
+  await hooks.deliver(done.id)
+  const long = new Date(Date.now() - 40 * DAY)
+  const events = [(await readDelivery(done.id)).eventId, (await readDelivery(open.id)).eventId]
+  for (const event of events) await db.update(webhookEvents).set({ at: long }).where(eq(webhookEvents.id, event))
+  const remove = webhookRetention.find(entry => entry.what === 'webhook_events')
+  await command(hooks.shop.ctx, SYSTEM, async unit => remove?.remove(unit, new Date(Date.now() - 30 * DAY), 100))
+  expect(await db.$count(webhookDeliveries, eq(webhookDeliveries.id, done.id))).toBe(0)
+  expect(await db.$count(webhookAttempts, eq(webhookAttempts.deliveryId, done.id))).toBe(0)
+  expect(await readDelivery(open.id)).toMatchObject({ state: 'waiting' })
+  await command(hooks.shop.ctx, SYSTEM, unit => forgetEndpoints(unit, open.client.user.id))
+  expect(await db.$count(webhookDeliveries, eq(webhookDeliveries.id, open.id))).toBe(0)
+})
+
+test('what names lead to in the own network is told to operators, not to customers', async () => {
+  const resolving = (...addresses: string[]) => ({ resolve: async () => addresses })
+  const admin = await hooks.shop.admin()
+  const client = await hooks.shop.customer()
+  for (const [who, at, told] of [
+    [client, ENDPOINTS, { failure: 'unresolved', detail: null, duration_ms: 0 }],
+    [admin, `${ADMIN}/endpoints/`, { failure: 'not_public', detail: '10.0.0.7' }]
+  ] as const) {
+    const form = { url: 'https://db.corp.example/', events: [who === client ? 'order.delivered' : 'server.down'] }
+    const { data } = await who.post<NewWebhookEndpoint>(at, form)
+    await who.post(`${at}${data.id}/test/`)
+    await hooks.deliverTo(data.id, resolving('10.0.0.7'))
+    const [delivery] = await hooks.deliveriesTo(data.id)
+    const log = who === client ? DELIVERIES : `${ADMIN}/deliveries/`
+    const shown = (await who.get<WebhookDeliveryDetail>(`${log}${delivery?.id}/`)).data
+    expect(shown.attempts).toMatchObject([told])
+    expect(shown.failure).toBe(told.failure)
+    // Support sees why also a customer's does not work.
+    const asOperator = (await admin.get<WebhookDeliveryDetail>(`${ADMIN}/deliveries/${delivery?.id}/`)).data
+    expect(asOperator.attempts).toMatchObject([{ failure: 'not_public', detail: '10.0.0.7' }])
+  }
+})

@@ -1,0 +1,53 @@
+import { and, asc, eq, lt, sql } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { deliverWebhook, type Sending } from './deliver.ts'
+import { jobOptions, sendWebhookQueue, sweepWebhooksQueue } from './queues.ts'
+import { webhookDeliveries, webhookEndpoints } from './tables.ts'
+
+/** A delivery that is due for so long has lost its job. */
+const FORGOTTEN_MS = 10 * MINUTE
+const BATCH = 500
+
+export const webhookJobs = (sending: Sending): Job[] => [
+  job(sendWebhookQueue, {
+    purpose:
+      "Posts an event to a customer's or the operators' endpoint; a failed try is repeated for about three days.",
+    // Slow endpoints have these places, one a customer.
+    concurrency: 4,
+    perGroup: 1,
+    importance: 'background',
+    // Those that answer quickly have these as well.
+    reserved: 4,
+    run: (ctx, { deliveryId }, jobId) => deliverWebhook(ctx, sending, deliveryId, jobId)
+  }),
+  job(sweepWebhooksQueue, {
+    purpose: 'Sends webhook deliveries whose job was lost.',
+    cron: '*/5 * * * *',
+    importance: 'background',
+    run: ctx => sweepDeliveries(ctx)
+  })
+]
+
+/** Gives jobs to deliveries that are overdue; one that has a job keeps it. @returns how many were overdue */
+export const sweepDeliveries = (ctx: AppContext): Promise<number> =>
+  command(ctx, SYSTEM, async unit => {
+    const due = await unit.tx
+      .select({ id: webhookDeliveries.id, endpoint: webhookEndpoints })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+      .where(
+        and(
+          // A literal, or a prepared plan could not tell that the partial index serves.
+          sql`${webhookDeliveries.state} = 'waiting'`,
+          lt(webhookDeliveries.nextAt, new Date(unit.now.getTime() - FORGOTTEN_MS))
+        )
+      )
+      .orderBy(asc(webhookDeliveries.nextAt))
+      .limit(BATCH)
+    for (const { id, endpoint } of due) unit.jobs.send(sendWebhookQueue, { deliveryId: id }, jobOptions(id, endpoint))
+    return due.length
+  })

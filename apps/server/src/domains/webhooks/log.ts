@@ -1,0 +1,191 @@
+import {
+  refuse,
+  type DeliveryState,
+  type WebhookDelivery,
+  type WebhookDeliveryDetail,
+  type WebhookEndpoint,
+  type WebhookEvent,
+  type WebhookFailure
+} from '@netlet/contract'
+import { and, desc, eq, isNull, isNotNull, or, sql, type SQL } from 'drizzle-orm'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import { lower } from '../../infra/db/columns.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { users } from '../accounts/tables.ts'
+import { isOf, presentEndpoint } from './endpoints.ts'
+import type { Owner } from './policy.ts'
+import { payloadOf } from './payload.ts'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
+
+const MOST_ATTEMPTS = 50
+
+type EndpointQuery = ListInput<'id'> & { whose?: 'operators' | 'customers' | undefined; user_id?: number | undefined }
+
+/** Endpoints for the console. */
+export const endpointList = (now: () => Date) =>
+  defineList<EndpointQuery, WebhookEndpoint>({
+    name: 'webhook_endpoints',
+    table: webhookEndpoints,
+    id: webhookEndpoints.id,
+    sort: { id: webhookEndpoints.id },
+    match: (_db, { whose, user_id: userId, search }) => ({
+      where: [
+        isNull(webhookEndpoints.deletedAt),
+        whose === 'operators' ? isNull(webhookEndpoints.userId) : undefined,
+        whose === 'customers' ? isNotNull(webhookEndpoints.userId) : undefined
+      ],
+      ...(userId === undefined ? {} : { anyOf: [{ column: webhookEndpoints.userId, among: [userId] }] }),
+      text: search ? { in: webhookEndpoints.url, term: search } : undefined
+    }),
+    load: async (db, ids) => {
+      const rows = await db
+        .select({ row: webhookEndpoints, username: users.username })
+        .from(webhookEndpoints)
+        .leftJoin(users, eq(users.id, webhookEndpoints.userId))
+        .where(among(webhookEndpoints.id, ids))
+      return rows.map(({ row, username }) => presentEndpoint(row, username, now()))
+    }
+  })
+
+type DeliveryQuery = ListInput<'id'> & {
+  state?: DeliveryState | undefined
+  event?: WebhookEvent | undefined
+  endpoint_id?: number | undefined
+  user_id?: number | undefined
+}
+
+/** What was sent where, newest first. @param owner whose; undefined: everybody's */
+export const deliveryList = (owner?: Owner) =>
+  defineList<DeliveryQuery, WebhookDelivery>({
+    name: 'webhook_deliveries',
+    table: webhookDeliveries,
+    id: webhookDeliveries.id,
+    sort: { id: webhookDeliveries.id },
+    async match(db, { state, event, endpoint_id: endpointId, user_id: userId, search }) {
+      const where = [
+        state === undefined ? undefined : eq(webhookDeliveries.state, state),
+        event === undefined ? undefined : eq(webhookDeliveries.type, event)
+      ]
+      if (search !== undefined && search.startsWith('evt_')) where.push(eq(webhookDeliveries.eventId, eventOf(search)))
+      else if (search !== undefined && owner === undefined) {
+        const found = await endpointsOfNamed(db, search)
+        return { where, anyOf: [{ column: webhookDeliveries.endpointId, among: found }] }
+      }
+      const whose = owner === undefined ? userId : owner
+      if (whose === undefined) {
+        const of =
+          endpointId === undefined ? {} : { anyOf: [{ column: webhookDeliveries.endpointId, among: [endpointId] }] }
+        return { where, ...of }
+      }
+      // Deleted ones too: what they were sent is still told.
+      const ids = await endpointsOf(db, whose)
+      const asked = endpointId === undefined ? ids : ids.filter(id => id === endpointId)
+      return { where, anyOf: [{ column: webhookDeliveries.endpointId, among: asked }] }
+    },
+    load: async (db, ids) => {
+      const rows = await selectDeliveries(db).where(among(webhookDeliveries.id, ids))
+      return rows.map(row => presentDelivery(row, owner))
+    }
+  })
+
+/** The event of a `webhook-id`, which none may have. */
+const eventOf = (publicId: string): SQL<number> =>
+  sql`(select ${webhookEvents.id} from ${webhookEvents} where ${webhookEvents.publicId} = ${publicId})`
+
+/** Endpoints of the user who has this whole name or e-mail address. */
+async function endpointsOfNamed(db: Executor, name: string): Promise<number[]> {
+  const [user] = await db
+    .select({ id: users.id })
+    .from(users)
+    .where(or(eq(lower(users.username), name.toLowerCase()), eq(lower(users.email), name.toLowerCase())))
+    .limit(1)
+  return user ? endpointsOf(db, user.id) : []
+}
+
+/** No more than may be made in the time for which deleted ones are kept. */
+async function endpointsOf(db: Executor, owner: Owner): Promise<number[]> {
+  const rows = await db
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(isOf(owner))
+    .orderBy(desc(webhookEndpoints.id))
+    .limit(1000)
+  return rows.map(({ id }) => id)
+}
+
+const selectDeliveries = (db: Executor) =>
+  db
+    .select({
+      delivery: webhookDeliveries,
+      eventId: webhookEvents.publicId,
+      url: webhookEndpoints.url,
+      userId: webhookEndpoints.userId,
+      username: users.username
+    })
+    .from(webhookDeliveries)
+    .innerJoin(webhookEvents, eq(webhookEvents.id, webhookDeliveries.eventId))
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .leftJoin(users, eq(users.id, webhookEndpoints.userId))
+
+type Row = Awaited<ReturnType<typeof selectDeliveries>>[number]
+
+/**
+ * Customers are not told which names exist in the shop's own network, nor where they lead to: they could ask for any. A look-up
+ * that went out would take longer, too.
+ */
+const shownTo = (owner: Owner | undefined, failure: WebhookFailure | null): WebhookFailure | null =>
+  typeof owner === 'number' && (failure === 'not_public' || failure === 'own_address') ? 'unresolved' : failure
+const isHidden = (owner: Owner | undefined, failure: WebhookFailure | null): boolean =>
+  typeof owner === 'number' && shownTo(owner, failure) === 'unresolved'
+
+const presentDelivery = ({ delivery, eventId, url, userId, username }: Row, owner?: Owner): WebhookDelivery => ({
+  id: delivery.id,
+  endpoint_id: delivery.endpointId,
+  user_id: userId,
+  username,
+  url,
+  event_id: eventId,
+  event: delivery.type,
+  state: delivery.state,
+  tries: delivery.tries,
+  status: delivery.status,
+  failure: shownTo(owner, delivery.failure),
+  next_try_at: delivery.state === 'waiting' ? iso(delivery.nextAt) : null,
+  created_at: iso(delivery.createdAt),
+  ended_at: isoOrNull(delivery.endedAt)
+})
+
+/** One delivery with what was sent and each try. @param owner whose; undefined: anybody's */
+export async function readDelivery(
+  { db, config }: Pick<AppContext, 'db' | 'config'>,
+  id: number,
+  owner?: Owner
+): Promise<Result<WebhookDeliveryDetail>> {
+  const [row] = await selectDeliveries(db).where(
+    and(eq(webhookDeliveries.id, id), owner === undefined ? undefined : isOf(owner))
+  )
+  if (!row) return refuse('not_found')
+  const [event] = await db.select().from(webhookEvents).where(eq(webhookEvents.id, row.delivery.eventId))
+  if (!event) return refuse('not_found')
+  const attempts = await db
+    .select()
+    .from(webhookAttempts)
+    .where(eq(webhookAttempts.deliveryId, id))
+    .orderBy(desc(webhookAttempts.id))
+    .limit(MOST_ATTEMPTS)
+  return ok({
+    ...presentDelivery(row, owner),
+    payload: payloadOf(event, config.publicUrl, row.userId === null),
+    attempts: attempts.toReversed().map(attempt => ({
+      at: iso(attempt.at),
+      status: attempt.status,
+      failure: shownTo(owner, attempt.failure),
+      detail: isHidden(owner, attempt.failure) ? null : attempt.detail,
+      duration_ms: isHidden(owner, attempt.failure) ? 0 : attempt.durationMs,
+      answer: attempt.answer
+    }))
+  })
+}

@@ -1,0 +1,135 @@
+import { DELIVERY_STATES, OFF_REASONS, WEBHOOK_EVENTS, WEBHOOK_FAILURES, type WebhookEvent } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'
+import { users } from '../accounts/tables.ts'
+
+/** Where events are posted to, and how that goes. A deleted one stays for as long as the log of what it was sent. */
+export const webhookEndpoints = pgTable(
+  'webhook_endpoints',
+  {
+    id: id(),
+    /** Whose orders it is told of; null: it is the operators' and told of all. */
+    userId: ref().references(() => users.id, { onDelete: 'cascade' }),
+    url: text().notNull(),
+    description: text().notNull(),
+    events: text().array().$type<WebhookEvent[]>().notNull(),
+    enabled: boolean().notNull().default(true),
+    offReason: text({ enum: OFF_REASONS }),
+    /** Sealed: 'whsec_' and base64. The former one signs as well until its time is over. */
+    secret: bytes().notNull(),
+    formerSecret: bytes(),
+    formerUntil: instant(),
+    /** Tries that failed in a row, since when, and until when nothing but tests is sent. */
+    failures: integer().notNull().default(0),
+    failingSince: instant(),
+    pausedUntil: instant(),
+    lastSentAt: instant(),
+    /** How long its last answer took, in milliseconds: slow ones do not get the places of quick ones. */
+    lastMs: integer(),
+    /** The minute that is being counted, and what was sent in it. */
+    countedSince: instant(),
+    sent: integer().notNull().default(0),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [
+    // Read with every event: whose it may be.
+    index('webhook_endpoints_listening')
+      .on(t.userId)
+      .where(sql`${t.enabled} and ${t.deletedAt} is null`),
+    index('webhook_endpoints_search').using('gin', sql`${t.url} gin_trgm_ops`),
+    index('webhook_endpoints_user').on(t.userId, t.id),
+    index('webhook_endpoints_live')
+      .on(t.id)
+      .where(sql`${t.deletedAt} is null`),
+    index('webhook_endpoints_deleted')
+      .on(t.deletedAt)
+      .where(sql`${t.deletedAt} is not null`),
+    check('webhook_endpoints_off_reason', oneOf(t.offReason, OFF_REASONS)),
+    check('webhook_endpoints_former', sql`(${t.formerSecret} is null) = (${t.formerUntil} is null)`)
+  ]
+)
+
+/** What happened, where an endpoint listened: written in the transaction in which it did. */
+export const webhookEvents = pgTable(
+  'webhook_events',
+  {
+    id: id(),
+    /** The header `webhook-id`. */
+    publicId: text().notNull().unique('webhook_events_public_id'),
+    type: text({ enum: WEBHOOK_EVENTS }).notNull(),
+    /** Its payload's `data`, without the links. */
+    data: jsonb().$type<Record<string, unknown>>().notNull(),
+    at: createdAt()
+  },
+  t => [index('webhook_events_at').on(t.at), check('webhook_events_type', oneOf(t.type, WEBHOOK_EVENTS))]
+)
+
+/** One event for one endpoint. */
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    id: id(),
+    eventId: ref()
+      .notNull()
+      .references(() => webhookEvents.id, { onDelete: 'cascade' }),
+    endpointId: ref()
+      .notNull()
+      .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
+    /** The event's, for the filters of the log. */
+    type: text({ enum: WEBHOOK_EVENTS }).notNull(),
+    state: text({ enum: DELIVERY_STATES }).notNull().default('waiting'),
+    /** Tries since it was made or asked for again. */
+    tries: integer().notNull().default(0),
+    status: integer(),
+    failure: text({ enum: WEBHOOK_FAILURES }),
+    /** When the next try is due, and from when on a failed try is the last one. */
+    nextAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    /** The job that sends it, and when that began to. */
+    jobId: text(),
+    claimedAt: instant(),
+    /** When its owner last asked for it: as a test, or again. These are counted. */
+    askedAt: instant(),
+    createdAt: createdAt(),
+    endedAt: instant()
+  },
+  t => [
+    index('webhook_deliveries_event').on(t.eventId),
+    index('webhook_deliveries_endpoint').on(t.endpointId, t.id),
+    index('webhook_deliveries_state').on(t.state, t.id),
+    index('webhook_deliveries_type').on(t.type, t.id),
+    index('webhook_deliveries_due')
+      .on(t.nextAt)
+      .where(sql`${t.state} = 'waiting'`),
+    index('webhook_deliveries_asked')
+      .on(t.endpointId, t.askedAt)
+      .where(sql`${t.askedAt} is not null`),
+    check('webhook_deliveries_type', oneOf(t.type, WEBHOOK_EVENTS)),
+    check('webhook_deliveries_state', oneOf(t.state, DELIVERY_STATES)),
+    check('webhook_deliveries_failure', oneOf(t.failure, WEBHOOK_FAILURES))
+  ]
+)
+
+/** One try. */
+export const webhookAttempts = pgTable(
+  'webhook_attempts',
+  {
+    id: id(),
+    deliveryId: ref()
+      .notNull()
+      .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
+    at: createdAt(),
+    status: integer(),
+    failure: text({ enum: WEBHOOK_FAILURES }),
+    detail: text(),
+    durationMs: integer().notNull(),
+    /** The first bytes of what was answered. */
+    answer: text().notNull()
+  },
+  t => [
+    index('webhook_attempts_delivery').on(t.deliveryId, t.id),
+    check('webhook_attempts_failure', oneOf(t.failure, WEBHOOK_FAILURES))
+  ]
+)

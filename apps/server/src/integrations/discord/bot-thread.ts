@@ -1,0 +1,223 @@
+// The chat bot in a thread of its own. The library drops promises that may fail, and a failure of such a one ends the
+// whole process; here it ends the thread. It also ends, with the thread, connections that the library opens anew after
+// it was told to stop.
+import type { ChatBotProblem } from '@netlet/contract'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ChatInputCommandInteraction } from 'discord.js'
+import type { BotStart, CallResult, FromBot, RawMessage, ToBot } from './bot-protocol.ts'
+
+const {
+  ActionRowBuilder,
+  ButtonBuilder,
+  ButtonStyle,
+  Client,
+  Events,
+  GatewayIntentBits,
+  MessageFlags,
+  Options,
+  Routes
+} = await import('discord.js')
+
+if (!parentPort) throw new Error('the bot runs in a thread')
+const port = parentPort
+const { token, api, commands, connectMs } = workerData as BotStart
+const tell = (message: FromBot) => port.postMessage(message, [])
+
+/** Lost connections in a row after which the bot begins anew, more slowly than the library tries. */
+const MOST_LOSSES = 6
+/** A wait that the platform asks for and that is not longer is waited for within a call. */
+const SHORT_WAIT_MS = 5000
+/** How long a command's answer can be given. */
+const COMMAND_MS = 60_000
+
+const client = new Client({
+  // Neither is privileged: what was written is not read.
+  intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
+  allowedMentions: { parse: [], repliedUser: true },
+  // Everything that the bot needs comes with what it is told.
+  makeCache: Options.cacheWithLimits({
+    ...Options.DefaultMakeCacheSettings,
+    ApplicationCommandManager: 0,
+    ApplicationEmojiManager: 0,
+    AutoModerationRuleManager: 0,
+    BaseGuildEmojiManager: 0,
+    DMMessageManager: 0,
+    EntitlementManager: 0,
+    GuildBanManager: 0,
+    GuildEmojiManager: 0,
+    GuildForumThreadManager: 0,
+    GuildInviteManager: 0,
+    GuildMemberManager: { maxSize: 0, keepOverLimit: member => member.id === member.client.user.id },
+    GuildMessageManager: 0,
+    GuildScheduledEventManager: 0,
+    GuildStickerManager: 0,
+    GuildTextThreadManager: 0,
+    MessageManager: 0,
+    PresenceManager: 0,
+    ReactionManager: 0,
+    ReactionUserManager: 0,
+    StageInstanceManager: 0,
+    ThreadManager: 0,
+    ThreadMemberManager: 0,
+    UserManager: { maxSize: 0, keepOverLimit: user => user.id === user.client.user.id },
+    VoiceStateManager: 0
+  }),
+  waitGuildTimeout: 5000,
+  rest: { api, retries: 1, timeout: 10_000, rejectOnRateLimit: ({ retryAfter }) => retryAfter > SHORT_WAIT_MS }
+})
+
+let failed = false
+let losses = 0
+let deadline: NodeJS.Timeout | undefined
+const asked = new Map<string, ChatInputCommandInteraction>()
+
+function fail(problem: ChatBotProblem, detail: string, retryAfterMs = 0): void {
+  if (failed) return
+  failed = true
+  clearTimeout(deadline)
+  tell({ kind: 'failed', problem, detail, retryAfterMs })
+}
+
+/** Gives the platform until then to let the bot in. */
+function expectConnection(): void {
+  clearTimeout(deadline)
+  deadline = setTimeout(() => fail('silent', 'The chat platform did not answer in time.'), connectMs)
+}
+
+function connected(): void {
+  clearTimeout(deadline)
+  losses = 0
+}
+
+// Raw, since the order counts: a message that follows a new session is told after it.
+client.on(Events.Raw, ({ t, d }: { t: string; d: RawMessage }) => {
+  if (t === 'READY') tell({ kind: 'session' })
+  if (t === 'MESSAGE_CREATE') tell({ kind: 'message', message: d })
+  if (t === 'RESUMED') {
+    connected()
+    tell({ kind: 'resumed' })
+  }
+})
+client.on(Events.ShardReady, () => {
+  connected()
+  tell({ kind: 'ready', name: client.user?.displayName ?? '' })
+})
+client.on(Events.ClientReady, () => {
+  const wanted = commands.map(({ name, description, descriptionZh }) => ({
+    name,
+    description,
+    descriptionLocalizations: { 'zh-CN': descriptionZh, 'zh-TW': descriptionZh }
+  }))
+  client.application?.commands.set(wanted).catch((error: unknown) => {
+    tell({ kind: 'note', text: `The commands could not be registered: ${messageOf(error)}` })
+  })
+})
+client.on(Events.ShardReconnecting, () => {
+  losses++
+  if (losses === 1) {
+    expectConnection()
+    tell({ kind: 'lost' })
+  }
+  if (losses > MOST_LOSSES) fail('unreachable', 'The connection to the chat platform keeps breaking.')
+})
+client.on(Events.ShardDisconnect, ({ code }) => {
+  if (code === 4004) fail('token_refused', 'The chat platform refused the bot token.')
+  else if (code === 4013 || code === 4014) fail('intents_refused', `The chat platform refused the intents (${code}).`)
+  else fail('bad_reply', `The chat platform ended the connection (${code}).`)
+})
+client.on(Events.ShardError, error => tell({ kind: 'note', text: messageOf(error) }))
+client.on(Events.Error, error => tell({ kind: 'note', text: messageOf(error) }))
+client.on(Events.InteractionCreate, interaction => {
+  if (interaction.isChatInputCommand()) void ask(interaction)
+})
+
+async function ask(interaction: ChatInputCommandInteraction): Promise<void> {
+  const { id, commandName, user, locale } = interaction
+  try {
+    // The platform waits 3 s for a first answer, whatever the database does.
+    await interaction.deferReply({ flags: MessageFlags.Ephemeral })
+    asked.set(id, interaction)
+    setTimeout(() => asked.delete(id), COMMAND_MS).unref()
+    tell({ kind: 'command', id, name: commandName, userId: user.id, locale })
+  } catch (error) {
+    tell({ kind: 'note', text: `A command could not be answered: ${messageOf(error)}` })
+  }
+}
+
+port.on('message', (message: ToBot) => {
+  void perform(message).then(result => tell({ kind: 'done', call: message.call, ...result }))
+})
+
+async function perform(message: ToBot): Promise<CallResult> {
+  try {
+    return { ok: true, value: await work(message) }
+  } catch (error) {
+    const status = statusOf(error)
+    if (status === 401) fail('token_refused', 'The chat platform refused the bot token.')
+    return { ok: false, status, message: messageOf(error) }
+  }
+}
+
+async function work(message: ToBot): Promise<unknown> {
+  if (message.kind === 'close') return client.destroy()
+  if (message.kind === 'history') {
+    const { channelId, after, limit } = message
+    const query = new URLSearchParams({ after, limit: String(limit) })
+    const found = await client.rest.get(Routes.channelMessages(channelId), { query })
+    if (!Array.isArray(found)) throw new Error('The history is no list of messages.')
+    return found.toReversed()
+  }
+  if (message.kind === 'reply') {
+    const { channelId, messageId, content } = message
+    const message_reference = { message_id: messageId, fail_if_not_exists: false }
+    const allowed_mentions = { parse: [], replied_user: true }
+    await client.rest.post(Routes.channelMessages(channelId), {
+      body: { content, message_reference, allowed_mentions }
+    })
+    return null
+  }
+  const interaction = asked.get(message.id)
+  asked.delete(message.id)
+  if (!interaction) return null
+  const { content, link } = message
+  const button = link && new ButtonBuilder().setStyle(ButtonStyle.Link).setLabel(link.label).setURL(link.url)
+  const row = button && new ActionRowBuilder<InstanceType<typeof ButtonBuilder>>().addComponents(button)
+  await interaction.editReply({ content, components: row ? [row] : [] })
+  return null
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 300)
+
+function statusOf(error: unknown): number | null {
+  const status = error instanceof Error && 'status' in error ? error.status : null
+  return typeof status === 'number' ? status : null
+}
+
+/** What kept the bot from its first connection. */
+function judge(error: unknown): [ChatBotProblem, string, number?] {
+  const { name, code, retryAfter } = error as { name?: string; code?: string; retryAfter?: number }
+  const status = statusOf(error)
+  if (code === 'TokenInvalid' || status === 401) return ['token_refused', 'The chat platform refused the bot token.']
+  if (code === 'DisallowedIntents' || code === 'InvalidIntents')
+    return ['intents_refused', 'The chat platform refused the intents.']
+  if (typeof retryAfter === 'number')
+    return ['rate_limited', 'The chat platform is limiting the calls of the bot.', retryAfter]
+  const text = messageOf(error)
+  if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, restOf(text)]
+  if (name === 'AbortError') return ['silent', 'The chat platform did not answer in time.']
+  if (status !== null && status >= 500) return ['server_error', `The chat platform has a fault of its own (${status}).`]
+  if (status !== null) return ['bad_reply', `The chat platform refused a call (${status}): ${text}`]
+  if (/fetch failed|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|other side closed|terminated/i.test(`${code} ${text}`))
+    return ['unreachable', 'The chat platform cannot be reached.']
+  return ['bad_reply', `The chat platform's reply was not understood: ${text}`]
+}
+
+/** Of the library's words about the platform's limit of starts: milliseconds until it is over. */
+function restOf(text: string): number {
+  const at = Date.parse(/resets at (\S+)/.exec(text)?.[1] ?? '')
+  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now())
+}
+
+expectConnection()
+// The library takes the word off, and would take off a token's own beginning.
+client.login(`Bot ${token}`).catch((error: unknown) => fail(...judge(error)))

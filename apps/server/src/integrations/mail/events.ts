@@ -1,0 +1,160 @@
+import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
+import { z } from 'zod'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { startOf, storableText } from '../../infra/text.ts'
+import { parseJson } from '../http-exchange.ts'
+
+/**
+ * What a mail service reports of a mail that it had taken. `bounced`: the address takes no mail. `refused`: its server did not
+ * take this one, which says nothing of the next. `complained`: its owner called it spam.
+ */
+export type MailEvent = {
+  happened: 'bounced' | 'refused' | 'complained'
+  address: string
+  /** The idempotency key that the mail was handed over with; null for one that this shop did not send. */
+  key: string | null
+  at: Date
+  reason: string
+}
+
+type Headers = Record<string, string | string[] | undefined>
+
+/**
+ * Reports are signed: `bad_signature` where that is missing, wrong, or of another day. Events of other kinds are left out.
+ * `token` names a report whose signature does not cover what it says: it counts once.
+ */
+export type ReadEvents =
+  | { ok: true; events: MailEvent[]; token: string | null }
+  | { ok: false; reason: 'bad_signature' | 'bad_request' }
+
+/** A report that could not be delivered is repeated for hours; its clock and ours differ by minutes. */
+const OLDEST = 12 * HOUR
+const AHEAD = 5 * MINUTE
+
+/** Was it signed lately? @param timestamp seconds, as the service writes them */
+function isOfToday(timestamp: string, now: Date): boolean {
+  if (!/^\d{1,12}$/.test(timestamp)) return false
+  const age = now.getTime() - Number(timestamp) * 1000
+  return age <= OLDEST && age >= -AHEAD
+}
+
+const badSignature = { ok: false, reason: 'bad_signature' } as const
+const badRequest = { ok: false, reason: 'bad_request' } as const
+const REASON_LENGTH = 300
+
+const SendgridEvent = z.object({
+  email: z.string().min(3).max(320),
+  event: z.string(),
+  /** Of `bounce`: 'blocked' is a refusal of this one mail. */
+  type: z.string().optional(),
+  timestamp: z.number(),
+  reason: z.string().optional(),
+  idempotency_key: z.string().optional()
+})
+
+/**
+ * SendGrid's event webhook: a list of events, signed with ECDSA over the time and the raw body.
+ * @param publicKey as SendGrid shows it: SPKI in base64
+ */
+export function readSendgridEvents(body: Buffer, headers: Headers, publicKey: string, now: Date): ReadEvents {
+  const signature = headers['x-twilio-email-event-webhook-signature']
+  const timestamp = headers['x-twilio-email-event-webhook-timestamp']
+  if (typeof signature !== 'string' || typeof timestamp !== 'string') return badSignature
+  if (!isSignedBy(publicKey, Buffer.concat([Buffer.from(timestamp), body]), signature)) return badSignature
+  if (!isOfToday(timestamp, now)) return badSignature
+  const list = z.array(z.unknown()).safeParse(parseJson(body.toString('utf8')))
+  if (!list.success) return badRequest
+  const events = list.data.flatMap(item => {
+    const event = SendgridEvent.safeParse(item)
+    const happened = event.success ? sendgridKind(event.data) : null
+    if (!event.success || !happened) return []
+    const { email, timestamp: seconds, reason = '', idempotency_key: key = null } = event.data
+    return [{ happened, address: email, key, at: new Date(seconds * 1000), reason: startOf(reason, REASON_LENGTH) }]
+  })
+  return { ok: true, events: events.filter(isPossible), token: null }
+}
+
+function sendgridKind({ event, type, reason = '' }: z.infer<typeof SendgridEvent>): MailEvent['happened'] | null {
+  if (event === 'bounce') return type === 'blocked' ? 'refused' : 'bounced'
+  if (event === 'spamreport') return 'complained'
+  if (event !== 'dropped') return null
+  // SendGrid keeps lists of its own, and drops what is sent to those on them.
+  if (/^bounced address/i.test(reason)) return 'bounced'
+  return /^spam reporting address/i.test(reason) ? 'complained' : 'refused'
+}
+
+function isSignedBy(publicKey: string, signed: Buffer, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' })
+    return verify('sha256', signed, key, Buffer.from(signature, 'base64'))
+  } catch {
+    // A key or a signature that is none.
+    return false
+  }
+}
+
+const MailgunSignature = z.object({
+  signature: z.object({ timestamp: z.string(), token: z.string(), signature: z.string() })
+})
+const MailgunReport = z.object({
+  'event-data': z.object({
+    event: z.string(),
+    severity: z.string().optional(),
+    reason: z.string().optional(),
+    recipient: z.string().min(3).max(320).optional(),
+    timestamp: z.number(),
+    'delivery-status': z
+      .object({ message: z.string().nullish(), description: z.string().nullish() })
+      .partial()
+      .optional(),
+    'user-variables': z.record(z.string(), z.unknown()).optional()
+  })
+})
+
+/** Mailgun's webhook: one event, whose time and token are signed with HMAC by the account's webhook signing key. */
+export function readMailgunEvents(body: unknown, signingKey: string, now: Date): ReadEvents {
+  const signed = MailgunSignature.safeParse(body)
+  if (!signed.success || signingKey === '' || !isSignedWith(signingKey, signed.data.signature)) return badSignature
+  const { timestamp, token } = signed.data.signature
+  if (!isOfToday(timestamp, now)) return badSignature
+  const report = MailgunReport.safeParse(body)
+  if (!report.success) return badRequest
+  const event = report.data['event-data']
+  const happened = mailgunKind(event)
+  if (!happened || !event.recipient) return { ok: true, events: [], token }
+  const status = event['delivery-status']
+  const key = event['user-variables']?.['idempotency_key']
+  const read: MailEvent = {
+    happened,
+    address: event.recipient,
+    key: typeof key === 'string' ? key : null,
+    at: new Date(event.timestamp * 1000),
+    reason: startOf(status?.message || status?.description || event.reason || '', REASON_LENGTH)
+  }
+  return { ok: true, events: [read].filter(isPossible), token }
+}
+
+function isSignedWith(
+  key: string,
+  { timestamp, token, signature }: Record<'timestamp' | 'token' | 'signature', string>
+) {
+  const expected = createHmac('sha256', key).update(timestamp).update(token).digest()
+  const sent = Buffer.from(signature, 'hex')
+  return sent.length === expected.length && timingSafeEqual(sent, expected)
+}
+
+function mailgunKind({
+  event,
+  severity,
+  reason
+}: z.infer<typeof MailgunReport>['event-data']): MailEvent['happened'] | null {
+  if (event === 'complained') return 'complained'
+  // A temporary failure is tried again by Mailgun.
+  if (event !== 'failed' || severity === 'temporary') return null
+  if (reason === 'suppress-complaint') return 'complained'
+  return reason === 'bounce' || reason === 'suppress-bounce' ? 'bounced' : 'refused'
+}
+
+/** Whether the database can hold what it names. */
+const isPossible = ({ address, key, at }: MailEvent): boolean =>
+  !Number.isNaN(at.getTime()) && [address, key ?? ''].every(text => storableText(text) === text)

@@ -1,0 +1,90 @@
+import { Resolver } from 'node:dns/promises'
+import { startOf } from '../../infra/text.ts'
+
+/** `unknown`: the name server did not answer. */
+export type RecordState = 'ok' | 'missing' | 'wrong' | 'unknown'
+/** `name` is where it stands in DNS; `found` what stands there, null where nothing does. */
+export type DomainRecord = { state: RecordState; name: string; found: string | null }
+export type SenderDomain = { domain: string; spf: DomainRecord; dkim: DomainRecord; dmarc: DomainRecord }
+
+type Options = {
+  /** Who has to be allowed to send, as SPF's `include:` names it; null: any sender will do. */
+  include: string | null
+  /** Where the mail service puts its key, one name after the other: `<selector>._domainkey.<domain>`. */
+  selectors: readonly string[]
+  /** Name servers instead of the system's, as `address` or `address:port`. */
+  servers: readonly string[]
+  /** For one question. Default 3 s. */
+  timeoutMs?: number
+}
+
+const FOUND_LENGTH = 500
+
+/**
+ * Looks at what others look at when they judge mail of this domain: who may send (SPF, RFC 7208), the key of the signatures
+ * (DKIM, RFC 6376), and what to do with the rest (DMARC, RFC 7489). It never throws.
+ */
+export async function checkSenderDomain(
+  domain: string,
+  { include, selectors, servers, timeoutMs = 3000 }: Options
+): Promise<SenderDomain> {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
+  if (servers.length > 0) resolver.setServers(servers)
+  const texts = async (name: string): Promise<string[] | null> => {
+    try {
+      return (await resolver.resolveTxt(name)).map(parts => parts.join(''))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      return code === 'ENOTFOUND' || code === 'ENODATA' ? [] : null
+    }
+  }
+  const [spf, dkim, dmarc] = await Promise.all([
+    texts(domain).then(found => judgeSpf(domain, found, include)),
+    findKey(domain, selectors, texts),
+    texts(`_dmarc.${domain}`).then(found => judgeDmarc(`_dmarc.${domain}`, found))
+  ])
+  return { domain, spf, dkim, dmarc }
+}
+
+const record = (state: RecordState, name: string, found: readonly string[] | null): DomainRecord => ({
+  state,
+  name,
+  found: found && found.length > 0 ? startOf(found.join('\n'), FOUND_LENGTH) : null
+})
+
+function judgeSpf(name: string, found: readonly string[] | null, include: string | null): DomainRecord {
+  if (!found) return record('unknown', name, null)
+  const policies = found.filter(text => /^v=spf1(\s|$)/i.test(text))
+  if (policies.length === 0) return record('missing', name, null)
+  // Two of them are an error for whoever judges.
+  const [policy = ''] = policies
+  const terms = policy.toLowerCase().split(/\s+/)
+  const allowed = include === null || terms.some(term => term.replace(/^\+/, '') === `include:${include}`)
+  // Who lets everybody send says nothing.
+  const isOpen = terms.some(term => term === '+all' || term === 'all')
+  return record(policies.length === 1 && allowed && !isOpen ? 'ok' : 'wrong', name, policies)
+}
+
+async function findKey(
+  domain: string,
+  selectors: readonly string[],
+  texts: (name: string) => Promise<string[] | null>
+): Promise<DomainRecord> {
+  const names = selectors.map(selector => `${selector}._domainkey.${domain}`)
+  const answers = await Promise.all(names.map(async name => ({ name, found: await texts(name) })))
+  const keys = answers.filter(({ found }) => found?.some(text => /(^|;)\s*p=/i.test(text)))
+  // An empty key was taken back.
+  const valid = keys.find(({ found }) => found?.some(text => /(^|;)\s*p=\s*[a-z0-9+/]{16}/i.test(text)))
+  const shown = valid ?? keys[0]
+  if (shown) return record(valid ? 'ok' : 'wrong', shown.name, shown.found)
+  const silent = answers.some(({ found }) => found === null)
+  return record(silent ? 'unknown' : 'missing', names[0] ?? `_domainkey.${domain}`, null)
+}
+
+function judgeDmarc(name: string, found: readonly string[] | null): DomainRecord {
+  if (!found) return record('unknown', name, null)
+  const policies = found.filter(text => /^v=DMARC1\s*(;|$)/i.test(text))
+  if (policies.length === 0) return record('missing', name, null)
+  const valid = policies.length === 1 && /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(policies[0] ?? '')
+  return record(valid ? 'ok' : 'wrong', name, policies)
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { documents } from './documents.ts'
+import { done, failed, type ShopifyResult } from './result.ts'
+import { page, UserErrors } from './shapes.ts'
+import type { Execute } from './transport.ts'
+
+const Customer = z
+  .object({
+    id: z.string(),
+    defaultEmailAddress: z.object({ emailAddress: z.string() }).nullable(),
+    tags: z.array(z.string())
+  })
+  .transform(({ id, defaultEmailAddress, tags }) => ({ id, email: defaultEmailAddress?.emailAddress ?? null, tags }))
+export type ShopifyCustomer = z.infer<typeof Customer>
+
+/** The platform's customer of an e-mail address; null where it has none. */
+export async function readCustomer(execute: Execute, email: string): Promise<ShopifyResult<ShopifyCustomer | null>> {
+  const reply = await execute(documents.customer, { email }, z.object({ customerByIdentifier: Customer.nullable() }))
+  return reply.ok ? done(reply.value.customerByIdentifier) : reply
+}
+
+/** A page of the platform's customers in the order of their ids: 100, and the cursor of the next one. */
+export function readCustomers(
+  execute: Execute,
+  after: string | null
+): Promise<ShopifyResult<{ nodes: ShopifyCustomer[]; next: string | null }>> {
+  return execute(
+    documents.customers,
+    { after },
+    z.object({ customers: page(Customer) }).transform(data => data.customers)
+  )
+}
+
+/** Adds and removes tags of a customer. Repeating it changes nothing more. @param id the platform's own, of `readCustomer` */
+export async function tagCustomer(
+  execute: Execute,
+  id: string,
+  { add, remove }: { add: readonly string[]; remove: readonly string[] }
+): Promise<ShopifyResult<null>> {
+  const Tagged = z.object({ userErrors: UserErrors }).nullish()
+  const reply = await execute(
+    documents.tagCustomer,
+    { id, add, withAdd: add.length > 0, remove, withRemove: remove.length > 0 },
+    z.object({ tagsAdd: Tagged, tagsRemove: Tagged })
+  )
+  if (!reply.ok) return reply
+  const errors = [reply.value.tagsRemove, reply.value.tagsAdd].flatMap(tagged => tagged?.userErrors ?? [])
+  return errors.length === 0 ? done(null) : failed('rejected', errors.map(error => error.message).join('; '))
+}

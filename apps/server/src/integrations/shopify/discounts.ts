@@ -1,0 +1,226 @@
+import type { CodeDifference } from '@netlet/contract'
+import { z } from 'zod'
+import { documents } from './documents.ts'
+import { CODES_A_CALL } from './promotion-documents.ts'
+import { done, failed, type ShopifyResult } from './result.ts'
+import { Money, UserErrors } from './shapes.ts'
+import type { Execute } from './transport.ts'
+
+/** By it the shop knows the discounts that it made: it changes and ends no others. */
+export const MADE_BY_SHOP = 'netlet'
+
+/** A code's discount as the shop wants it: off the whole order, now and without an end. */
+export type WantedDiscount = {
+  code: string
+  /** What the platform's own list shows. */
+  title: string
+  /** Decimal with 2 places, in the shop's currency or percent. */
+  value: string
+  unit: 'amount' | 'percent'
+  /** How often at all; null: no limit. */
+  uses: number | null
+  oncePerCustomer: boolean
+  /** The e-mail address of the one customer whom it is for; null: everybody. */
+  holder: string | null
+}
+
+const Discount = z.object({
+  __typename: z.literal('DiscountCodeBasic'),
+  tags: z.array(z.string()),
+  status: z.string(),
+  usageLimit: z.number().int().nullable(),
+  appliesOncePerCustomer: z.boolean(),
+  asyncUsageCount: z.number().int(),
+  minimumRequirement: z.object({ __typename: z.string() }).nullable(),
+  context: z.union([
+    z.object({
+      __typename: z.literal('DiscountCustomers'),
+      customers: z.array(
+        z.object({ id: z.string(), defaultEmailAddress: z.object({ emailAddress: z.string() }).nullable() })
+      )
+    }),
+    z.object({ __typename: z.string() })
+  ]),
+  customerGets: z.object({
+    items: z.object({ __typename: z.string() }),
+    value: z.union([
+      z.object({
+        __typename: z.literal('DiscountAmount'),
+        amount: z.object({ amount: Money }),
+        appliesOnEachItem: z.boolean()
+      }),
+      z.object({ __typename: z.literal('DiscountPercentage'), percentage: z.number() }),
+      z.object({ __typename: z.string() })
+    ])
+  })
+})
+
+const Node = z
+  .object({ id: z.string(), codeDiscount: z.union([Discount, z.object({ __typename: z.string() })]) })
+  .transform(({ id, codeDiscount }) => ({ id, basic: Discount.safeParse(codeDiscount).data }))
+
+/** What the platform has under a code. `basic`: undefined where it is another kind of discount, such as free shipping. */
+export type FoundDiscount = z.infer<typeof Node>
+
+const Answer = z.record(z.string(), Node.nullable())
+
+/** What the platform has under these codes, by the code as it was asked for; null: nothing. 10 a call. */
+export async function readDiscounts(
+  execute: Execute,
+  codes: readonly string[]
+): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> {
+  const found = new Map<string, FoundDiscount | null>()
+  for (let at = 0; at < codes.length; at += CODES_A_CALL) {
+    const part = codes.slice(at, at + CODES_A_CALL)
+    const variables: Record<string, unknown> = {}
+    for (let n = 0; n < CODES_A_CALL; n++) {
+      variables[`code${n}`] = part[n] ?? ''
+      variables[`with${n}`] = n < part.length
+    }
+    const reply = await execute(documents.discounts, variables, Answer)
+    if (!reply.ok) return reply
+    for (const [n, code] of part.entries()) {
+      const one = reply.value[`code${n}`]
+      if (one === undefined) return failed('bad_reply', "The shop platform's reply leaves out a discount code.")
+      found.set(code, one)
+    }
+  }
+  return done(found)
+}
+
+/**
+ * In what a discount is another one than the shop wants; empty: it is as good as made by the shop. What is compared is what a customer gets, and who. Whether other codes can be used beside it, and its title, are the
+ * operator's.
+ */
+export function differencesOf({ basic }: FoundDiscount, wanted: WantedDiscount): CodeDifference[] {
+  if (!basic) return ['kind']
+  const wrong: [CodeDifference, boolean][] = [
+    ['value', !isValue(basic.customerGets.value, wanted)],
+    ['items', basic.customerGets.items.__typename !== 'AllDiscountItems'],
+    ['minimum', basic.minimumRequirement !== null],
+    ['holder', !isFor(basic.context, wanted)],
+    ['uses', basic.usageLimit !== wanted.uses],
+    ['once', basic.appliesOncePerCustomer !== wanted.oncePerCustomer],
+    ['ended', basic.status !== 'ACTIVE'],
+    ['used', basic.asyncUsageCount >= Math.min(wanted.uses ?? Infinity, basic.usageLimit ?? Infinity)]
+  ]
+  return wrong.flatMap(([name, isWrong]) => (isWrong ? [name] : []))
+}
+
+type Basic = z.infer<typeof Discount>
+
+function isValue(value: Basic['customerGets']['value'], wanted: WantedDiscount): boolean {
+  const hundredths = Math.round(Number(wanted.value) * 100)
+  if (wanted.unit === 'percent') return 'percentage' in value && Math.round(value.percentage * 10_000) === hundredths
+  return 'amount' in value && !value.appliesOnEachItem && Math.round(Number(value.amount.amount) * 100) === hundredths
+}
+
+const emailsOf = (context: Basic['context']): string[] | null =>
+  'customers' in context
+    ? context.customers.map(one => one.defaultEmailAddress?.emailAddress.toLowerCase() ?? '')
+    : null
+
+/** One for everybody that counts any number of times may be narrowed to segments of customers by an operator; whoever gets a card may use it. */
+function isFor(context: Basic['context'], { holder, uses }: WantedDiscount): boolean {
+  const emails = emailsOf(context)
+  if (holder === null) return uses === null ? emails === null : context.__typename === 'DiscountBuyerSelectionAll'
+  return emails?.length === 1 && emails[0] === holder.toLowerCase()
+}
+
+const Changed = z
+  .object({ userErrors: z.array(z.object({ code: z.string().nullable(), message: z.string() })) })
+  .nullable()
+
+/** 'taken': another discount has the code by now. */
+export type Written = 'written' | 'taken'
+
+/** Makes a discount. Asked twice at once, or after an answer that was lost, the second one is told 'taken'. */
+export async function createDiscount(
+  execute: Execute,
+  wanted: WantedDiscount,
+  at: Date
+): Promise<ShopifyResult<Written>> {
+  const input = await inputOf(execute, wanted, null)
+  if (!input.ok) return input
+  const reply = await execute(
+    documents.createDiscount,
+    { discount: { ...input.value, startsAt: at.toISOString(), combinesWith: { orderDiscounts: true } } },
+    z.object({ discountCodeBasicCreate: Changed })
+  )
+  return reply.ok ? outcomeOf(reply.value.discountCodeBasicCreate) : reply
+}
+
+/** Makes a discount of the shop's what is wanted now, and lets it count again where it had ended. */
+export async function updateDiscount(
+  execute: Execute,
+  found: FoundDiscount,
+  wanted: WantedDiscount
+): Promise<ShopifyResult<Written>> {
+  const input = await inputOf(execute, wanted, found)
+  if (!input.ok) return input
+  const reply = await execute(
+    documents.updateDiscount,
+    { id: found.id, discount: { ...input.value, endsAt: null } },
+    z.object({ discountCodeBasicUpdate: Changed })
+  )
+  return reply.ok ? outcomeOf(reply.value.discountCodeBasicUpdate) : reply
+}
+
+/** Lets a discount count no longer; it stays for the orders that used it. */
+export async function endDiscount(execute: Execute, { id }: FoundDiscount): Promise<ShopifyResult<Written>> {
+  const reply = await execute(documents.endDiscount, { id }, z.object({ discountCodeDeactivate: Changed }))
+  return reply.ok ? outcomeOf(reply.value.discountCodeDeactivate) : reply
+}
+
+function outcomeOf(changed: z.infer<typeof Changed>): ShopifyResult<Written> {
+  if (!changed) return failed('bad_reply', 'The shop platform did not say whether the discount was written.')
+  if (changed.userErrors.length === 0) return done('written')
+  if (changed.userErrors.some(error => error.code === 'TAKEN')) return done('taken')
+  return failed('rejected', changed.userErrors.map(error => error.message).join('; '))
+}
+
+async function inputOf(
+  execute: Execute,
+  wanted: WantedDiscount,
+  found: FoundDiscount | null
+): Promise<ShopifyResult<Record<string, unknown>>> {
+  const context = await contextOf(execute, wanted, found)
+  if (!context.ok) return context
+  const value =
+    wanted.unit === 'percent'
+      ? { percentage: Math.round(Number(wanted.value) * 100) / 10_000 }
+      : { discountAmount: { amount: wanted.value, appliesOnEachItem: false } }
+  return done({
+    title: wanted.title,
+    code: wanted.code,
+    tags: [...new Set([...(found?.basic?.tags ?? []), MADE_BY_SHOP])],
+    customerGets: { value, items: { all: true } },
+    usageLimit: wanted.uses,
+    appliesOncePerCustomer: wanted.oncePerCustomer,
+    context: context.value
+  })
+}
+
+/** Whom it is for, as the platform takes it: a holder who never bought becomes a customer there. */
+async function contextOf(
+  execute: Execute,
+  { holder }: WantedDiscount,
+  found: FoundDiscount | null
+): Promise<ShopifyResult<object>> {
+  if (holder === null) return done({ all: 'ALL' })
+  const reply = await execute(
+    documents.setCustomer,
+    { email: holder },
+    z.object({
+      customerSet: z.object({ customer: z.object({ id: z.string() }).nullable(), userErrors: UserErrors }).nullable()
+    })
+  )
+  if (!reply.ok) return reply
+  const set = reply.value.customerSet
+  if (!set) return failed('bad_reply', 'The shop platform did not say which customer it is.')
+  if (!set.customer) return failed('rejected', set.userErrors.map(error => error.message).join('; '))
+  const id = set.customer.id
+  const context = found?.basic?.context
+  const others = context && 'customers' in context ? context.customers.map(one => one.id).filter(one => one !== id) : []
+  return done({ customers: { add: [id], remove: others } })
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { createShopify, differencesOf, type WantedDiscount } from './index.ts'
+import type { ShopifyResult } from './result.ts'
+
+let dir: string
+let sandbox: Sandbox
+
+const client = (timeoutMs = 10_000) =>
+  createShopify({
+    shopUrl: sandbox.url,
+    accessToken: secrets.accessToken,
+    apiSecret: secrets.appSecret,
+    timeoutMs,
+    sleep: async () => {}
+  })
+const fault = (kind: string, more: { next?: number; after?: number } = {}) =>
+  control(sandbox, 'POST', '/graphql/faults', { kind, ...more })
+
+function value<T>(result: ShopifyResult<T>): T {
+  if (!result.ok) throw new Error(`${result.reason}: ${result.message}`)
+  return result.value
+}
+
+beforeAll(async () => {
+  dir = await newDataDir()
+  sandbox = await launch(dir, 'http://127.0.0.1:9')
+})
+beforeEach(() => fault('none'))
+afterAll(async () => {
+  await sandbox.close()
+  await removeDataDir(dir)
+})
+
+const NOW = new Date('2026-11-20T10:00:00Z')
+const gift = (code: string, more: Partial<WantedDiscount> = {}): WantedDiscount => ({
+  code,
+  title: 'A gift',
+  value: '12.50',
+  unit: 'amount',
+  uses: 1,
+  oncePerCustomer: true,
+  holder: 'Holder@Example.test',
+  ...more
+})
+const found = async (code: string) => value(await client().discounts([code])).get(code)
+const differences = async (wanted: WantedDiscount) => {
+  const there = await found(wanted.code)
+  return there ? differencesOf(there, wanted) : null
+}
+
+test('a discount is made as it is wanted, for its holder, once', async () => {
+  const wanted = gift('HELD')
+  expect(await found('HELD')).toBeNull()
+  expect(value(await client().createDiscount(wanted, NOW))).toBe('written')
+  expect(value(await client().createDiscount(wanted, NOW))).toBe('taken')
+  expect(await differences(wanted)).toEqual([])
+  // As the platform spells the holder's address.
+  expect(value(await client().customer('holder@example.test'))).toMatchObject({ email: 'holder@example.test' })
+})
+
+test('each difference is named', async () => {
+  const wanted = gift('NAMED')
+  await client().createDiscount(wanted, NOW)
+  expect(await differences(gift('NAMED', { value: '12.51' }))).toEqual(['value'])
+  expect(await differences(gift('NAMED', { unit: 'percent' }))).toEqual(['value'])
+  expect(await differences(gift('NAMED', { holder: 'other@example.test' }))).toEqual(['holder'])
+  expect(await differences(gift('NAMED', { holder: null, uses: null, oncePerCustomer: false }))).toEqual([
+    'holder',
+    'uses',
+    'once'
+  ])
+  const there = await found('NAMED')
+  if (!there) throw new Error('it was not made')
+  value(await client().endDiscount(there))
+  expect(await differences(wanted)).toEqual(['ended'])
+})
+
+test('an update makes it what is wanted now, and lets it count again', async () => {
+  await client().createDiscount(gift('MOVED'), NOW)
+  const there = await found('MOVED')
+  if (!there) throw new Error('it was not made')
+  await client().endDiscount(there)
+  const wanted = gift('MOVED', { value: '7.25', unit: 'percent', holder: 'next@example.test', uses: 2 })
+  expect(value(await client().updateDiscount(there, wanted))).toBe('written')
+  expect(await differences(wanted)).toEqual([])
+  const open = gift('MOVED', { holder: null, uses: null, oncePerCustomer: false })
+  expect(value(await client().updateDiscount((await found('MOVED'))!, open))).toBe('written')
+  expect(await differences(open)).toEqual([])
+})
+
+test('many codes are asked for together, and every one is answered', async () => {
+  const codes = Array.from({ length: 23 }, (_, at) => (at % 5 === 0 ? 'WELCOME10' : `NONE-${at}`))
+  const all = value(await client().discounts([...new Set(codes)]))
+  expect(all.size).toBe(new Set(codes).size)
+  expect([...all].filter(([, one]) => one !== null).map(([code]) => code)).toEqual(['WELCOME10'])
+})
+
+test('what the platform refuses comes with its words', async () => {
+  expect(
+    await client().createDiscount(gift('WRONG', { unit: 'percent', value: '101.00', holder: null }), NOW)
+  ).toMatchObject({ ok: false, reason: 'rejected', message: expect.stringContaining('between 0.0 and 1.0') as string })
+  expect(await client().createDiscount(gift('WRONG', { holder: 'no address' }), NOW)).toMatchObject({
+    reason: 'rejected'
+  })
+})
+
+test.each([
+  ['error500', 'server_error', true],
+  ['garbage', 'bad_reply', false],
+  ['half', 'network', true],
+  ['lost', 'network', true],
+  ['timeout', 'timeout', true],
+  ['unauthorized', 'unauthorized', false]
+])('%s: a look says %s', async (kind, reason, retryable) => {
+  // Only what stays silent is to end by the limit, however busy the machine is.
+  const asking = client(kind === 'timeout' ? 300 : undefined)
+  await fault(kind)
+  expect(await asking.discounts(['X'])).toMatchObject({ ok: false, reason, retryable })
+  await fault(kind)
+  expect(await asking.customers(null)).toMatchObject({ ok: false, reason, retryable })
+})
+
+test.each(['too_many', 'throttled'])('%s: the call waits and goes again, and gives up after six', async kind => {
+  await fault(kind, { next: 3 })
+  expect((await client().discounts(['X'])).ok).toBe(true)
+  await fault(kind, { next: 10 })
+  expect(await client().discounts(['X'])).toMatchObject({ reason: 'throttled', retryable: true })
+})
+
+test.each(['half', 'lost'])('%s: a discount whose answer was lost is there once, as it was wanted', async kind => {
+  const wanted = gift(`LOST-${kind}`, { holder: null })
+  await fault(kind)
+  expect((await client().createDiscount(wanted, NOW)).ok).toBe(false)
+  expect(await differences(wanted)).toEqual([])
+  expect(value(await client().createDiscount(wanted, NOW))).toBe('taken')
+  const all = await control<{ code: string }[]>(sandbox, 'GET', '/discounts')
+  expect(all.filter(one => one.code === wanted.code)).toHaveLength(1)
+})
+
+test('customers are walked page by page and tagged; again changes nothing', async () => {
+  for (let n = 0; n < 101; n++) await control(sandbox, 'PATCH', `/customers/page${n}@example.test`, { tags: [] })
+  const emails: (string | null)[] = []
+  for (let after: string | null = null; ;) {
+    const part: { nodes: { email: string | null }[]; next: string | null } = value(await client().customers(after))
+    emails.push(...part.nodes.map(one => one.email))
+    after = part.next
+    if (after === null) break
+  }
+  expect(emails.filter(email => email?.startsWith('page'))).toHaveLength(101)
+  const email = 'page7@example.test'
+  const customer = async () => value(await client().customer(email))
+  const id = (await customer())?.id ?? ''
+  for (let n = 0; n < 2; n++) value(await client().tagCustomer(id, { add: ['a', 'b'], remove: [] }))
+  value(await client().tagCustomer(id, { add: ['c'], remove: ['a', 'none'] }))
+  expect((await customer())?.tags).toEqual(['b', 'c'])
+  expect(value(await client().customer('nobody@example.test'))).toBeNull()
+  expect(await client().tagCustomer('gid://shopify/Customer/1', { add: ['x'], remove: [] })).toMatchObject({
+    reason: 'rejected'
+  })
+})

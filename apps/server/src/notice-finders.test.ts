@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import type { NoticeCause } from '@netlet/contract'
+import { NoticeRules } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatBot } from './domains/chat/tables.ts'
+import { platformChecks } from './domains/commerce/tables.ts'
+import { accessProofs, agentUsers, servers, upgrades } from './domains/fleet/tables.ts'
+import { START, startHome, type Home } from './domains/home/home.fixture.ts'
+import { mails } from './domains/mail/tables.ts'
+import { writeSettings } from './domains/settings/index.ts'
+import { DAY, HOUR, iso, MINUTE } from './infra/clock.ts'
+import { DEAD_LETTER } from './infra/jobs.ts'
+import { noticePorts } from './notice-ports.ts'
+
+let home: Home
+beforeAll(async () => {
+  home = await startHome()
+})
+afterAll(() => home?.close())
+
+/** What is found of a cause now. */
+async function found(cause: NoticeCause, { rules = {}, open = [] }: { rules?: object; open?: string[] } = {}) {
+  const finder = noticePorts.finders.find(one => one.cause === cause)
+  if (!finder) throw new Error(`nobody searches for ${cause}`)
+  const all = NoticeRules.parse(rules)
+  const threshold = all.causes[cause].threshold ?? 0
+  return finder.find(home.shop.ctx, { now: home.now(), threshold, rules: all, open })
+}
+
+test('each cause is found once, in one place', () => {
+  const causes = noticePorts.finders.map(({ cause }) => cause)
+  expect(new Set(causes).size).toBe(causes.length)
+})
+
+test('a server that is down, in trouble, whose certificate ends, or that lets old credentials in', async () => {
+  const { db } = home.shop.ctx
+  const set = (row: Partial<typeof servers.$inferInsert>) =>
+    db.update(servers).set(row).where(eq(servers.id, home.serverId))
+  const id = String(home.serverId)
+  expect(await found('server_down')).toEqual([])
+  await set({ connected: false, failures: 4, unreachableSince: START })
+  expect(await found('server_down')).toEqual([])
+  await set({ failures: 5 })
+  expect(await found('server_down')).toMatchObject([{ subject: id, params: { server: 'here' }, since: START }])
+  expect(await found('server_trouble')).toEqual([])
+  // Those that orders need come first, also of more than are looked at.
+  const since = new Date(START.getTime() - HOUR)
+  const silent = { name: 'idle', ip: '192.0.2.99', connected: false, failures: 9, unreachableSince: since }
+  const [idle] = await db.insert(servers).values(silent).returning({ id: servers.id })
+  const before = (await found('server_down')).map(({ subject, params }) => [subject, params?.['orders']])
+  const user = { serverId: home.serverId, username: 'of-order', orderId: 7, password: 'x', prefixes: [], rules: [] }
+  await db.insert(agentUsers).values(user)
+  expect(before).toEqual([
+    [String(idle?.id), 0],
+    [id, 0]
+  ])
+  expect((await found('server_down')).map(({ subject, params }) => [subject, params?.['orders']])).toEqual([
+    [id, 1],
+    [String(idle?.id), 0]
+  ])
+  await db.delete(agentUsers).where(eq(agentUsers.username, 'of-order'))
+  await db.delete(servers).where(eq(servers.name, 'idle'))
+  await set({ status: 'given_up' })
+  expect(await found('server_down')).toEqual([])
+  await set({ connected: true, failures: 0, unreachableSince: null, status: 'active' })
+
+  await set({ trouble: 'token_unreadable', troubleParams: {} })
+  expect(await found('server_trouble')).toMatchObject([{ subject: `${id}:token_unreadable` }])
+  // What fails is told once it lasts.
+  const failing = { trouble: 'changes_failing', troubleParams: { message: 'disk full' } } as const
+  await set({ ...failing, failingSince: new Date(home.now().getTime() - 9 * MINUTE) })
+  expect(await found('server_trouble')).toEqual([])
+  await set({ failingSince: new Date(home.now().getTime() - 11 * MINUTE) })
+  expect(await found('server_trouble')).toMatchObject([{ subject: `${id}:changes_failing` }])
+  await set({ trouble: null, troubleParams: null, failingSince: null })
+  expect(await found('server_trouble')).toEqual([])
+
+  const folder = mkdtempSync(`${tmpdir()}/certificate-`)
+  const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 10 -subj /CN=agent -keyout'
+  execFileSync('openssl', [...how.split(' '), `${folder}/key.pem`, '-out', `${folder}/cert.pem`], { stdio: 'ignore' })
+  await set({ agentCertificate: readFileSync(`${folder}/cert.pem`, 'utf8') })
+  rmSync(folder, { recursive: true })
+  const ends = Date.now() + 10 * DAY
+  home.wait(ends - 15 * DAY - home.now().getTime())
+  expect(await found('certificate')).toEqual([])
+  expect(await found('certificate', { rules: { causes: { certificate: { threshold: 30 } } } })).toHaveLength(1)
+  home.wait(2 * DAY)
+  const [soon] = await found('certificate')
+  expect(soon).toMatchObject({ subject: id })
+  expect(soon?.severity).toBeUndefined()
+  home.wait(14 * DAY)
+  expect(await found('certificate')).toMatchObject([{ severity: 'critical' }])
+  await set({ agentCertificate: null })
+  home.wait(START.getTime() - home.now().getTime())
+})
+
+test('orders that are paid and late, and those whose trouble lasts', async () => {
+  await home.place({ state: 'paid', paidAt: new Date(START.getTime() - 20 * MINUTE), payAmount: '20.00' })
+  await home.place({ state: 'paid', paidAt: START, payAmount: '20.00' })
+  await home.place({ state: 'refunded', paidAt: new Date(START.getTime() - HOUR), payAmount: '20.00' })
+  expect(await found('undelivered')).toMatchObject([{ subject: '', count: 1, params: { minutes: 15 } }])
+  expect(await found('undelivered', { rules: { causes: { undelivered: { threshold: 30 } } } })).toEqual([])
+  const failed = await home.place({ state: 'paid', failCode: 'agent_refused', failParams: { message: 'no' } })
+  const fine = await home.place()
+  expect(await found('order_trouble', { open: [String(failed), String(fine)] })).toEqual([{ subject: String(failed) }])
+})
+
+test('stock of a group that sells, below the figure of the rules', async () => {
+  // Sixteen addresses under each of two rules; the group that nobody sells from is none's business.
+  expect((await found('stock')).map(({ subject, params }) => [subject, params?.['left']])).toEqual([
+    ['1/1', 16],
+    ['1/2', 16]
+  ])
+  expect(await found('stock', { rules: { causes: { stock: { threshold: 16 } } } })).toEqual([])
+  const rules = { causes: { stock: { threshold: 0 } }, stock: [{ group_id: 1, rule_id: 2, below: 17 }] }
+  expect(await found('stock', { rules })).toMatchObject([{ subject: '1/2', params: { below: 17 } }])
+  await home.shop.ctx.db.execute(sql`update variants set is_active = false`)
+  expect(await found('stock')).toEqual([])
+  await home.shop.ctx.db.execute(sql`update variants set is_active = true`)
+})
+
+test('payments that still wait, late events, dead letters by queue, mails and tokens', async () => {
+  const { db } = home.shop.ctx
+  await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at, processed_at, needs_hand, outcome)
+    values ('a', 'orders/paid', '{}', now(), now(), true, 'unknown_order'), ('b', 'orders/paid', '{}', now(), now(), false, 'settled')`)
+  expect(await found('payment', { open: ['a', 'b', 'gone'] })).toEqual([{ subject: 'a' }])
+  await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at, waits_for)
+    values ('late', 'orders/paid', '{}', ${iso(new Date(home.now().getTime() - 61 * MINUTE))}, 'process 12 is away')`)
+  expect(await found('late_events')).toMatchObject([{ subject: 'process # is away', count: 1 }])
+  await db.execute(sql`insert into pgboss.job (name, data, source_name)
+    values (${DEAD_LETTER}, '{}', 'send-mail'), (${DEAD_LETTER}, '{}', 'send-mail'), (${DEAD_LETTER}, '{}', 'repair-server')`)
+  expect(await found('dead_letter')).toMatchObject([
+    { subject: 'send-mail', count: 2 },
+    { subject: 'repair-server', count: 1 }
+  ])
+  const mail = { to: 'a@example.com', template: 't', kind: 'security', language: 'en' } as const
+  const claim = { claimedAt: START, jobId: randomUUID() }
+  await db.insert(mails).values([
+    { ...mail, ...claim, state: 'failed', key: 'm1' },
+    { ...mail, ...claim, state: 'waiting', key: 'm2', errorCode: 'unauthorized', error: 'bad key' }
+  ])
+  expect(await found('mails')).toMatchObject([{ count: 1 }])
+  expect(await found('token')).toMatchObject([{ subject: 'mail', params: { message: 'bad key' } }])
+  await db.insert(platformChecks).values({ name: 'shop', at: START, result: { error: 'no', refused: true } })
+  await writeSettings(home.shop.ctx, { discord_bot_token: 'old token' })
+  await db.insert(chatBot).values({ state: 'waiting', problem: 'token_refused', detail: 'wrong token' })
+  expect(await found('token')).toMatchObject([
+    { subject: 'platform' },
+    { subject: 'mail' },
+    { subject: 'chat', params: { message: 'wrong token' } }
+  ])
+})
+
+test('an upgrade that stopped, and servers whose proofs fail, together', async () => {
+  const { db } = home.shop.ctx
+  await db.insert(upgrades).values({
+    state: 'stopped',
+    version: '2.0.0',
+    actorId: 1,
+    actorName: 'owner',
+    actorIp: '127.0.0.1',
+    reason: 'not_found',
+    params: {}
+  })
+  expect(await found('upgrade')).toMatchObject([{ subject: '1', params: { version: '2.0.0' } }])
+  expect(await found('proofs')).toEqual([])
+  const proof = {
+    kind: 'revocation',
+    cause: 'removed',
+    orderId: 1,
+    serverId: home.serverId,
+    username: 'u',
+    prefixes: [] as string[]
+  } as const
+  await db.insert(accessProofs).values([
+    { ...proof, state: 'failed' },
+    { ...proof, state: 'failed' },
+    { ...proof, state: 'failed', acknowledgedAt: START }
+  ])
+  expect(await found('proofs')).toMatchObject([
+    { subject: '', count: 1, params: { count: 1, servers: expect.stringMatching(/^here \(\S+\): 2$/) as unknown } }
+  ])
+})

@@ -1,0 +1,33 @@
+import { readOperators } from './domains/accounts/index.ts'
+import { catalogFinders } from './domains/catalog/index.ts'
+import { findRefusedBot } from './domains/chat/index.ts'
+import { commerceFinders, findRefusedTokens } from './domains/commerce/index.ts'
+import { fleetFinders } from './domains/fleet/index.ts'
+import { ownFinders, type NoticeFinder, type NoticePorts } from './domains/notices/index.ts'
+import { orderFinders } from './domains/orders/index.ts'
+import { paymentFinders } from './domains/payments/index.ts'
+import { supportFinders } from './domains/support/index.ts'
+import { ownsAddresses } from './own-addresses.ts'
+
+/** Tokens of all services: each domain knows its own. */
+const refusedTokens: NoticeFinder = {
+  cause: 'token',
+  every: 1,
+  find: async ctx => [...(await findRefusedTokens(ctx.db)), ...(await findRefusedBot(ctx))]
+}
+
+/** What notices get of the domains above them: who operates the shop, and how each cause is found. */
+export const noticePorts: NoticePorts = {
+  finders: [
+    ...fleetFinders,
+    ...orderFinders,
+    ...paymentFinders,
+    ...commerceFinders,
+    refusedTokens,
+    ...catalogFinders,
+    ...supportFinders,
+    ...ownFinders
+  ],
+  operators: readOperators,
+  ownsAddresses
+}

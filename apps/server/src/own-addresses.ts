@@ -1,0 +1,21 @@
+import { and, isNull, sql } from 'drizzle-orm'
+import { servers } from './domains/fleet/tables.ts'
+import { cidrs } from './domains/inventory/tables.ts'
+import type { Executor } from './infra/db/client.ts'
+
+/** Are some of these addresses the shop's own: a server's, or of a range that is or was leased out? Joins tables of two domains. */
+export async function ownsAddresses(db: Executor, addresses: readonly string[]): Promise<boolean> {
+  const asked = sql`any (${sql.param([...addresses])}::inet[])`
+  const [server] = await db
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(isNull(servers.deletedAt), sql`${servers.ip} = ${asked}`))
+    .limit(1)
+  if (server) return true
+  const [range] = await db
+    .select({ id: cidrs.id })
+    .from(cidrs)
+    .where(and(isNull(cidrs.deletedAt), sql`${cidrs.cidr} >>= ${asked}`))
+    .limit(1)
+  return range !== undefined
+}

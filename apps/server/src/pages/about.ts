@@ -1,0 +1,133 @@
+import { pagePaths, type PageId } from '@netlet/contract/pages'
+import { matchesPath } from './match.ts'
+import type { PageHead } from '../infra/http/page-head.ts'
+import type { Advertised } from '../domains/catalog/index.ts'
+
+/** What a page is about is found out by these. */
+export type Facts = {
+  /** Without a trailing slash. */
+  publicUrl: string
+  /** ISO 4217 */
+  currency: () => Promise<string>
+  product: (id: number) => Promise<Advertised | undefined>
+}
+
+const NAME = 'Netlet'
+const LEAD = 'Lease proxy IP addresses in blocks, by the month, with the access rules you need.'
+/** Characters: search engines show no more. */
+const LONGEST = 160
+
+const WORDS: Partial<Record<PageId, { title: string; description: string }>> = {
+  home: { title: 'IP addresses to lease, by the block and by the month', description: LEAD },
+  product: {
+    title: 'Products',
+    description: 'All plans: locations, numbers of addresses, access rules and prices.'
+  },
+  publicRewards: {
+    title: 'Rewards',
+    description: 'Level points with every payment and friend, and coins to exchange for gift cards.'
+  },
+  support: {
+    title: 'Support',
+    description: 'Answers to frequent questions, the community chat, and a form to write to us.'
+  },
+  status: {
+    title: 'Status',
+    description: 'How each location does now and did in the last 90 days, incidents, and mails about them.'
+  },
+  login: { title: 'Login', description: LEAD },
+  createAccount: { title: 'Create account', description: LEAD }
+}
+
+const POLICIES = [
+  { id: '1', title: 'Privacy Policy', description: 'Which data the shop keeps, what for, and for how long.' },
+  {
+    id: '2',
+    title: 'Refund Policy',
+    description: 'Digital goods: all sales are final, without refunds or replacements.'
+  }
+] as const
+const TERMS = { id: '3', title: 'Terms of Use', description: 'The terms under which plans are leased and used.' }
+
+/** Pages that say nothing to those who do not come by a link of their own. */
+const UNLISTED: PageId[] = ['unsubscribe', 'empty']
+
+/** Addresses that lead on to a dashboard's first page. */
+const ENTRANCES = ['/dashboard', '/dashboard/index']
+
+/** The pages that search engines are told of, beside those of products. */
+export const LISTED = [
+  '/',
+  '/product',
+  '/rewards',
+  '/support',
+  '/status',
+  ...[...POLICIES, TERMS].map(({ id }) => `/policy?id=${id}`)
+]
+
+/**
+ * What an address is about, as search engines and programs that show links read it.
+ * @param url path and query as they were asked for
+ */
+export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
+  const [pathname = '/', query] = url.split('?', 2)
+  const searchParams = new URLSearchParams(query)
+  const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname
+  const at = (canonical: string) => facts.publicUrl + canonical
+  const image = at('/share.png')
+  const found = Object.entries(pagePaths).find(([, pattern]) => matchesPath(pattern, path))
+  if (!found) {
+    if (ENTRANCES.includes(path)) return { status: 200, title: NAME, description: LEAD, indexed: false }
+    return { status: 404, title: `There is no such page · ${NAME}`, description: LEAD, indexed: false }
+  }
+  const id = found[0] as PageId
+  if (id === 'policy') {
+    const policy = POLICIES.find(one => one.id === searchParams.get('id')) ?? TERMS
+    const { title, description } = policy
+    return { status: 200, title: `${title} · ${NAME}`, description, canonical: at(`/policy?id=${policy.id}`), image }
+  }
+  const asked = searchParams.get('id')
+  if (id === 'product' && asked !== null) return aboutProduct(asked, facts, image)
+  const words = WORDS[id]
+  if (!words || UNLISTED.includes(id)) return { status: 200, title: NAME, description: LEAD, indexed: false }
+  return { status: 200, ...words, title: `${words.title} · ${NAME}`, canonical: at(path), image }
+}
+
+async function aboutProduct(asked: string, facts: Facts, image: string): Promise<PageHead> {
+  const id = /^[1-9]\d{0,14}$/.test(asked) ? Number(asked) : undefined
+  const product = id === undefined ? undefined : await facts.product(id)
+  if (!product) return { status: 404, title: `This product is not sold · ${NAME}`, description: LEAD, indexed: false }
+  const canonical = `${facts.publicUrl}/product?id=${product.id}`
+  const description = shortened(product.description || LEAD)
+  const data = {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    name: product.name,
+    description,
+    url: canonical,
+    ...(product.imageUrl ? { image: product.imageUrl } : {}),
+    offers: {
+      '@type': 'AggregateOffer',
+      lowPrice: product.from,
+      highPrice: product.to,
+      offerCount: product.offers,
+      priceCurrency: await facts.currency(),
+      url: canonical
+    }
+  }
+  return {
+    status: 200,
+    title: `${product.name} · ${NAME}`,
+    description,
+    canonical,
+    image: product.imageUrl ?? image,
+    type: 'product',
+    data
+  }
+}
+
+/** One line, ended at a word. */
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).replace(/\s\S*$/, '')}…`
+}

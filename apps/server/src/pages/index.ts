@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { advertisedProduct, productsOnSale } from '../domains/catalog/index.ts'
+import { readSettings } from '../domains/settings/index.ts'
+import type { AppContext } from '../infra/context.ts'
+import type { PageHead } from '../infra/http/page-head.ts'
+import { aboutPage, LISTED } from './about.ts'
+
+/** A sitemap may have 50,000 addresses. */
+const MOST = 49_000
+
+/** Milliseconds: whoever opens a page does not wait longer for what only programs read. */
+const PATIENCE = 1000
+
+/** What each page is about: see {@link aboutPage}. Without the database a page says less, and opens all the same. */
+export function pageAbout(ctx: AppContext): (url: string) => Promise<PageHead> {
+  const facts = {
+    publicUrl: baseOf(ctx),
+    currency: async () => (await readSettings(ctx.db, ctx.secrets)).shop_currency,
+    product: (id: number) => advertisedProduct(ctx.db, id)
+  }
+  return async url => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, fail) => {
+      timer = setTimeout(() => fail(new Error('the database did not say in time what the page is about')), PATIENCE)
+    })
+    try {
+      return await Promise.race([aboutPage(url, facts), late])
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'a page was sent without what it is about')
+      return { status: 200, title: 'Netlet', description: '' }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** What search engines ask for: which pages there are, and which they are to leave alone. */
+export function searchEngineRoutes(app: FastifyInstance, ctx: AppContext): void {
+  const base = baseOf(ctx)
+  app.get('/robots.txt', (_request, reply) =>
+    reply
+      .type('text/plain; charset=utf-8')
+      .send(`User-agent: *\nDisallow: /api/\nDisallow: /dashboard\n\nSitemap: ${base}/sitemap.xml\n`)
+  )
+  app.get('/sitemap.xml', async (_request, reply) => {
+    const products = (await productsOnSale(ctx.db, MOST)).map(id => `/product?id=${id}`)
+    const entries = [...LISTED, ...products].map(path => `<url><loc>${base}${path}</loc></url>`)
+    return reply
+      .type('application/xml; charset=utf-8')
+      .header('cache-control', 'public, max-age=300')
+      .send(
+        `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join('\n')}\n</urlset>\n`
+      )
+  })
+}
+
+const baseOf = ({ config }: AppContext) => config.publicUrl.replace(/\/$/, '')

@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pagePaths } from '@netlet/contract/pages'
+import { sql } from 'drizzle-orm'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { products } from '../domains/catalog/tables.ts'
+import { createApp } from '../infra/http/app.ts'
+import { serveWeb } from '../infra/http/web.ts'
+import { startStockedShop, type StockedShop } from '../api/stocked-shop.fixture.ts'
+import { pageAbout, searchEngineRoutes } from './index.ts'
+
+const BUILT = `<!doctype html><html><head><meta charset="utf-8" />
+    <meta name="description" content="built" />
+    <title>Built</title></head><body></body></html>`
+let shop: StockedShop
+let app: FastifyInstance
+let folder: string
+let base: string
+let productId: number
+
+beforeAll(async () => {
+  shop = await startStockedShop()
+  folder = await mkdtemp(join(tmpdir(), 'netlet-pages-'))
+  await writeFile(join(folder, 'index.html'), BUILT)
+  app = await createApp({ log: pino({ level: 'silent' }), trustProxy: false })
+  searchEngineRoutes(app, shop.ctx)
+  await serveWeb(app, { demo: false, secureCookies: false }, { about: pageAbout(shop.ctx), folder })
+  base = shop.ctx.config.publicUrl.replace(/\/$/, '')
+  const [product] = await shop.ctx.db.select({ id: products.id }).from(products).limit(1)
+  productId = product?.id ?? 0
+})
+afterAll(async () => {
+  await app?.close()
+  await shop?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const open = async (url: string) => {
+  const { statusCode, body } = await app.inject({ url })
+  return {
+    status: statusCode,
+    title: /<title>(.*?)<\/title>/.exec(body)?.[1],
+    canonical: /<link rel="canonical" href="(.*?)">/.exec(body)?.[1],
+    indexed: !body.includes('content="noindex"'),
+    body
+  }
+}
+
+test.each([
+  ['/', 'IP addresses to lease, by the block and by the month · Netlet', '/'],
+  ['/?utm=1', 'IP addresses to lease, by the block and by the month · Netlet', '/'],
+  ['/product', 'Products · Netlet', '/product'],
+  ['/product/', 'Products · Netlet', '/product'],
+  ['/product?parId=3', 'Products · Netlet', '/product'],
+  ['/support', 'Support · Netlet', '/support'],
+  ['/status?incident=7', 'Status · Netlet', '/status'],
+  ['/policy?id=1', 'Privacy Policy · Netlet', '/policy?id=1'],
+  ['/policy?id=2', 'Refund Policy · Netlet', '/policy?id=2'],
+  ['/policy?id=other', 'Terms of Use · Netlet', '/policy?id=3']
+])('%s says what it is about, and what its one address is', async (url, title, canonical) => {
+  const page = await open(url)
+  expect(page).toMatchObject({ status: 200, title, canonical: base + canonical, indexed: true })
+  expect(page.body).toContain('<meta property="og:image" content="')
+  expect(page.body.match(/<meta name="description"/g)).toHaveLength(1)
+})
+
+test.each(['/nothing', '/dashboard/nothing', '/dashboard/index/orders/a/b', '/..%2f..%2fetc/passwd', '/x?id=1'])(
+  '%s is the app with a 404, since nothing is there',
+  async url => expect(await open(url)).toMatchObject({ status: 404, indexed: false, canonical: undefined })
+)
+
+test('every screen of the app is there, and search engines leave the dashboards alone', async () => {
+  for (const pattern of Object.values(pagePaths)) {
+    const paths = [pattern.replaceAll(/:\w+\??/g, '7'), pattern.replace(/\/:\w+\?$/, '')]
+    for (const path of paths.filter(one => !/\/:/.test(one))) {
+      const page = await open(path)
+      expect([path, page.status]).toEqual([path, 200])
+      if (path.startsWith('/dashboard')) expect([path, page.indexed]).toEqual([path, false])
+    }
+  }
+  expect(await open('/dashboard')).toMatchObject({ status: 200, indexed: false })
+})
+
+test('a product on sale is described for search engines, whatever its texts hold', async () => {
+  const { db } = shop.ctx
+  await db
+    .update(products)
+    .set({ name: 'A "quoted" </title><script>x()</script> & $& plan', description: `${'word '.repeat(60)}</script>` })
+    .where(sql`${products.id} = ${productId}`)
+  const page = await open(`/product?id=${productId}`)
+  expect(page).toMatchObject({ status: 200, indexed: true, canonical: `${base}/product?id=${productId}` })
+  expect(page.title).toBe(
+    'A &quot;quoted&quot; &lt;/title&gt;&lt;script&gt;x()&lt;/script&gt; &amp; $&amp; plan · Netlet'
+  )
+  const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(page.body) ?? []
+  const data = JSON.parse(json) as { name: string; description: string; offers: Record<string, unknown> }
+  expect(data).toMatchObject({ '@type': 'Product', name: 'A "quoted" </title><script>x()</script> & $& plan' })
+  expect(data.description.length).toBeLessThanOrEqual(160)
+  expect(data.offers).toMatchObject({ priceCurrency: 'USD', lowPrice: expect.stringMatching(/^\d+\.\d\d$/) })
+  expect(page.body.match(/<script/g)).toHaveLength(1)
+})
+
+test.each(['0', '-1', '1e9', 'abc', '99999999', '9'.repeat(30), ''])('a product id of %j is a 404', async id =>
+  expect(await open(`/product?id=${id}`)).toMatchObject({ status: 404, indexed: false })
+)
+
+test('the sitemap has the public pages and the products on sale', async () => {
+  const { statusCode, headers, body } = await app.inject({ url: '/sitemap.xml' })
+  expect([statusCode, headers['content-type']]).toEqual([200, 'application/xml; charset=utf-8'])
+  const found = [...body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, loc]) => loc)
+  expect(found).toContain(`${base}/`)
+  expect(found).toContain(`${base}/product?id=${productId}`)
+  for (const loc of found) expect([loc, (await open(String(loc).slice(base.length))).status]).toEqual([loc, 200])
+  await shop.ctx.db.update(products).set({ active: false })
+  expect((await app.inject({ url: '/sitemap.xml' })).body).not.toContain('/product?id=')
+  expect(await open(`/product?id=${productId}`)).toMatchObject({ status: 404 })
+  expect((await app.inject({ url: '/robots.txt' })).body).toContain(`Sitemap: ${base}/sitemap.xml`)
+})
+
+test('a page opens without the database, too', async () => {
+  const about = pageAbout({
+    ...shop.ctx,
+    db: {
+      select: () => {
+        throw new Error('gone')
+      }
+    } as never
+  })
+  expect(await about('/product?id=1')).toMatchObject({ status: 200, title: 'Netlet' })
+})

@@ -1,0 +1,73 @@
+import type { ClientAccess } from '@netlet/contract'
+import { screen, waitFor } from '@testing-library/react'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { renderAt, setWidth } from '../../testing/render.tsx'
+import { customer, order } from '../../testing/shapes.ts'
+import { ClientAccessButton } from './client-access.tsx'
+
+const current: ClientAccess = {
+  access: 'password',
+  client_ips: [],
+  changed_at: null,
+  version: 'v1',
+  your_address: '203.0.113.9',
+  is_pending: false
+}
+const open = async () => {
+  const rendered = renderAt(<ClientAccessButton order={order} />, { at: '/x', route: '/x', user: customer })
+  await rendered.user.click(screen.getByRole('button', { name: 'Client access' }))
+  return rendered
+}
+const kind = () => screen.findByLabelText('Clients are let in by')
+
+describe("who may use an order's proxies", () => {
+  beforeEach(() => answer(orders.clientAccess, current))
+
+  it('is chosen, and listed with the present address at hand, on a phone too', async () => {
+    setWidth(360)
+    answer(orders.setClientAccess, current)
+    const { user } = await open()
+    await user.selectOptions(await kind(), 'Their address, without a password')
+    expect(screen.getByText('Listed addresses need no password. All others need it.')).toBeTruthy()
+    await user.type(screen.getByLabelText('Addresses'), '198.51.100.0/28, 198.51.100.77')
+    await user.click(screen.getByRole('button', { name: 'Add my present address (203.0.113.9)' }))
+    expect(screen.getByRole('button', { name: /present address/ }).hasAttribute('disabled')).toBe(true)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.setClientAccess)).toMatchObject([
+        {
+          params: { id: '7' },
+          body: {
+            access: 'address',
+            client_ips: ['198.51.100.0/28', '198.51.100.77', '203.0.113.9'],
+            version: 'v1'
+          }
+        }
+      ])
+    )
+    await waitFor(() => expect(screen.queryByLabelText('Addresses')).toBeNull())
+  })
+
+  it('says which line does not fit, and keeps what was typed', async () => {
+    const { user } = await open()
+    await user.selectOptions(await kind(), 'Password and address')
+    await user.type(screen.getByLabelText('Addresses'), '0.0.0.0/0')
+    const errors = { client_ips: '0.0.0.0/0 is too wide: at most a /24 of IPv4, or a /48 of IPv6' }
+    answerRefused(orders.setClientAccess, 'wide_client', { params: { line: '0.0.0.0/0' }, data: { errors } })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect((await screen.findByRole('alert')).textContent).toBe(errors.client_ips)
+    expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('0.0.0.0/0')
+  })
+
+  it('shows what another saved meanwhile', async () => {
+    const { user } = await open()
+    await user.selectOptions(await kind(), 'Password and address')
+    answerRefused(orders.setClientAccess, 'stale')
+    answer(orders.clientAccess, { ...current, access: 'address', client_ips: ['192.0.2.7/32'], version: 'v2' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('changed meanwhile')
+    await waitFor(() => expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('192.0.2.7/32'))
+  })
+})

@@ -1,0 +1,27 @@
+import type { Order } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { IconShieldLock } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useT } from '../../i18n/account.ts'
+import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
+import { hasProxies } from '../../kit/order-may.ts'
+
+/** The button to say how clients of an order's proxies are let in, and the dialog behind it. */
+export function ClientAccessButton({ order }: { order: Order | undefined }) {
+  const t = useT()
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<IconShieldLock size={16} aria-hidden />}
+        disabled={!order || !hasProxies(order)}
+        onClick={() => setOpen(true)}
+      >
+        {t('clients.open')}
+      </Button>
+      {order && open && <ClientAccessDialog orderId={order.id} onClose={() => setOpen(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+import { WEBHOOK_FAILURES } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { webhooks } from '../../api/routes.ts'
+import en from '../../i18n/account.en.json'
+import { endpoint, failed, failedDetail } from '../../kit/webhooks/webhooks.fixture.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer, pageOf } from '../../testing/shapes.ts'
+import { Webhooks } from './webhooks.tsx'
+
+const open = (user = customer) => renderAt(<Webhooks />, { at: '/dashboard/index/setting', user })
+
+describe('the webhooks of a customer', () => {
+  it('are added with the events that are chosen, and the secret is shown once', async () => {
+    answer(webhooks.endpoints, [])
+    answerRefused(webhooks.createEndpoint, 'webhook_not_https', {
+      data: { errors: { url: 'Enter an address that starts with https://' } }
+    })
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Add endpoint' }))
+    const form = within(screen.getByRole('dialog', { name: 'Add endpoint' }))
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    expect(await form.findByText('Must be a web address, such as https://example.com')).toBeTruthy()
+    await user.type(form.getByLabelText('Address'), 'http://hooks.example.com/netlet')
+    await user.click(form.getByRole('checkbox', { name: 'Order expired' }))
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    expect(await form.findByText('Enter an address that starts with https://')).toBeTruthy()
+    answer(webhooks.createEndpoint, { ...endpoint, secret: 'whsec_abc' })
+    answer(webhooks.endpoints, [endpoint])
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('whsec_abc')).toBeTruthy()
+    expect(requestsOf(webhooks.createEndpoint).at(-1)?.body).toMatchObject({
+      events: ['order.delivered', 'order.expiring', 'proxies.changed', 'credentials.changed']
+    })
+    await user.click(screen.getByRole('button', { name: 'Done' }))
+    expect(screen.queryByText('whsec_abc')).toBeNull()
+    expect(await screen.findByText(endpoint.url)).toBeTruthy()
+  })
+
+  it('are tried out, and their log says what came back', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    answer(webhooks.testEndpoint, { delivery_id: 11 })
+    answer(webhooks.deliveries, pageOf(failed))
+    answer(webhooks.delivery, failedDetail)
+    answer(webhooks.resend, null)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Test: CI' }))
+    expect(await screen.findByText('Answered 503')).toBeTruthy()
+    expect(requestsOf(webhooks.deliveries).at(-1)?.query).toMatchObject({ endpoint_id: '4' })
+    await user.click(screen.getByRole('button', { name: 'Show' }))
+    expect(await screen.findByText('down for maintenance')).toBeTruthy()
+    expect(screen.getByText('The name leads to an address that is not public')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Send again' }))
+    await waitFor(() => expect(requestsOf(webhooks.resend)).toHaveLength(1))
+    for (const why of WEBHOOK_FAILURES) expect(`hooks.why.${why}` in en, why).toBe(true)
+  })
+
+  it('say why one was switched off, and cannot be changed by an administrator who looks at them', async () => {
+    answer(webhooks.endpoints, [{ ...endpoint, enabled: false, off_reason: 'failing' }])
+    open({ ...customer, impersonated_by: 'boss' })
+    expect(await screen.findByText('Switched off after days of failures')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Add endpoint' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'New secret: CI' })).toBeNull()
+  })
+})

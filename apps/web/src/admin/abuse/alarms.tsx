@@ -1,0 +1,104 @@
+import type { AbuseAlarm } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { Link, useLocation } from 'react-router'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { fleet, home } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { numberText } from '../../kit/number.ts'
+import { Ago } from '../../kit/time.tsx'
+import { useCommand, WorkButton } from '../kit/index.ts'
+
+/** Its name in the address: `#abuse` leads to it. */
+const ID = 'abuse'
+/** Milliseconds between two looks: servers are asked each minute. */
+const EVERY = 60_000
+
+type Props = {
+  /** Of one server or order, those that somebody took notice of too; else all that wait for somebody. */
+  of?: { server_id: number } | { order_id: number }
+  /** Say nothing where there is none. */
+  quiet?: boolean
+}
+
+/** Signs of abuse that agents told of, each with its order, and the button that takes notice of it. */
+export function AbuseAlarms({ of, quiet = false }: Props) {
+  const t = useT()
+  const { mayCall } = useMay()
+  const { data, isPending, error, refetch } = useQuery({
+    ...read(fleet.alarms, { query: of ?? {} }),
+    refetchInterval: EVERY,
+    enabled: mayCall(fleet.alarms)
+  })
+  const place = useRef<HTMLElement>(null)
+  const { hash } = useLocation()
+  const loaded = data !== undefined
+  useEffect(() => {
+    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
+  }, [hash, loaded])
+  if (!mayCall(fleet.alarms) || (quiet && !error && !data?.alarms.length)) return null
+  const columns: Column<AbuseAlarm>[] = [
+    { key: 'kind', title: t('abuse.kind'), lead: true, render: row => t(`abuse.is.${row.kind}`) },
+    {
+      key: 'order',
+      title: t('abuse.order'),
+      render: row =>
+        row.order_id === null ? (
+          <span className="mono">{row.username}</span>
+        ) : (
+          <Link className="mono" to={`/dashboard/index/order/${row.order_id}`}>
+            {row.username}
+          </Link>
+        )
+    },
+    {
+      key: 'server',
+      title: t('abuse.server'),
+      render: row => <Link to={`/dashboard/index/servers?detail=${row.server_id}`}>{row.server}</Link>
+    },
+    { key: 'subject', title: t('abuse.subject'), render: row => <span className="mono">{row.subject}</span> },
+    { key: 'count', title: t('abuse.count'), align: 'end', render: row => numberText(row.count) },
+    { key: 'since', title: t('abuse.since'), render: row => <Ago at={row.started_at} /> },
+    { key: 'last', title: t('abuse.last'), render: row => <Ago at={row.last_at} /> },
+    { key: 'actions', title: t('list.actions'), hidden: true, render: row => <Acknowledge alarm={row} /> }
+  ]
+  return (
+    <section ref={place} id={ID} aria-label={t('abuse.title')}>
+      <h3>{t('abuse.title')}</h3>
+      <DataTable
+        label={t('abuse.title')}
+        columns={columns}
+        rows={data?.alarms}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('abuse.none'), body: t('abuse.noneHint') }}
+      />
+    </section>
+  )
+}
+
+function Acknowledge({ alarm }: { alarm: AbuseAlarm }) {
+  const t = useT()
+  const { mayCall } = useMay()
+  const acknowledge = useCommand(fleet.acknowledgeAlarm, {
+    invalidate: [fleet.alarms, home.attention],
+    success: t('abuse.acknowledged')
+  })
+  if (alarm.acknowledged_by !== null)
+    return <span className="dim">{t('abuse.by', { who: alarm.acknowledged_by })}</span>
+  if (!mayCall(fleet.acknowledgeAlarm)) return null
+  return (
+    <WorkButton
+      size="compact-sm"
+      variant="default"
+      working={acknowledge.running}
+      onClick={() => void acknowledge.run({ params: { id: alarm.id } })}
+    >
+      {t('abuse.acknowledge')}
+    </WorkButton>
+  )
+}

@@ -1,0 +1,34 @@
+import type { Incident } from '@netlet/contract'
+import { INCIDENT_SEVERITIES, INCIDENT_STATES, isEnded, type IncidentSeverity } from '@netlet/contract/status-states'
+import { NativeSelect } from '@mantine/core'
+import { useT } from '../../i18n/status.ts'
+import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
+import type { FieldProps } from '../kit/index.ts'
+
+type Props = { incident: Incident }
+
+const TONES: Record<IncidentSeverity, Tone> = { minor: 'wait', major: 'wait', critical: 'bad', maintenance: 'busy' }
+
+export function SeverityCell({ incident: { severity } }: Props) {
+  return useT()(`severity.${severity}`)
+}
+
+export function StateCell({ incident: { severity, state } }: Props) {
+  const t = useT()
+  return <StateBadge tone={isEnded(state) ? 'good' : TONES[severity]}>{t(`state.${state}`)}</StateBadge>
+}
+
+const nothing = { value: '', label: '' }
+
+/** The words of severities and states are those of the status page. */
+export function SeverityInput(props: FieldProps) {
+  const t = useT()
+  const options = INCIDENT_SEVERITIES.map(value => ({ value, label: t(`severity.${value}`) }))
+  return <NativeSelect data={[nothing, ...options]} {...props} />
+}
+
+export function StateInput(props: FieldProps) {
+  const t = useT()
+  const options = INCIDENT_STATES.map(value => ({ value, label: t(`state.${value}`) }))
+  return <NativeSelect data={[nothing, ...options]} {...props} />
+}

@@ -1,0 +1,127 @@
+import type { Notice, NoticeChannel, NoticeSend } from '@netlet/contract'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { Ago, Moment } from '../../kit/time.tsx'
+import classes from './notices.module.css'
+
+/** What it says, in the reader's language, and the way to the rows behind it. */
+export function Title({ row }: { row: Notice }) {
+  const language = useLanguage()
+  return <Link to={row.path}>{row.title[language]}</Link>
+}
+
+export function Severity({ row: { severity } }: { row: Pick<Notice, 'severity'> }) {
+  const t = useT()
+  return (
+    <span className={classes.severity} data-severity={severity}>
+      {t(`notices.severityOf.${severity}`)}
+    </span>
+  )
+}
+
+export function Cause({ row: { cause } }: { row: Pick<Notice, 'cause'> }) {
+  const t = useT()
+  return <>{t(`notices.causeOf.${cause}`)}</>
+}
+
+/** Open or over, and whether somebody has taken notice or muted it. */
+export function State({ row }: { row: Notice }) {
+  const t = useT()
+  const muted = row.muted_until !== null && row.state === 'open' && Date.parse(row.muted_until) > Date.now()
+  return (
+    <>
+      {t(`notices.is.${row.state}`)}
+      {row.closed_at && (
+        <div className="dim">
+          <Ago at={row.closed_at} />
+        </div>
+      )}
+      {row.acknowledged_by && <div className="dim">{t('notices.seenBy', { by: row.acknowledged_by })}</div>}
+      {muted && row.muted_until && (
+        <div className="dim">
+          {t('notices.mutedUntil')} <Moment at={row.muted_until} />
+        </div>
+      )}
+    </>
+  )
+}
+
+const OUTCOMES = ['sent', 'waiting', 'failed', 'skipped'] as const
+
+/** What came of telling it: how often each outcome. */
+export function Told({ row: { sends } }: { row: Notice }) {
+  const t = useT()
+  const some = OUTCOMES.filter(state => sends[state] > 0)
+  if (some.length === 0) return <>{t('notices.untold')}</>
+  return (
+    <>
+      {some.map(state => (
+        <div key={state} className={state === 'failed' ? classes.failed : undefined}>
+          {t(`notices.sendIs.${state}`)}: <span className="num">{sends[state]}</span>
+        </div>
+      ))}
+    </>
+  )
+}
+
+/** Why a message did not get there, and what the other side said. */
+export function Failure({
+  of: { failure, status, detail }
+}: {
+  of: Pick<NoticeSend, 'failure' | 'status' | 'detail'>
+}) {
+  const t = useT()
+  if (!failure) return null
+  return (
+    <div className={classes.failed}>
+      {t(`notices.why.${failure}`, { status: status ?? '–' })}
+      {detail && <div className="dim">{detail}</div>}
+    </div>
+  )
+}
+
+/** Where a channel leads: a host, or whom. */
+export function Target({ row }: { row: NoticeChannel }) {
+  const t = useT()
+  if (row.kind !== 'mail') return <span className="mono">{row.host}</span>
+  return (
+    <>{row.user_ids.length === 0 ? t('notice-channels.everyone') : row.user_ids.map(({ name }) => name).join(', ')}</>
+  )
+}
+
+export function Kind({ row: { kind } }: { row: Pick<NoticeChannel, 'kind'> }) {
+  const t = useT()
+  return <>{t(`notice-channels.kindOf.${kind}`)}</>
+}
+
+/** What is told there at once; the rest is in the digest, where it gets one. */
+export function Tells({ row }: { row: NoticeChannel }) {
+  const t = useT()
+  const told = (['critical', 'warning', 'info'] as const).filter(severity => row[`tell_${severity}`])
+  return (
+    <>
+      {told.map(severity => t(`notices.severityOf.${severity}`)).join(', ') || '–'}
+      {row.digest && <div className="dim">{t('notice-channels.withDigest')}</div>}
+    </>
+  )
+}
+
+export function ChannelState({ row }: { row: NoticeChannel }) {
+  const t = useT()
+  if (!row.enabled) return <>{t('notice-channels.off')}</>
+  if (row.failing_since && row.failure)
+    return (
+      <div className={classes.failed}>
+        {t('notice-channels.failingSince')} <Ago at={row.failing_since} />
+        <div>{t(`notices.why.${row.failure}`, { status: '' })}</div>
+      </div>
+    )
+  return row.last_sent_at ? (
+    <>
+      {t('notice-channels.lastSent')} <Ago at={row.last_sent_at} />
+    </>
+  ) : (
+    <>{t('notice-channels.unused')}</>
+  )
+}

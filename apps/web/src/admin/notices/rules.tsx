@@ -1,0 +1,187 @@
+import type { ShownNoticeRules } from '@netlet/contract'
+import { NOTICE_CAUSE_NAMES, NOTICE_SEVERITIES, thresholdOf, type NoticeCause } from '@netlet/contract/notice-causes'
+import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { notices, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { AuditLink, FormAlert, May, sayDone, useLeaveGuard, WorkButton } from '../kit/index.ts'
+import classes from './notices.module.css'
+import { StockLevels } from './stock-levels.tsx'
+
+type Rules = Omit<ShownNoticeRules, 'version'>
+type Edit = (change: Partial<Rules>) => void
+
+/** Causes with severity and threshold, quiet hours, and the digest. */
+export function NoticeRulesPart() {
+  const { data, error, refetch } = useQuery(read(notices.rules))
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={420} />
+  return <RulesForm loaded={data} />
+}
+
+function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
+  const t = useT()
+  const [base, setBase] = useState(loaded)
+  const [typed, setTyped] = useState<Partial<Rules>>({})
+  const [failure, setFailure] = useState('')
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const [saving, setSaving] = useState(false)
+  const dirty = Object.keys(typed).length > 0
+  if (!dirty && loaded.version !== base.version) setBase(loaded)
+  useLeaveGuard(dirty)
+  const now: Rules = { ...base, ...typed }
+  const edit: Edit = change => setTyped(before => ({ ...before, ...change }))
+  const discard = () => {
+    setTyped({})
+    setErrors({})
+    setFailure('')
+    setBase(loaded)
+  }
+  const save = async () => {
+    setSaving(true)
+    setFailure('')
+    setErrors({})
+    try {
+      const saved = await call(notices.saveRules, { body: { ...now, version: base.version } })
+      setBase(saved)
+      setTyped({})
+      const invalidate = [notices.rules, notices.notices, settings.audit]
+      sayDone(t('noticeRules.saved'), { undo: undefined, what: undefined, invalidate })
+      await refresh(...invalidate)
+    } catch (error) {
+      const current = error instanceof ApiError ? (error.refusal.current as ShownNoticeRules | undefined) : undefined
+      if (current) setBase(current)
+      setErrors(fieldTexts(error))
+      setFailure(failureText(error))
+    } finally {
+      setSaving(false)
+    }
+  }
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <FormAlert failure={failure} stale={[]} labelOf={name => name} onTake={discard} />
+      <Times now={now} edit={edit} errors={errors} />
+      <fieldset className={`card ${classes.group}`}>
+        <legend className={classes.legend}>{t('noticeRules.causes')}</legend>
+        <ul className={classes.causes}>
+          {NOTICE_CAUSE_NAMES.map(cause => (
+            <CauseRow key={cause} cause={cause} now={now} edit={edit} error={errors[`causes.${cause}.threshold`]} />
+          ))}
+        </ul>
+      </fieldset>
+      <StockLevels levels={now.stock} onChange={stock => edit({ stock })} />
+      <div className={classes.foot}>
+        <May make={notices.saveRules}>
+          <WorkButton type="submit" working={saving}>
+            {t('form.save')}
+          </WorkButton>
+        </May>
+        {dirty && (
+          <Button variant="default" onClick={discard}>
+            {t('webSettings.discard')}
+          </Button>
+        )}
+        <AuditLink of="notice" id="rules" />
+      </div>
+    </form>
+  )
+}
+
+type PartProps = { now: Rules; edit: Edit }
+
+function Times({ now, edit, errors }: PartProps & { errors: Record<string, string> }) {
+  const t = useT()
+  const hours = Array.from({ length: 24 }, (_, hour) => ({
+    value: String(hour),
+    label: `${String(hour).padStart(2, '0')}:00`
+  }))
+  const input = (name: 'time_zone' | 'quiet_from' | 'quiet_until') => ({
+    label: t(`noticeRules.${name}`),
+    value: now[name],
+    error: errors[name],
+    autoComplete: 'off',
+    onChange: (event: { currentTarget: { value: string } }) => edit({ [name]: event.currentTarget.value })
+  })
+  return (
+    <fieldset className={`card ${classes.group}`}>
+      <legend className={classes.legend}>{t('noticeRules.times')}</legend>
+      <div className={classes.fields}>
+        <TextInput {...input('time_zone')} description={t('noticeRules.zoneHelp')} spellCheck={false} />
+        <Switch
+          label={t('noticeRules.quiet_hours')}
+          description={t('noticeRules.quietHelp')}
+          checked={now.quiet_hours}
+          onChange={event => edit({ quiet_hours: event.currentTarget.checked })}
+        />
+        <TextInput {...input('quiet_from')} type="time" />
+        <TextInput {...input('quiet_until')} type="time" />
+        <NativeSelect
+          label={t('noticeRules.digest_hour')}
+          data={hours}
+          value={String(now.digest_hour)}
+          onChange={event => edit({ digest_hour: Number(event.currentTarget.value) })}
+        />
+        <TextInput
+          label={t('noticeRules.repeat_hours')}
+          description={t('noticeRules.repeatHelp')}
+          inputMode="numeric"
+          value={String(now.repeat_hours)}
+          error={errors['repeat_hours']}
+          onChange={event => edit({ repeat_hours: numberOf(event.currentTarget.value) })}
+        />
+      </div>
+    </fieldset>
+  )
+}
+
+/** Digits alone: what is no number cannot be typed. */
+const numberOf = (value: string): number => Number(value.replace(/\D/g, '').slice(0, 7))
+
+function CauseRow({ cause, now, edit, error }: PartProps & { cause: NoticeCause; error: string | undefined }) {
+  const t = useT()
+  const setting = now.causes[cause]
+  const limits = thresholdOf(cause)
+  const name = t(`notices.causeOf.${cause}`)
+  const change = (part: Partial<typeof setting>) =>
+    edit({ causes: { ...now.causes, [cause]: { ...setting, ...part } } })
+  return (
+    <li>
+      <Switch
+        label={name}
+        checked={setting.enabled}
+        onChange={event => change({ enabled: event.currentTarget.checked })}
+      />
+      <NativeSelect
+        aria-label={t('noticeRules.severityOf', { name })}
+        data={NOTICE_SEVERITIES.map(value => ({ value, label: t(`notices.severityOf.${value}`) }))}
+        value={setting.severity}
+        onChange={event => change({ severity: event.currentTarget.value as typeof setting.severity })}
+      />
+      {limits ? (
+        <TextInput
+          aria-label={t('noticeRules.thresholdOf', { name })}
+          inputMode="numeric"
+          value={String(setting.threshold ?? 0)}
+          error={error}
+          rightSection={<span className={classes.unit}>{t(`noticeRules.unit.${limits.unit}`)}</span>}
+          rightSectionWidth="auto"
+          onChange={event => change({ threshold: numberOf(event.currentTarget.value) })}
+        />
+      ) : (
+        <span />
+      )}
+    </li>
+  )
+}

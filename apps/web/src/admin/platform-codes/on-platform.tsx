@@ -1,0 +1,90 @@
+import type { CodeKind, CodeState, Coupon } from '@netlet/contract'
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
+import type { Endpoint } from '../../api/client.ts'
+import { rewards } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
+import { column, May, oneOf, useCommand } from '../kit/index.ts'
+import classes from './on-platform.module.css'
+
+type Seen = Pick<Coupon, 'id' | 'platform_state' | 'platform_differs' | 'platform_problem'> & { code: string | null }
+
+const TONES: Record<CodeState, Tone> = {
+  unknown: 'off',
+  waiting: 'busy',
+  present: 'good',
+  differs: 'wait',
+  missing: 'bad',
+  refused: 'bad'
+}
+
+/** The states to filter by. */
+export const platformFilter = oneOf('platform_state', Object.keys(TONES), 'codes.state')
+
+/**
+ * What the platform has under a row's code, with the ways to look again and to create its discount there. Of a code that
+ * was used or handed out nothing is said.
+ */
+export const platformColumn = <R extends Seen>(
+  { kind, list }: { kind: CodeKind; list: Endpoint },
+  isOver: (row: R) => boolean
+) =>
+  column('platform_state', (row: R) =>
+    isOver(row) || !row.code || row.platform_state === null ? (
+      <span className="dim">–</span>
+    ) : (
+      <OnPlatform row={{ ...row, code: row.code }} state={row.platform_state} kind={kind} list={list} />
+    )
+  )
+
+type Props = { row: Seen & { code: string }; state: CodeState; kind: CodeKind; list: Endpoint }
+
+function OnPlatform({ row, state, kind, list }: Props) {
+  const t = useT()
+  const { id, code, platform_differs: differs, platform_problem: problem } = row
+  const note = problem ?? differs.map(one => t(`codes.differs.${one}`)).join(', ')
+  return (
+    <span className={classes.cell}>
+      <StateBadge tone={TONES[state]}>{t(`codes.state.${state}`)}</StateBadge>
+      <May make={rewards.codeOnPlatform}>
+        <Ask order={{ kind, id, act: 'check' }} code={code} list={list} />
+        {(state === 'missing' || state === 'differs' || state === 'refused') && (
+          <Ask order={{ kind, id, act: 'create' }} code={code} list={list} />
+        )}
+      </May>
+      {note && <small className={classes.note}>{note}</small>}
+    </span>
+  )
+}
+
+const ICONS = { check: IconCloudSearch, create: IconCloudUpload }
+
+function Ask({
+  order,
+  code,
+  list
+}: {
+  order: { kind: CodeKind; id: number; act: 'check' | 'create' }
+  code: string
+  list: Endpoint
+}) {
+  const t = useT()
+  const ask = useCommand(rewards.codeOnPlatform, { success: t('codes.asked'), invalidate: [list] })
+  const Icon = ICONS[order.act]
+  const label = t(`codes.${order.act}`)
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="md"
+        aria-label={`${label}: ${code}`}
+        aria-busy={ask.running}
+        onClick={() => void ask.run({ body: order })}
+      >
+        <Icon size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,104 @@
+import type { AccessProof } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { Link, useLocation } from 'react-router'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { fleet, home } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { useCommand, WorkButton } from '../kit/index.ts'
+
+/** Its name in the address: `#proofs` leads to it. */
+const ID = 'proofs'
+/** Milliseconds between two looks: what is open is tried again every three minutes. */
+const EVERY = 60_000
+
+/** Credentials that were tried and not as they should be, each with its order and server, and the button that takes notice of it. */
+export function ProofAlarms() {
+  const t = useT()
+  const { mayCall } = useMay()
+  const { data, isPending, error, refetch } = useQuery({
+    ...read(fleet.proofs, { query: {} }),
+    refetchInterval: EVERY,
+    enabled: mayCall(fleet.proofs)
+  })
+  const place = useRef<HTMLElement>(null)
+  const { hash } = useLocation()
+  const loaded = data !== undefined
+  useEffect(() => {
+    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
+  }, [hash, loaded])
+  if (!mayCall(fleet.proofs)) return null
+  const columns: Column<AccessProof>[] = [
+    { key: 'kind', title: t('proofs.what'), lead: true, render: row => t(`proofs.open.${row.kind}`) },
+    {
+      key: 'server',
+      title: t('proofs.server'),
+      render: row => <Link to={`/dashboard/index/servers?detail=${row.server_id}`}>{row.server}</Link>
+    },
+    {
+      key: 'order',
+      title: t('proofs.order'),
+      render: row => <Link to={`/dashboard/index/order/${row.order_id}`}>{row.order_id}</Link>
+    },
+    {
+      key: 'addresses',
+      title: t('proofs.addresses'),
+      render: row => <span className="mono">{row.prefixes.join(', ')}</span>
+    },
+    { key: 'answer', title: t('proofs.last'), render: row => <LastTry proof={row} /> },
+    { key: 'since', title: t('proofs.since'), render: row => <Ago at={row.asked_at} /> },
+    { key: 'actions', title: t('list.actions'), hidden: true, render: row => <Acknowledge proof={row} /> }
+  ]
+  return (
+    <section ref={place} id={ID} aria-label={t('proofs.title')}>
+      <h3>{t('proofs.title')}</h3>
+      <DataTable
+        label={t('proofs.title')}
+        columns={columns}
+        rows={data?.proofs}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('proofs.none'), body: t('proofs.noneHint') }}
+      />
+    </section>
+  )
+}
+
+function LastTry({ proof: { tries } }: { proof: AccessProof }) {
+  const t = useT()
+  const [last] = tries
+  if (!last) return null
+  const { answer, address, seen } = last
+  return (
+    <>
+      {t(`proofs.answer.${answer}`)} <span className="mono">{address}</span>
+      {seen !== null && seen !== address && <> {t('proofs.seenFrom', { address: seen })}</>}
+    </>
+  )
+}
+
+function Acknowledge({ proof }: { proof: AccessProof }) {
+  const t = useT()
+  const { mayCall } = useMay()
+  const acknowledge = useCommand(fleet.acknowledgeProof, {
+    invalidate: [fleet.proofs, home.attention],
+    confirm: { title: t('proofs.acknowledge'), body: t('proofs.acknowledgeBody'), danger: true },
+    success: t('proofs.acknowledged')
+  })
+  if (!mayCall(fleet.acknowledgeProof)) return null
+  return (
+    <WorkButton
+      size="compact-sm"
+      variant="default"
+      working={acknowledge.running}
+      onClick={() => void acknowledge.run({ params: { id: proof.id } })}
+    >
+      {t('proofs.acknowledge')}
+    </WorkButton>
+  )
+}

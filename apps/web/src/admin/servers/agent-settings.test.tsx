@@ -1,0 +1,84 @@
+import type { AgentSettingsPlan } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { readsOf } from '../../api/changes.ts'
+import { refresh } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { admin } from '../../testing/shapes.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
+import { AgentSettingsPanel } from './agent-settings.tsx'
+import { busy, dialog, noSettings, say } from './servers.fixture.tsx'
+
+const plan: AgentSettingsPlan = {
+  changes: [{ name: 'AGENT_WORKERS', from: '1', to: '4' }],
+  pending: 1,
+  effect: 'restarts',
+  connections: 1234,
+  overridden: ['AGENT_WORKERS'],
+  may_shut_out: false,
+  lines: 'AGENT_WORKERS=4\n'
+}
+const show = (as = admin) => renderScreen(<AgentSettingsPanel server={busy} />, { as })
+const field = (name: string) => screen.findByRole('textbox', { name })
+
+describe('the settings of an agent', () => {
+  it('are applied after what changes, what is overridden and what is cut was said', async () => {
+    answer(fleet.agentSettings, noSettings)
+    answer(fleet.planAgentSettings, plan)
+    answer(fleet.setAgentSettings, { ...noSettings, settings: { AGENT_WORKERS: '4' } })
+    const { user } = show()
+    const workers = await field('Workers')
+    expect(workers.getAttribute('placeholder')).toBe('1')
+    expect(screen.getByText(/Processes that share the proxy port.*Default: 1\..*local\.env, which wins/)).toBeTruthy()
+    await user.type(workers, '4')
+    await user.click(screen.getByRole('button', { name: 'Save and apply' }))
+    const asked = within(await dialog('Apply the settings on paris?'))
+    expect(asked.getByText(/open tunnels \(1,234\) are cut/)).toBeTruthy()
+    expect(asked.getByText(/local\.env, which wins: AGENT_WORKERS/)).toBeTruthy()
+    await say(user, 'YES')
+    const body = { settings: { AGENT_WORKERS: '4' }, apply: true, version: 'no settings' }
+    await waitFor(() => expect(requestsOf(fleet.setAgentSettings)).toMatchObject([{ body }]))
+  })
+
+  it('warn of a list that may leave the console out, and of a restart that nobody can rule out', async () => {
+    answer(fleet.agentSettings, noSettings)
+    answer(fleet.planAgentSettings, { ...plan, effect: 'unknown', may_shut_out: true })
+    const { user } = show()
+    await user.type(await field('Who reaches the management'), '203.0.113.7')
+    await user.click(screen.getByRole('button', { name: 'Save and apply' }))
+    const asked = within(await dialog('Apply the settings on paris?'))
+    expect(asked.getByText(/leaves it out, the console loses the server/)).toBeTruthy()
+    expect(asked.getByText(/open tunnels \(1,234\) may be cut/)).toBeTruthy()
+  })
+
+  it('are not sent where one makes no sense', async () => {
+    answer(fleet.agentSettings, noSettings)
+    const { user } = show()
+    await user.type(await field('Closed ports'), '25,x')
+    expect(await screen.findByText('Port numbers, with commas between them')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Save and apply' }))
+    expect(requestsOf(fleet.planAgentSettings)).toEqual([])
+  })
+
+  it('say that they are not applied only until the installation has applied them', async () => {
+    const saved = { ...noSettings, settings: { AGENT_WORKERS: '4' }, applied: {} }
+    answer(fleet.agentSettings, saved)
+    show()
+    expect(await screen.findByText('Saved settings are not applied on the server yet.')).toBeTruthy()
+    answer(fleet.agentSettings, { ...saved, applied: saved.settings })
+    // What a screen asks again where the server has changed.
+    await act(() => refresh(...readsOf.server))
+    await waitFor(() => expect(screen.queryByText('Saved settings are not applied on the server yet.')).toBeNull())
+  })
+
+  it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {
+    const lines = 'AGENT_DENY_PORTS=\n'
+    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_DENY_PORTS: '' }, lines, can_apply: false })
+    show({ ...admin, operator_role: 'viewer' })
+    expect((await field('Closed ports')).getAttribute('value')).toBe('none')
+    expect((await field('Closed ports')).hasAttribute('readonly')).toBe(true)
+    expect(screen.getByText('AGENT_DENY_PORTS=')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Save' })).toBeNull()
+  })
+})

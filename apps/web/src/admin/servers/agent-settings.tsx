@@ -1,0 +1,183 @@
+import type { AgentSettings, AgentSettingsPlan, Server } from '@netlet/contract'
+import {
+  AGENT_SETTING_NAMES,
+  AGENT_SETTINGS,
+  fallbackOf,
+  readSetting,
+  type AgentSettingName
+} from '@netlet/contract/agent-settings'
+import { Button, Skeleton, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
+import { read, refresh } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { useLeaveGuard, WithReason, WorkButton, type T } from '../kit/index.ts'
+import { pendingSettings } from './install.ts'
+import classes from './servers.module.css'
+import { isInstalling } from './state.ts'
+
+type Texts = Partial<Record<AgentSettingName, string>>
+
+/** What the agent of a server is set to, where that is not what it is by itself. */
+export function AgentSettingsPanel({ server }: { server: Server }) {
+  const t = useT()
+  const { data, error, refetch } = useQuery(read(fleet.agentSettings, { params: { id: server.id } }))
+  return (
+    <section className={`card ${classes.panel}`} aria-label={t('agentSettings.title')}>
+      <h3 className={classes.heading}>{t('agentSettings.title')}</h3>
+      <p className="dim">{t('agentSettings.lead')}</p>
+      {error && !data ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : data ? (
+        // What somebody else saved meanwhile begins the form anew, with its version.
+        <Form key={data.version} server={server} data={data} />
+      ) : (
+        <Skeleton height={240} />
+      )}
+    </section>
+  )
+}
+
+/** An empty list, where there is one by itself, has a word of its own: an empty input is the default. */
+const shownOf = (name: AgentSettingName, text: string | undefined): string =>
+  text === '' && fallbackOf(name) !== '' ? 'none' : (text ?? '')
+
+function Form({ server, data }: { server: Server; data: AgentSettings }) {
+  const t = useT()
+  const former: Texts = Object.fromEntries(
+    AGENT_SETTING_NAMES.map(name => [name, shownOf(name, data.settings[name])]).filter(([, text]) => text !== '')
+  )
+  const [texts, setTexts] = useState<Texts>(former)
+  const [working, setWorking] = useState(false)
+  const canChange = useMay().mayCall(fleet.setAgentSettings)
+  const problems = new Map(
+    AGENT_SETTING_NAMES.flatMap(name => {
+      const text = texts[name]?.trim() ?? ''
+      return text === '' || readSetting(name, text).ok ? [] : [[name, problemText(t, name)] as const]
+    })
+  )
+  const dirty = AGENT_SETTING_NAMES.some(name => (texts[name]?.trim() ?? '') !== (former[name] ?? ''))
+  const isApplied = pendingSettings(data).length === 0
+  useLeaveGuard(dirty)
+  const save = async (apply: boolean) => {
+    const settings = Object.fromEntries(
+      Object.entries(texts).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]]))
+    )
+    const input = { params: { id: server.id }, body: { settings, apply, version: data.version } }
+    setWorking(true)
+    try {
+      const plan = await call(fleet.planAgentSettings, input)
+      if (!(await confirm(questionOf(t, server, plan, apply)))) return
+      await call(fleet.setAgentSettings, input)
+      notify('good', t(apply ? 'servers.installAsked' : 'agentSettings.saved'))
+      await refresh(fleet.agentSettings, fleet.server)
+    } catch (error) {
+      notify('bad', failureText(error))
+      if (error instanceof ApiError && error.refusal.reason === 'stale') await refresh(fleet.agentSettings)
+    } finally {
+      setWorking(false)
+    }
+  }
+  const whyNot =
+    problems.size > 0
+      ? t('agentSettings.wrong')
+      : isInstalling(server)
+        ? t('whyNot.installing')
+        : !dirty && isApplied
+          ? t('agentSettings.nothing')
+          : undefined
+  const noLogin = data.can_apply ? undefined : t('agentSettings.noLogin')
+  return (
+    <div className="stack">
+      <div className={classes.settings}>
+        {AGENT_SETTING_NAMES.map(name => (
+          <TextInput
+            key={name}
+            label={t(`agentSettings.${name}`)}
+            description={helpOf(t, name, data.local?.includes(name) ?? false)}
+            placeholder={fallbackOf(name) || t('agentSettings.empty')}
+            value={texts[name] ?? ''}
+            readOnly={!canChange}
+            error={problems.get(name)}
+            onChange={event => {
+              const { value } = event.currentTarget
+              setTexts(before => ({ ...before, [name]: value }))
+            }}
+          />
+        ))}
+      </div>
+      {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
+      {canChange && (
+        <div className={classes.head}>
+          <WithReason why={whyNot ?? noLogin}>
+            <WorkButton size="sm" working={working} onClick={() => void save(true)}>
+              {t('agentSettings.apply')}
+            </WorkButton>
+          </WithReason>
+          <WithReason why={dirty ? whyNot : t('agentSettings.nothing')}>
+            <Button size="sm" variant="default" onClick={() => void save(false)}>
+              {t('agentSettings.save')}
+            </Button>
+          </WithReason>
+          {data.lines !== '' && (
+            <span className={classes.end}>
+              <CopyButton text={data.lines} variant="default" size="sm" />
+            </span>
+          )}
+        </div>
+      )}
+      {!data.can_apply && (
+        <>
+          <p className="dim">{t('agentSettings.byHand')}</p>
+          <pre className={classes.output} tabIndex={0}>
+            {data.lines || t('agentSettings.noLines')}
+          </pre>
+        </>
+      )}
+    </div>
+  )
+}
+
+function problemText(t: T, name: AgentSettingName): string {
+  const setting = AGENT_SETTINGS[name]
+  return setting.kind === 'whole'
+    ? t('agentSettings.mustBe.whole', { least: numberText(setting.least), most: numberText(setting.most) })
+    : t(`agentSettings.mustBe.${setting.kind}`)
+}
+
+/** What it is for, in which unit, what it is by itself, and whether the operator's own file decides it anyhow. */
+function helpOf(t: T, name: AgentSettingName, isLocal: boolean): string {
+  const setting = AGENT_SETTINGS[name]
+  const unit = setting.kind === 'whole' && 'unit' in setting ? ` ${t(`agentSettings.unit.${setting.unit}`)}` : ''
+  const standard = fallbackOf(name) === '' ? t('agentSettings.empty') : `${fallbackOf(name)}${unit}`
+  const lines = [t(`agentSettings.help.${name}`), t('agentSettings.default', { value: standard })]
+  return [...lines, ...(isLocal ? [t('agentSettings.local')] : [])].join(' ')
+}
+
+function questionOf(t: T, server: Server, plan: AgentSettingsPlan, apply: boolean) {
+  const text = (value: string) => value || t('agentSettings.empty')
+  const lines = plan.changes.map(({ name, from, to }) => {
+    const label = AGENT_SETTING_NAMES.find(known => known === name)
+    return t('form.staleField', { field: label ? t(`agentSettings.${label}`) : name, was: text(from), is: text(to) })
+  })
+  const connections = plan.connections === null ? '?' : numberText(plan.connections)
+  const effect = apply
+    ? t(`agentSettings.effect.${plan.effect}`, { count: connections })
+    : t('agentSettings.effect.kept')
+  const overridden =
+    plan.overridden.length > 0 ? [t('agentSettings.overridden', { names: plan.overridden.join(', ') })] : []
+  return {
+    title: t(apply ? 'agentSettings.applyTitle' : 'agentSettings.saveTitle', { name: server.name }),
+    body: [...lines, ...overridden, ...(plan.may_shut_out ? [t('agentSettings.mayShutOut')] : []), effect].join('\n'),
+    danger: plan.may_shut_out || (apply && (plan.effect === 'restarts' || plan.effect === 'unknown'))
+  }
+}

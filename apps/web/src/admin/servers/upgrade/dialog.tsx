@@ -1,0 +1,166 @@
+import type { UpgradePlan } from '@netlet/contract'
+import { Button, Modal, NativeSelect, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { parseAsString, useQueryState } from 'nuqs'
+import { useState } from 'react'
+import { call } from '../../../api/client.ts'
+import { useMay } from '../../../api/may.ts'
+import { fleet } from '../../../api/routes.ts'
+import { useT } from '../../../i18n/admin.ts'
+import { numberText } from '../../../kit/number.ts'
+import { StateBadge } from '../../../kit/state-badge.tsx'
+import { EmptyState, ErrorState } from '../../../kit/states.tsx'
+import { useCommand, WorkButton } from '../../kit/index.ts'
+import { reasonText } from './panel.tsx'
+import { chosenOf, type Chosen } from './selection.ts'
+import classes from './upgrade.module.css'
+
+/** Asks which server is upgraded first, and shows who is left out, before an upgrade begins. */
+export function UpgradeDialog() {
+  const t = useT()
+  const [text, setText] = useQueryState('upgrade', parseAsString.withOptions({ history: 'push' }))
+  const chosen = chosenOf(text)
+  const close = () => void setText(null)
+  if (!useMay().mayCall(fleet.startUpgrade)) return null
+  return (
+    <Modal
+      opened={chosen !== null}
+      onClose={close}
+      title={t('upgrade.title')}
+      size="lg"
+      // Above the dashboard's full view.
+      zIndex={250}
+      attributes={{ header: { role: 'presentation' } }}
+      closeButtonProps={{ 'aria-label': t('list.close') }}
+    >
+      {chosen && <Plan chosen={chosen} onClose={close} />}
+    </Modal>
+  )
+}
+
+function Plan({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
+  // How the servers are may have changed a second ago: asked each time that the dialog opens.
+  const { data, error, refetch } = useQuery({
+    queryKey: ['plan-upgrade', chosen],
+    queryFn: () => call(fleet.planUpgrade, { body: { selection: chosen } }),
+    gcTime: 0,
+    staleTime: Infinity
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={160} />
+  return <PlannedUpgrade plan={data} onClose={onClose} />
+}
+
+function PlannedUpgrade({ plan, onClose }: { plan: UpgradePlan; onClose: () => void }) {
+  const t = useT()
+  const { version, servers, left_out: left, is_free: isFree } = plan
+  const [first, setFirst] = useState(String(servers[0]?.id ?? ''))
+  const start = useCommand(fleet.startUpgrade, {
+    success: t('upgrade.begun'),
+    invalidate: [fleet.upgrades, fleet.servers]
+  })
+  const body = { ids: servers.map(({ id }) => id), first_id: Number(first), version }
+  const begin = async () => {
+    if (await start.run({ body })) onClose()
+  }
+  return (
+    <div className="stack">
+      {servers.length === 0 ? (
+        <EmptyState title={t('upgrade.none')} body={t('upgrade.noneHint', { version })} compact />
+      ) : (
+        <>
+          <p>{t('upgrade.plan', { count: numberText(servers.length), version })}</p>
+          <NativeSelect
+            label={t('upgrade.first')}
+            description={t('upgrade.firstHelp')}
+            value={first}
+            onChange={event => setFirst(event.currentTarget.value)}
+            data={servers.map(({ id, name, version: from, orders }) => ({
+              value: String(id),
+              label: t('upgrade.option', { name, version: from ?? '–', orders: numberText(orders) })
+            }))}
+          />
+          <p className="dim">{t('upgrade.order')}</p>
+          <Effects servers={servers} />
+        </>
+      )}
+      {left.length > 0 && (
+        <details open={servers.length === 0 || undefined}>
+          <summary>{t('upgrade.leftOut', { count: numberText(left.length) })}</summary>
+          <ul className={classes.rows} aria-label={t('upgrade.leftOut', { count: numberText(left.length) })}>
+            {left.map(row => (
+              <li key={row.id}>
+                <strong>{row.name}</strong>
+                <span className="dim">{reasonText(row)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {!isFree && (
+        <p role="alert" className={classes.failure}>
+          {t('upgrade.busy')}
+        </p>
+      )}
+      <div className={classes.foot}>
+        <Button variant="default" onClick={onClose}>
+          {t('form.cancel')}
+        </Button>
+        {servers.length > 0 && isFree && (
+          <WorkButton working={start.running} onClick={() => void begin()}>
+            {t('upgrade.start')}
+          </WorkButton>
+        )}
+      </div>
+    </div>
+  )
+}
+
+type Planned = UpgradePlan['servers'][number]
+const EFFECTS = ['hands_over', 'restarts', 'unknown'] as const
+
+/** What becomes of open tunnels: how many servers hand over and how many are restarted, and which of both each one is. */
+function Effects({ servers }: { servers: readonly Planned[] }) {
+  const t = useT()
+  const by = Map.groupBy(servers, ({ effect }) => effect)
+  const figuresOf = (some: readonly Planned[]) => ({
+    servers: numberText(some.length),
+    count: connectionsOf(some)
+  })
+  return (
+    <div>
+      {EFFECTS.flatMap(effect => {
+        const some = by.get(effect)
+        if (!some) return []
+        const text = t(`upgrade.effect.${effect}`, figuresOf(some))
+        return [
+          <p key={effect} className={effect === 'hands_over' ? 'dim' : classes.failure}>
+            {text}
+          </p>
+        ]
+      })}
+      <details open={servers.length <= FEW || undefined}>
+        <summary>{t('upgrade.tunnels')}</summary>
+        <ul className={classes.rows} aria-label={t('upgrade.tunnels')}>
+          {servers.map(one => (
+            <li key={one.id}>
+              <strong>{one.name}</strong>
+              <StateBadge tone={TONES[one.effect]}>{t(`upgrade.does.${one.effect}`)}</StateBadge>
+              <span className="dim">{t('upgrade.connections', { count: connectionsOf([one]) })}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )
+}
+
+/** So many servers are shown at once. */
+const FEW = 5
+const TONES = { hands_over: 'good', restarts: 'bad', unknown: 'wait' } as const
+
+/** Open connections as the last health checks saw them; '?' where an agent told none. */
+const connectionsOf = (servers: readonly Planned[]): string =>
+  servers.some(({ connections }) => connections === null)
+    ? '?'
+    : numberText(servers.reduce((sum, { connections }) => sum + (connections ?? 0), 0))

@@ -1,0 +1,136 @@
+import type { Upgrade, UpgradeServer } from '@netlet/contract'
+import { Progress } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ApiError } from '../../../api/client.ts'
+import { usePollInterval } from '../../../api/feed-connected.ts'
+import { read, refresh } from '../../../api/query.ts'
+import { fleet } from '../../../api/routes.ts'
+import { useT } from '../../../i18n/admin.ts'
+import { failureText } from '../../../i18n/failures.ts'
+import { StateBadge } from '../../../kit/state-badge.tsx'
+import { ErrorState } from '../../../kit/states.tsx'
+import { Ago } from '../../../kit/time.tsx'
+import { figures, May, useCommand, WorkButton, type T } from '../../kit/index.ts'
+import classes from './upgrade.module.css'
+
+/** Milliseconds between two looks while servers are upgraded. */
+const WATCH = 1500
+
+const TONES = { running: 'busy', stopped: 'bad', ending: 'busy', done: 'good', ended: 'off' } as const
+const ROW_TONES = { waiting: 'off', installing: 'busy', upgraded: 'good', failed: 'bad', left_out: 'wait' } as const
+
+export const isOpen = ({ state }: Upgrade): boolean => state === 'running' || state === 'stopped' || state === 'ending'
+
+/** Worded as the refusal of a single call would be. */
+export const reasonText = ({ reason, params, msg }: Pick<UpgradeServer, 'reason' | 'params' | 'msg'>): string =>
+  failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))
+
+/** The newest upgrade, as far as the shell and this page ask for it. */
+export function useNewestUpgrade(): Upgrade | undefined {
+  const idle = usePollInterval(15_000)
+  const { data } = useQuery({
+    ...read(fleet.upgrades, { query: { limit: 1 } }),
+    refetchInterval: query => (query.state.data?.data.some(isOpen) ? WATCH : idle)
+  })
+  return data?.data[0]
+}
+
+export const countsOfUpgrade = (t: T, { servers }: Upgrade): string => {
+  const { waiting, installing, upgraded, failed } = servers
+  return t('upgrade.counts', figures({ done: upgraded, total: waiting + installing + upgraded + failed, failed }))
+}
+
+export function UpgradeProgress({ upgrade, className }: { upgrade: Upgrade; className?: string | undefined }) {
+  const t = useT()
+  const { waiting, installing, upgraded, failed } = upgrade.servers
+  const total = waiting + installing + upgraded + failed
+  return (
+    <Progress
+      className={className}
+      value={total ? Math.floor(((upgraded + failed) / total) * 100) : 0}
+      color={failed ? 'yellow.8' : 'lagoon'}
+      aria-label={t('upgrade.progress')}
+      size="sm"
+      animated={upgrade.state === 'running'}
+    />
+  )
+}
+
+/** Goes on with an upgrade that stopped, or begins no further server. */
+export function UpgradeButtons({ upgrade }: { upgrade: Upgrade }) {
+  const t = useT()
+  const invalidate = [fleet.upgrades, fleet.upgradeServers]
+  const go = useCommand(fleet.continueUpgrade, { invalidate })
+  const end = useCommand(fleet.endUpgrade, { invalidate })
+  const input = { params: { id: upgrade.id } }
+  if (!isOpen(upgrade) || upgrade.state === 'ending') return null
+  return (
+    <May make={fleet.endUpgrade}>
+      <span className={classes.buttons}>
+        {upgrade.state === 'stopped' && (
+          <WorkButton size="compact-sm" working={go.running} onClick={() => void go.run(input)}>
+            {t('upgrade.continue')}
+          </WorkButton>
+        )}
+        <WorkButton size="compact-sm" variant="default" working={end.running} onClick={() => void end.run(input)}>
+          {t('upgrade.end')}
+        </WorkButton>
+      </span>
+    </May>
+  )
+}
+
+/** How far the upgrade is that goes on, server by server; of one that is over, how it went. */
+export function UpgradePanel() {
+  const t = useT()
+  const upgrade = useNewestUpgrade()
+  if (!upgrade) return null
+  const open = isOpen(upgrade)
+  return (
+    <section className={`card ${classes.panel}`} aria-label={t('upgrade.label')}>
+      <div className={classes.head}>
+        <h2>{t('upgrade.to', { version: upgrade.version })}</h2>
+        <StateBadge tone={TONES[upgrade.state]}>{t(`upgrade.is.${upgrade.state}`)}</StateBadge>
+        <span className="dim num" role="status">
+          {countsOfUpgrade(t, upgrade)}
+        </span>
+        <span className="dim">
+          {upgrade.username} · <Ago at={upgrade.ended_at ?? upgrade.created_at} />
+        </span>
+        <UpgradeButtons upgrade={upgrade} />
+      </div>
+      {open && <UpgradeProgress upgrade={upgrade} />}
+      {upgrade.state === 'stopped' && (
+        <p role="alert" className={classes.failure}>
+          {reasonText(upgrade)} {t('upgrade.stoppedHint')}
+        </p>
+      )}
+      <details open={open || undefined}>
+        <summary>{t('upgrade.servers')}</summary>
+        <Rows upgrade={upgrade} />
+      </details>
+    </section>
+  )
+}
+
+function Rows({ upgrade }: { upgrade: Upgrade }) {
+  const t = useT()
+  const { data, error, refetch } = useQuery(read(fleet.upgradeServers, { params: { id: upgrade.id } }))
+  const { waiting, installing } = upgrade.servers
+  // Whoever sees other figures reads the rows that they are of, and the list below.
+  useEffect(() => void refresh(fleet.upgradeServers, fleet.servers), [waiting, installing, upgrade.state])
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return (
+    <ul className={classes.rows} aria-label={t('upgrade.servers')}>
+      {data?.map(row => (
+        <li key={row.id}>
+          <strong>{row.name}</strong>
+          <StateBadge tone={ROW_TONES[row.state]}>{t(`upgrade.server.${row.state}`)}</StateBadge>
+          <span className="mono dim">{row.from_version ?? '–'}</span>
+          {row.reason && <span className={row.state === 'failed' ? classes.failure : 'dim'}>{reasonText(row)}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,21 @@
+import type { Selected } from '../../kit/index.ts'
+
+/** What the address says of the servers that are to be upgraded: ids, or the list's query that all are meant of. */
+export type Chosen = { ids: number[] } | { query: Record<string, string> }
+
+export const chosenText = (selected: Selected): string =>
+  JSON.stringify('ids' in selected ? { ids: selected.ids } : { query: selected.query })
+
+/** Of an address that somebody typed; null where it makes no sense. The server looks at the rest. */
+export function chosenOf(text: string | null): Chosen | null {
+  if (!text) return null
+  try {
+    const { ids, query } = JSON.parse(text) as { ids?: unknown; query?: unknown }
+    if (Array.isArray(ids) && ids.every(id => Number.isInteger(id))) return { ids: ids as number[] }
+    const isQuery =
+      typeof query === 'object' && query !== null && Object.values(query).every(one => typeof one === 'string')
+    return isQuery ? { query: query as Record<string, string> } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,71 @@
+import type { SenderCheck } from '@netlet/contract'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { mail } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { WorkButton, type T } from '../kit/index.ts'
+import classes from './settings.module.css'
+
+const RECORDS = ['spf', 'dkim', 'dmarc'] as const
+
+/** Looks up what DNS says of the sending domain, and what to add where something is missing. */
+export function SenderDomain() {
+  const t = useT()
+  const [running, setRunning] = useState(false)
+  const [result, setResult] = useState<SenderCheck | string | null>(null)
+  const run = async () => {
+    setRunning(true)
+    try {
+      setResult(await call(mail.senderCheck))
+    } catch (error) {
+      setResult(failureText(error))
+    } finally {
+      setRunning(false)
+    }
+  }
+  return (
+    <section className={`card ${classes.tests}`} aria-labelledby="sender-domain">
+      <h2 id="sender-domain">{t('senderCheck.title')}</h2>
+      <p className="dim">{t('senderCheck.hint')}</p>
+      <div>
+        <WorkButton variant="default" size="sm" working={running} onClick={() => void run()}>
+          {t(result === null ? 'senderCheck.run' : 'senderCheck.again')}
+        </WorkButton>
+      </div>
+      <div role="status" className={classes.senderCheck}>
+        {typeof result === 'string' ? result : result && <Found of={result} />}
+      </div>
+    </section>
+  )
+}
+
+function Found({ of: check }: { of: SenderCheck }) {
+  const t = useT()
+  return (
+    <>
+      <p>{t('senderCheck.of', { domain: check.domain })}</p>
+      <dl>
+        {RECORDS.map(record => {
+          const { state, name, found } = check[record]
+          return (
+            <div key={record} data-state={state}>
+              <dt>
+                {record.toUpperCase()} <strong>{t(`senderCheck.is.${state}`)}</strong>
+              </dt>
+              <dd>
+                <code>{name}</code>
+                <pre>{found ?? t('senderCheck.nothing')}</pre>
+                {state !== 'ok' && state !== 'unknown' && <p className="dim">{adviceOf(t, record, check)}</p>}
+              </dd>
+            </div>
+          )
+        })}
+      </dl>
+    </>
+  )
+}
+
+function adviceOf(t: T, record: (typeof RECORDS)[number], { include }: SenderCheck): string {
+  return record === 'spf' && include ? t('senderCheck.do.spfInclude', { include }) : t(`senderCheck.do.${record}`)
+}

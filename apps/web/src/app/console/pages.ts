@@ -1,0 +1,35 @@
+/** The code of the console's screens, by their names in the manifest. */
+export const pages = {
+  adminHome: () => import('../../admin/home/page.tsx'),
+  userList: () => import('../../admin/users/page.tsx'),
+  user: () => import('../../admin/users/user-page.tsx'),
+  Orders: () => import('../../admin/orders/page.tsx'),
+  order: () => import('../../admin/orders/order-page.tsx'),
+  payments: () => import('../../admin/payments/page.tsx'),
+  productManager: () => import('../../admin/products/page.tsx'),
+  productType: () => import('../../admin/product-types/page.tsx'),
+  productTag: () => import('../../admin/product-tags/page.tsx'),
+  promocode: () => import('../../admin/promo-codes/page.tsx'),
+  giftcard: () => import('../../admin/gift-cards/page.tsx'),
+  leveldiscount: () => import('../../admin/level-codes/page.tsx'),
+  servers: () => import('../../admin/servers/page.tsx'),
+  servergroup: () => import('../../admin/server-groups/page.tsx'),
+  outages: () => import('../../admin/outages/page.tsx'),
+  incidents: () => import('../../admin/incidents/page.tsx'),
+  AclManager: () => import('../../admin/rules/page.tsx'),
+  AclGroupManager: () => import('../../admin/rule-groups/page.tsx'),
+  CIDRManage: () => import('../../admin/ranges/page.tsx'),
+  addresses: () => import('../../admin/addresses/page.tsx'),
+  tickets: () => import('../../admin/tickets/page.tsx'),
+  WebsiteSettings: () => import('../../admin/settings/page.tsx'),
+  QA: () => import('../../admin/faqs/page.tsx'),
+  tasks: () => import('../../admin/tasks/page.tsx'),
+  mails: () => import('../../admin/mails/page.tsx'),
+  webhooks: () => import('../../admin/webhooks/page.tsx'),
+  notices: () => import('../../admin/notices/page.tsx'),
+  health: () => import('../../admin/health/page.tsx'),
+  operators: () => import('../../admin/operators/page.tsx'),
+  audit: () => import('../../admin/audit/page.tsx')
+}
+
+export type ConsolePageId = keyof typeof pages

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { act, screen, waitFor } from '@testing-library/react'
+import { useState } from 'react'
+import { Route, Routes } from 'react-router'
+import { expect, it } from 'vitest'
+import { read } from '../api/query.ts'
+import { accounts, bulk, orders } from '../api/routes.ts'
+import { answer, hold, holdRefused, requestsOf } from '../testing/answers.ts'
+import { renderAt } from '../testing/render.tsx'
+import { admin, order, pageOf } from '../testing/shapes.ts'
+import { useLogout } from './use-logout.ts'
+
+function Screen() {
+  const { mutate } = useLogout()
+  const [more, setMore] = useState(false)
+  const { data } = useQuery(read(orders.list))
+  return (
+    <>
+      <p>{data ? `${data.total} in total` : 'asking'}</p>
+      <button onClick={() => mutate()}>Logout</button>
+      <button onClick={() => setMore(true)}>More</button>
+      {more && <More />}
+    </>
+  )
+}
+/** A part of the screen whose code comes late. */
+function More() {
+  useQuery(read(bulk.runs))
+  return null
+}
+const open = () =>
+  renderAt(
+    <Routes>
+      <Route path="/login" element={<p>login page</p>} />
+      <Route path="*" element={<Screen />} />
+    </Routes>,
+    { at: '/dashboard/index/orders', user: admin }
+  )
+
+it('asks for nothing once the session ends, and takes back what it has asked for', async () => {
+  const arrive = hold(orders.list)
+  const loggedOut = hold(accounts.logout)
+  const { user } = open()
+  await user.click(screen.getByText('Logout'))
+  await waitFor(() => expect(requestsOf(accounts.logout)).toHaveLength(1))
+  await user.click(screen.getByText('More'))
+  act(() => arrive(pageOf(order)))
+  expect(await screen.findByText('asking')).toBeTruthy()
+  act(() => loggedOut(null))
+  await screen.findByText('login page')
+  expect(requestsOf(bulk.runs)).toEqual([])
+})
+
+it('goes on as before where the session did not end', async () => {
+  hold(orders.list)
+  answer(bulk.runs, pageOf())
+  const refuse = holdRefused(accounts.logout, 'internal')
+  const { user } = open()
+  await user.click(screen.getByText('Logout'))
+  await waitFor(() => expect(requestsOf(accounts.logout)).toHaveLength(1))
+  await user.click(screen.getByText('More'))
+  answer(orders.list, pageOf(order))
+  act(() => refuse())
+  expect(await screen.findByText('1 in total')).toBeTruthy()
+  await waitFor(() => expect(requestsOf(bulk.runs)).not.toEqual([]))
+})

@@ -1,0 +1,145 @@
+import './styles/forms.ts'
+import './styles/overlays.ts'
+import type { ClientAccess, ClientAccessKind } from '@netlet/contract'
+import { Button, Modal, NativeSelect, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, call } from '../api/client.ts'
+import { read, refresh } from '../api/query.ts'
+import { orders } from '../api/routes.ts'
+import { useMutation } from '../api/use-mutation.ts'
+import { useT } from '../i18n/account.ts'
+import { t as word } from '../i18n/index.ts'
+import { failureText, fieldTexts } from '../i18n/failures.ts'
+import { notify } from './notify.ts'
+
+const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
+/** Milliseconds between two looks while the servers have yet to hear of a change. */
+const WATCH = 2500
+
+type DialogProps = {
+  orderId: number
+  onClose: () => void
+  /** Somebody else's order: where one is at present is no client of it. */
+  ofOperator?: boolean
+}
+
+/** How clients of an order's proxies are let in, as a form. */
+export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
+  const t = useT()
+  const [notice, setNotice] = useState<string | null>(null)
+  const { data, error, refetch } = useQuery({
+    ...read(orders.clientAccess, { params: { id: orderId } }),
+    refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
+  })
+  return (
+    <Modal opened onClose={onClose} title={t('clients.title')} closeButtonProps={{ 'aria-label': word('close') }}>
+      {notice !== null && <p role="alert">{notice}</p>}
+      {data ? (
+        <ClientAccessForm
+          key={data.version}
+          orderId={orderId}
+          current={data}
+          onClose={onClose}
+          onStale={setNotice}
+          ofOperator={ofOperator}
+        />
+      ) : (
+        <div className="stack">
+          <p role={error ? 'alert' : 'status'}>{error ? failureText(error) : word('loading')}</p>
+          {error && <Button onClick={() => void refetch()}>{word('retry')}</Button>}
+        </div>
+      )}
+    </Modal>
+  )
+}
+
+const linesOf = (text: string) =>
+  text
+    .split(/[\s,;]+/)
+    .map(line => line.trim())
+    .filter(line => line !== '')
+
+type Props = Required<DialogProps> & { current: ClientAccess; onStale: (text: string) => void }
+
+function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Props) {
+  const t = useT()
+  const [access, setAccess] = useState(current.access)
+  const [text, setText] = useState(current.client_ips.join('\n'))
+  const [wrong, setWrong] = useState<string | undefined>()
+  const lines = linesOf(text)
+  const here = current.your_address
+  const save = useMutation({
+    mutationFn: () =>
+      call(orders.setClientAccess, {
+        params: { id: orderId },
+        body: { access, client_ips: access === 'password' ? [] : lines, version: current.version }
+      }),
+    onSuccess: () => {
+      notify('good', t('clients.saved'))
+      void refresh(orders.clientAccess)
+      onClose()
+    },
+    onError: error => {
+      const stale = error instanceof ApiError && error.refusal.reason === 'stale'
+      if (!stale) return setWrong(fieldTexts(error)['client_ips'] ?? failureText(error))
+      // Someone changed it meanwhile: what is there now is shown in its place.
+      onStale(failureText(error))
+      void refresh(orders.clientAccess)
+    }
+  })
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        setWrong(undefined)
+        save.mutate()
+      }}
+    >
+      <NativeSelect
+        label={t('clients.access')}
+        description={t(`clients.${access}.hint`)}
+        value={access}
+        onChange={event => setAccess(event.currentTarget.value as ClientAccessKind)}
+        data={KINDS.map(kind => ({ value: kind, label: t(`clients.${kind}`) }))}
+      />
+      {access !== 'password' && (
+        <>
+          <Textarea
+            label={t('clients.list')}
+            description={t('clients.listHint')}
+            autosize={false}
+            rows={6}
+            className="mono"
+            spellCheck={false}
+            value={text}
+            onChange={event => setText(event.currentTarget.value)}
+          />
+          {!ofOperator && (
+            <Button
+              variant="default"
+              size="sm"
+              disabled={lines.includes(here)}
+              onClick={() => setText([...lines, here].join('\n'))}
+            >
+              {t('clients.addMine', { address: here })}
+            </Button>
+          )}
+          <p className="dim">{t('clients.warning')}</p>
+        </>
+      )}
+      {wrong !== undefined && <p role="alert">{wrong}</p>}
+      {current.is_pending && <p role="status">{t('clients.pending')}</p>}
+      <div className="row">
+        <Button type="submit" loading={save.isPending}>
+          {t('clients.save')}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          {t('settings.cancel')}
+        </Button>
+      </div>
+    </form>
+  )
+}

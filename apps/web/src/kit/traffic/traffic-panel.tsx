@@ -1,0 +1,197 @@
+import type { OrderTraffic, Traffic, TrafficStep } from '@netlet/contract'
+import { NativeSelect, Skeleton } from '@mantine/core'
+import { useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
+import { lazy, Suspense, useId, useState } from 'react'
+import { useT, type Key } from '../../i18n/account.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { bytesText } from '../bytes.ts'
+import { numberText } from '../number.ts'
+import { EmptyState, ErrorState } from '../states.tsx'
+import { codeText } from './codes.ts'
+import classes from './traffic.module.css'
+
+// The library that draws is larger than the screens that use it.
+const TrafficChart = lazy(() => import('./traffic-chart.tsx'))
+
+export type TrafficRange = { by: TrafficStep; last: number }
+
+const RANGES = {
+  '48h': { by: 'hour', last: 48 },
+  '7d': { by: 'hour', last: 168 },
+  '30d': { by: 'day', last: 30 },
+  '1y': { by: 'day', last: 365 }
+} as const satisfies Record<string, TrafficRange>
+type RangeName = keyof typeof RANGES
+const NAMES = Object.keys(RANGES) as RangeName[]
+
+/** Figures are fetched from the agents once a minute. */
+const EVERY = 60_000
+
+type Query<T extends Traffic, K extends QueryKey> = Pick<UseQueryOptions<T, Error, T, K>, 'queryKey' | 'queryFn'>
+
+/** Traffic over a time that is chosen, as charts and figures. @param query reads the traffic of a time */
+export function TrafficPanel<T extends Traffic | OrderTraffic, K extends QueryKey>({
+  query
+}: {
+  query: (range: TrafficRange) => Query<T, K>
+}) {
+  const t = useT()
+  const id = useId()
+  const [name, setName] = useState<RangeName>('48h')
+  const { data, error, refetch } = useQuery({ ...query(RANGES[name]), refetchInterval: EVERY })
+  return (
+    <section className={`card ${classes.panel}`} aria-labelledby={id} aria-busy={!data && !error}>
+      <div className={classes.head}>
+        <h2 id={id}>{t('traffic.title')}</h2>
+        <NativeSelect
+          size="sm"
+          aria-label={t('traffic.range')}
+          data={NAMES.map(value => ({ value, label: t(`traffic.range.${value}`) }))}
+          value={name}
+          onChange={event => setName(NAMES.find(one => one === event.currentTarget.value) ?? '48h')}
+        />
+      </div>
+      {data ? (
+        <>
+          {'allowed' in data && <Allowance traffic={data} />}
+          <Figures traffic={data} />
+        </>
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton height={240} />
+      )}
+    </section>
+  )
+}
+
+/** What of an order's traffic is used and left, and what else its plan limits. */
+function Allowance({ traffic }: { traffic: OrderTraffic }) {
+  const t = useT()
+  const { used, allowed, mbps, connections, connections_per_second: rate } = traffic
+  const limits = [
+    mbps === null ? null : t('traffic.limit.mbps', { count: numberText(mbps) }),
+    connections === null ? null : t('traffic.limit.connections', { count: numberText(connections) }),
+    rate === null ? null : t('traffic.limit.connections_per_second', { count: numberText(rate) })
+  ].filter(text => text !== null)
+  if (allowed === null && limits.length === 0) return null
+  const left = allowed === null ? 0 : Math.max(0, allowed - used)
+  return (
+    <div className={classes.allowance}>
+      {allowed !== null && (
+        <>
+          <p>
+            {t(left > 0 ? 'traffic.left' : 'traffic.usedUp', {
+              left: bytesText(left),
+              used: bytesText(used),
+              allowed: bytesText(allowed)
+            })}
+          </p>
+          <progress className={classes.used} aria-label={t('traffic.used')} max={Math.max(1, allowed)} value={used} />
+        </>
+      )}
+      {limits.length > 0 && <p className="dim">{limits.join(', ')}</p>}
+    </div>
+  )
+}
+
+const SUMS = [
+  'down',
+  'up',
+  'requests',
+  'connections',
+  'refused',
+  'failed'
+] as const satisfies (keyof Traffic['total'])[]
+const textOf = (name: (typeof SUMS)[number], value: number) =>
+  name === 'down' || name === 'up' ? bytesText(value) : numberText(value)
+const isNothing = (sums: Traffic['total']) => SUMS.every(name => sums[name] === 0)
+
+function Figures({ traffic }: { traffic: Traffic }) {
+  const t = useT()
+  const language = useLanguage()
+  const labelOf = labels(traffic.by, language)
+  if (isNothing(traffic.total)) return <EmptyState compact title={t('traffic.none')} body={t('traffic.noneHint')} />
+  return (
+    <>
+      <dl className={classes.sums}>
+        {SUMS.map(name => (
+          <div key={name}>
+            <dt>{t(`traffic.${name}`)}</dt>
+            <dd className="num">{textOf(name, traffic.total[name])}</dd>
+          </div>
+        ))}
+      </dl>
+      <Suspense fallback={<Skeleton height={360} />}>
+        <TrafficChart traffic={traffic} labelOf={labelOf} />
+      </Suspense>
+      <Steps traffic={traffic} labelOf={labelOf} />
+      <div className={classes.codes}>
+        <Codes title="traffic.refusals" counts={traffic.refusals} />
+        <Codes title="traffic.errors" counts={traffic.errors} />
+      </div>
+    </>
+  )
+}
+
+function labels(by: TrafficStep, language: string): (at: string) => string {
+  const format = new Intl.DateTimeFormat(
+    language,
+    by === 'hour'
+      ? { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }
+      : { month: 'short', day: 'numeric', timeZone: 'UTC' }
+  )
+  return at => format.format(new Date(at))
+}
+
+function Codes({ title, counts }: { title: Key; counts: Traffic['refusals'] }) {
+  const t = useT()
+  const id = useId()
+  if (counts.length === 0) return null
+  return (
+    <div>
+      <h3 id={id}>{t(title)}</h3>
+      <ul aria-labelledby={id}>
+        {counts.map(({ code, count }) => (
+          <li key={code}>
+            <span>{codeText(t, code)}</span> <span className="num">{numberText(count)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** What the charts show, for those who cannot see them. */
+function Steps({ traffic, labelOf }: { traffic: Traffic; labelOf: (at: string) => string }) {
+  const t = useT()
+  return (
+    <div className="sr-only">
+      <table>
+        <caption>{t('traffic.title')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('traffic.time')}</th>
+            {SUMS.map(name => (
+              <th key={name} scope="col">
+                {t(`traffic.${name}`)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {traffic.steps
+            .filter(step => !isNothing(step))
+            .map(step => (
+              <tr key={step.at}>
+                <th scope="row">{labelOf(step.at)}</th>
+                {SUMS.map(name => (
+                  <td key={name}>{textOf(name, step[name])}</td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import type { WebhookEndpoint } from '@netlet/contract'
+import { Button, Checkbox, Modal, Switch, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { ApiError } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { useMutation } from '../../api/use-mutation.ts'
+import { useT } from '../../i18n/account.ts'
+import { t as word } from '../../i18n/index.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { rules } from '../form.ts'
+import { notify } from '../notify.ts'
+import { OperatorWebhookForm, WebhookForm } from '../schemas.ts'
+import { ownEndpoints, type EndpointCalls, type EndpointValues } from './calls.ts'
+import classes from './webhooks.module.css'
+
+type Props = {
+  calls: EndpointCalls
+  /** The one that is edited; without it one is added. */
+  endpoint?: WebhookEndpoint
+  onClose: () => void
+  /** Gets the secret of one that was added. */
+  onMade: (secret: string) => void
+}
+
+/** An endpoint as a form: where events go, and which ones. */
+export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
+  const t = useT()
+  const [notice, setNotice] = useState<string | null>(null)
+  const form = useForm<EndpointValues>({
+    initialValues: {
+      url: endpoint?.url ?? '',
+      description: endpoint?.description ?? '',
+      events: endpoint?.events ?? [...calls.events],
+      enabled: endpoint?.enabled ?? true
+    },
+    validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
+  })
+  const save = useMutation({
+    mutationFn: async (values: EndpointValues) =>
+      endpoint ? calls.update(endpoint.id, { ...values, version: endpoint.version }) : calls.create(values),
+    onSuccess: saved => {
+      void refresh(calls.list)
+      if ('secret' in saved && typeof saved.secret === 'string') onMade(saved.secret)
+      else notify('good', t('hooks.saved'))
+      onClose()
+    },
+    onError: error => {
+      const wrong = fieldTexts(error)
+      form.setErrors(wrong)
+      const isStale = error instanceof ApiError && error.refusal.reason === 'stale'
+      if (isStale) void refresh(calls.list)
+      setNotice(Object.keys(wrong).length > 0 ? null : failureText(error))
+    }
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t(endpoint ? 'hooks.edit' : 'hooks.add')}
+      closeButtonProps={{ 'aria-label': word('close') }}
+    >
+      <form className="stack" noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
+        <TextInput
+          label={t('hooks.url')}
+          description={t('hooks.urlHint')}
+          placeholder="https://hooks.example.com/netlet"
+          type="url"
+          spellCheck={false}
+          maxLength={1000}
+          {...form.getInputProps('url')}
+        />
+        <TextInput label={t('hooks.description')} maxLength={100} {...form.getInputProps('description')} />
+        <Checkbox.Group label={t('hooks.events')} {...form.getInputProps('events')}>
+          <div className={classes.events}>
+            {calls.events.map(event => (
+              <Checkbox key={event} value={event} label={t(`hooks.event.${event}`)} description={event} />
+            ))}
+          </div>
+        </Checkbox.Group>
+        {endpoint && <Switch label={t('hooks.enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />}
+        {notice !== null && <p role="alert">{notice}</p>}
+        <div className="row">
+          <Button type="submit" loading={save.isPending}>
+            {t('hooks.save')}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {t('settings.cancel')}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

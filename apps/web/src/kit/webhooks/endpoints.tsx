@@ -1,0 +1,185 @@
+import '../styles/forms.ts'
+import '../styles/overlays.ts'
+import type { WebhookEndpoint } from '@netlet/contract'
+import { MAX_ENDPOINTS } from '@netlet/contract/webhook-events'
+import { Button, Skeleton } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { keyOf, refresh } from '../../api/query.ts'
+import { webhooks } from '../../api/routes.ts'
+import { useMutation } from '../../api/use-mutation.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../confirm.ts'
+import { notify } from '../notify.ts'
+import { ErrorState } from '../states.tsx'
+import { Ago } from '../time.tsx'
+import { ownEndpoints, type EndpointCalls } from './calls.ts'
+import { EndpointState } from './cells.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+import { NewSecret } from './secret.tsx'
+import classes from './webhooks.module.css'
+
+type Props = {
+  calls: EndpointCalls
+  onLog: (endpoint: WebhookEndpoint) => void
+  /** May they be changed by whom is signed in? */
+  canChange?: boolean
+}
+type Made = { secret: string; rotated: boolean }
+
+/** Endpoints of one owner: add one, see its secret once, change it, try it out, see what it was sent. */
+export function Endpoints({ calls, onLog, canChange = true }: Props) {
+  const t = useT()
+  const [form, setForm] = useState<{ endpoint?: WebhookEndpoint } | null>(null)
+  const [made, setMade] = useState<Made | null>(null)
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: [...keyOf(calls.list), 'endpoints'],
+    queryFn: ({ signal }) => calls.readAll(signal)
+  })
+  const most = calls === ownEndpoints ? MAX_ENDPOINTS.customer : MAX_ENDPOINTS.operators
+  const isFull = (data?.length ?? 0) >= most
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return (
+    <div className="stack">
+      {made && <NewSecret {...made} onDone={() => setMade(null)} />}
+      {isPending ? (
+        <Skeleton height={52} />
+      ) : data?.length ? (
+        <ul className={classes.list} aria-label={t('hooks.list')}>
+          {data.map(endpoint => (
+            <Endpoint
+              key={endpoint.id}
+              calls={calls}
+              endpoint={endpoint}
+              canChange={canChange}
+              onEdit={() => setForm({ endpoint })}
+              onLog={() => onLog(endpoint)}
+              onSecret={secret => setMade({ secret, rotated: true })}
+            />
+          ))}
+        </ul>
+      ) : (
+        <p className="dim">{t('hooks.none')}</p>
+      )}
+      {canChange && (
+        <div className="row">
+          <Button leftSection={<IconPlus size={16} aria-hidden />} disabled={isFull} onClick={() => setForm({})}>
+            {t('hooks.add')}
+          </Button>
+          {isFull && <span className="dim">{t('hooks.full', { max: most })}</span>}
+        </div>
+      )}
+      {form && (
+        <EndpointForm
+          key={form.endpoint?.version ?? 'new'}
+          calls={calls}
+          {...form}
+          onClose={() => setForm(null)}
+          onMade={secret => setMade({ secret, rotated: false })}
+        />
+      )}
+    </div>
+  )
+}
+
+type EndpointProps = {
+  calls: EndpointCalls
+  endpoint: WebhookEndpoint
+  canChange: boolean
+  onEdit: () => void
+  onLog: () => void
+  onSecret: (secret: string) => void
+}
+
+function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret }: EndpointProps) {
+  const t = useT()
+  const { id, url, description, events, last_sent_at: sent, former_secret_until: former } = endpoint
+  const failed = (error: unknown) => notify('bad', failureText(error))
+  const reread = () => refresh(calls.list, webhooks.deliveries, webhooks.allDeliveries)
+  const remove = useMutation({ mutationFn: () => calls.remove(id), onError: failed, onSettled: reread })
+  const rotate = useMutation({
+    mutationFn: () => calls.rotate(id),
+    onSuccess: ({ secret }) => onSecret(secret),
+    onError: failed,
+    onSettled: reread
+  })
+  const test = useMutation({
+    mutationFn: () => calls.test(id),
+    onSuccess: () => {
+      notify('good', t('hooks.tested'))
+      onLog()
+    },
+    onError: failed,
+    onSettled: reread
+  })
+  const askRemove = async () => {
+    if (await confirm({ title: t('hooks.removeTitle'), body: t('hooks.removeBody', { url }), danger: true }))
+      remove.mutate()
+  }
+  const askRotate = async () => {
+    if (await confirm({ title: t('hooks.rotateTitle'), body: t('hooks.rotateBody') })) rotate.mutate()
+  }
+  const named = (words: string) => `${words}: ${description || url}`
+  return (
+    <li>
+      <div className={classes.facts}>
+        {description && <strong>{description}</strong>}
+        <span className="mono">{url}</span>
+        <EndpointState endpoint={endpoint} />
+        <span className="dim">{events.map(event => t(`hooks.event.${event}`)).join(', ')}</span>
+        <span className="dim">
+          {t('hooks.lastSent')} {sent ? <Ago at={sent} /> : t('keys.never')}
+          {former && (
+            <>
+              {' · '}
+              {t('hooks.formerUntil')} <Ago at={former} />
+            </>
+          )}
+        </span>
+      </div>
+      <div className={classes.actions}>
+        <Button size="xs" variant="default" aria-label={named(t('hooks.log'))} onClick={onLog}>
+          {t('hooks.log')}
+        </Button>
+        {canChange && (
+          <>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={named(t('hooks.test'))}
+              disabled={!endpoint.enabled}
+              loading={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              {t('hooks.test')}
+            </Button>
+            <Button size="xs" variant="default" aria-label={named(t('hooks.editShort'))} onClick={onEdit}>
+              {t('hooks.editShort')}
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={named(t('hooks.rotate'))}
+              loading={rotate.isPending}
+              onClick={() => void askRotate()}
+            >
+              {t('hooks.rotate')}
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              color="red"
+              aria-label={named(t('hooks.remove'))}
+              loading={remove.isPending}
+              onClick={() => void askRemove()}
+            >
+              {t('hooks.remove')}
+            </Button>
+          </>
+        )}
+      </div>
+    </li>
+  )
+}

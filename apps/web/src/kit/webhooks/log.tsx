@@ -1,0 +1,102 @@
+import type { WebhookDelivery } from '@netlet/contract'
+import { DELIVERY_STATES } from '@netlet/contract/webhook-events'
+import { Button, Modal, NativeSelect } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { keyOf } from '../../api/query.ts'
+import { webhooks } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { t as word } from '../../i18n/index.ts'
+import { DataTable, type Column } from '../data-table.tsx'
+import { Ago } from '../time.tsx'
+import { usePaging } from '../use-paging.ts'
+import { DeliveryState } from './cells.tsx'
+import { Delivery } from './delivery.tsx'
+
+type State = WebhookDelivery['state']
+
+type Props = {
+  /** Of one endpoint only. */
+  endpointId?: number
+  /** Whose, for operators; without it one's own. */
+  userId?: number
+  canResend: boolean
+}
+
+/** What was sent, newest first, with a look into each. */
+export function DeliveryLog({ endpointId, userId, canResend }: Props) {
+  const t = useT()
+  const [state, setState] = useState<State | ''>('')
+  const [open, setOpen] = useState<number | null>(null)
+  const paging = usePaging(10, state)
+  const query = {
+    limit: paging.limit,
+    offset: paging.offset,
+    ...(state && { state }),
+    ...(endpointId !== undefined && { endpoint_id: endpointId })
+  }
+  const ofUser = userId === undefined ? undefined : { ...query, user_id: userId }
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: keyOf(ofUser ? webhooks.allDeliveries : webhooks.deliveries, { query: ofUser ?? query }),
+    queryFn: ({ signal }) =>
+      ofUser
+        ? call(webhooks.allDeliveries, { query: ofUser }, { signal })
+        : call(webhooks.deliveries, { query }, { signal }),
+    placeholderData: keepPreviousData
+  })
+  const columns: Column<WebhookDelivery>[] = [
+    { key: 'event', title: t('hooks.eventTitle'), lead: true, render: row => t(`hooks.event.${row.event}`) },
+    { key: 'state', title: t('hooks.state'), wide: true, render: row => <DeliveryState delivery={row} /> },
+    { key: 'tries', title: t('hooks.tries'), align: 'end', render: row => row.tries },
+    { key: 'at', title: t('hooks.at'), render: row => <Ago at={row.created_at} /> },
+    {
+      key: 'open',
+      title: t('hooks.look'),
+      hidden: true,
+      bare: true,
+      render: row => (
+        <Button size="xs" variant="default" onClick={() => setOpen(row.id)}>
+          {t('hooks.look')}
+        </Button>
+      )
+    }
+  ]
+  return (
+    <div className="stack">
+      <NativeSelect
+        label={t('hooks.state')}
+        value={state}
+        onChange={event => setState(event.currentTarget.value as State | '')}
+        data={[
+          { value: '', label: t('hooks.anyState') },
+          ...DELIVERY_STATES.map(value => ({ value, label: t(`hooks.is.${value}`) }))
+        ]}
+      />
+      <DataTable
+        label={t('hooks.log')}
+        columns={columns}
+        rows={data?.data}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('hooks.emptyLog'), compact: true }}
+        paging={paging}
+        total={data?.total}
+        problem={row => row.state === 'failed'}
+      />
+      {open !== null && (
+        <Modal
+          opened
+          size="lg"
+          onClose={() => setOpen(null)}
+          title={t('hooks.one')}
+          closeButtonProps={{ 'aria-label': word('close') }}
+        >
+          <Delivery id={open} ofAll={ofUser !== undefined} canResend={canResend} />
+        </Modal>
+      )}
+    </div>
+  )
+}

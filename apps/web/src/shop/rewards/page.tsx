@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { LEVEL_NAMES } from '@netlet/contract/limits'
+import { Link } from 'react-router'
+import { useSession } from '../../api/session.ts'
+import { useT, type Key } from '../../i18n/index.ts'
+import { DataTable } from '../../kit/data-table.tsx'
+import { numberText } from '../../kit/number.ts'
+import { Day } from '../../kit/time.tsx'
+import { useTitle } from '../../kit/use-title.ts'
+import classes from './rewards.module.css'
+
+/** Level points from which each level begins. */
+const TIERS = [0, 5000, 10_000, 20_000, 50_000].map((points, index) => ({ name: LEVEL_NAMES[index + 1] ?? '', points }))
+
+type Sample = { at: string; reason: Key; point: number }
+const ACTIVITY: Sample[] = [
+  { at: '2026-03-14T09:12:00Z', reason: 'publicRewards.sample.payment', point: 256 },
+  { at: '2026-03-11T17:40:00Z', reason: 'publicRewards.sample.invited', point: 100 },
+  { at: '2026-03-02T08:05:00Z', reason: 'publicRewards.sample.chat', point: 5 },
+  { at: '2026-02-27T13:30:00Z', reason: 'publicRewards.sample.exchange', point: -1000 }
+]
+
+const EXCHANGE = [
+  { mount: 10, coins: 1000 },
+  { mount: 25, coins: 2400 },
+  { mount: 50, coins: 4600 },
+  { mount: 100, coins: 9000 }
+]
+
+/** How the rewards work, shown by a sample: what somebody has earned is in the dashboard. */
+export default function PublicRewardsPage() {
+  const t = useT()
+  const { user } = useSession()
+  useTitle(t('publicRewards.title'))
+  return (
+    <div className="wide page stack" style={{ gap: '2rem' }}>
+      <section className={classes.banner}>
+        <h1>{t('publicRewards.title')}</h1>
+        <p>{t('publicRewards.lead')}</p>
+        <Button component={Link} to={user ? '/dashboard/index/rewards' : '/createAccount'} variant="white">
+          {t(user ? 'publicRewards.yours' : 'publicRewards.join')}
+        </Button>
+      </section>
+      <section className="stack" aria-labelledby="tiers">
+        <h2 id="tiers">{t('publicRewards.tiers')}</h2>
+        <ol className={classes.tiers}>
+          {TIERS.map(({ name, points }) => (
+            <li key={name} className="card">
+              <strong>{name}</strong>
+              <span className="dim num">
+                {points === 0 ? t('publicRewards.first') : t('publicRewards.from', { points: numberText(points) })}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section className="stack" aria-labelledby="activity">
+        <h2 id="activity">{t('publicRewards.activity')}</h2>
+        <p className="dim">{t('publicRewards.sample')}</p>
+        <DataTable
+          label={t('publicRewards.activity')}
+          columns={[
+            { key: 'at', title: t('publicRewards.date'), render: row => <Day at={row.at} /> },
+            { key: 'reason', title: t('publicRewards.reason'), lead: true, render: row => t(row.reason) },
+            {
+              key: 'point',
+              title: t('publicRewards.points'),
+              align: 'end',
+              render: ({ point }) => (
+                <span className="num">
+                  {point > 0 && '+'}
+                  {numberText(point)}
+                </span>
+              )
+            }
+          ]}
+          rows={ACTIVITY}
+          rowKey={row => row.at}
+          pending={false}
+          empty={{ title: '' }}
+        />
+      </section>
+      <section className="stack" aria-labelledby="exchange">
+        <h2 id="exchange">{t('publicRewards.exchange')}</h2>
+        <p className="dim">{t('publicRewards.sample')}</p>
+        <ul className={classes.tiers}>
+          {EXCHANGE.map(({ mount, coins }) => (
+            <li key={mount} className="card">
+              <strong className="num">${mount}</strong>
+              <span className="dim num">{t('publicRewards.coins', { coins: numberText(coins) })}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import type { PublicIncident } from '@netlet/contract'
+import { isEnded, type IncidentSeverity } from '@netlet/contract/status-states'
+import { useT } from '../../i18n/status.ts'
+import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
+import { Moment } from '../../kit/time.tsx'
+import classes from './status.module.css'
+
+const TONES: Record<IncidentSeverity, Tone> = { minor: 'wait', major: 'wait', critical: 'bad', maintenance: 'busy' }
+
+/** An incident with all that was said of it, the newest first. */
+export function IncidentCard({ incident }: { incident: PublicIncident }) {
+  const t = useT()
+  const { id, title, severity, state, locations, started_at, ends_at, resolved_at, updates } = incident
+  return (
+    <article className={`card ${classes.incident}`} id={`incident-${id}`} aria-label={title}>
+      <h3>{title}</h3>
+      <p className={classes.marks}>
+        <StateBadge tone={isEnded(state) ? 'good' : TONES[severity]}>{t(`state.${state}`)}</StateBadge>
+        <span>{t(`severity.${severity}`)}</span>
+        <span>{locations.join(', ')}</span>
+      </p>
+      <dl className={classes.times}>
+        <div>
+          <dt>{t(state === 'scheduled' ? 'begins' : 'since')}</dt>
+          <dd>
+            <Moment at={started_at} />
+          </dd>
+        </div>
+        {ends_at && !resolved_at && (
+          <div>
+            <dt>{t('ends')}</dt>
+            <dd>
+              <Moment at={ends_at} />
+            </dd>
+          </div>
+        )}
+        {resolved_at && (
+          <div>
+            <dt>{t('ended')}</dt>
+            <dd>
+              <Moment at={resolved_at} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      <ol className={classes.updates}>
+        {updates.map(update => (
+          <li key={update.id}>
+            <span className={classes.marks}>
+              <strong>{t(`state.${update.state}`)}</strong>
+              <span className="dim">
+                <Moment at={update.at} />
+              </span>
+            </span>
+            {(update.text || isEnded(update.state)) && <p className={classes.words}>{update.text || t('ownEnd')}</p>}
+          </li>
+        ))}
+      </ol>
+    </article>
+  )
+}

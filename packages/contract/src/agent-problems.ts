@@ -1,0 +1,11 @@
+/** What is wrong with a server's agent, as it or the console finds: codes, and their English sentences. */
+export const agentProblems = {
+  worker_missing: 'Not all workers serve',
+  disk_not_writable: 'The disk cannot be written',
+  handles_low: 'File handles run short',
+  loop_slow: 'The agent is overloaded: tunnels wait for it',
+  routes_missing: 'Some ranges are not routed to the server',
+  dns_failing: 'Name servers do not answer',
+  clock_off: "The server's clock is off by more than a minute"
+} as const
+export type ServerProblem = keyof typeof agentProblems

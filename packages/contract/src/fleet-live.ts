@@ -1,0 +1,88 @@
+/** What a server's agent does at the moment, and the signs of abuse that agents told of. */
+import { z } from 'zod'
+import { ABUSE_KINDS } from './abuse.ts'
+import { agentConnections, agentEnded, agentLogLines } from './agent-live.ts'
+import { message } from './form-messages.ts'
+import { route } from './route.ts'
+import { Id, IdParams, queryInt, Time } from './shapes.ts'
+
+const one = '/api/servers/servers/:id'
+const word = z
+  .string()
+  .trim()
+  .max(100, message('at_most_characters', { max: 100 }))
+const filter = word.optional().transform(value => value || undefined)
+
+/** With the order of each user, where it has one. */
+export const LiveConnections = agentConnections.extend({ orders: z.record(z.string(), z.number()) })
+export type LiveConnections = z.infer<typeof LiveConnections>
+
+export const AbuseAlarm = z.object({
+  id: z.number(),
+  kind: z.enum(ABUSE_KINDS),
+  server_id: z.number(),
+  server: z.string(),
+  username: z.string(),
+  /** Null: a user without an order. */
+  order_id: z.number().nullable(),
+  /** The target, or for guessed passwords the client, that was seen last. */
+  subject: z.string(),
+  /** Within the worst minute. */
+  count: z.number(),
+  started_at: Time,
+  last_at: Time,
+  acknowledged_at: Time.nullable(),
+  acknowledged_by: z.string().nullable()
+})
+export type AbuseAlarm = z.infer<typeof AbuseAlarm>
+
+export const fleetLive = {
+  live: route('GET', `${one}/live/`, {
+    summary: "A server's open connections by user, or those of one user, and today's refusals by reason",
+    access: 'admin',
+    permission: 'addresses.view',
+    params: IdParams,
+    query: z.object({ user: filter }),
+    reply: LiveConnections
+  }),
+  endConnections: route('POST', `${one}/end_connections/`, {
+    summary: 'End the open connections of a proxy user on a server, or one of them',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: z.object({ user: word.min(1, message('must_select')), connection: z.string().max(40).optional() }),
+    reply: agentEnded
+  }),
+  followLog: route('GET', `${one}/follow_log/`, {
+    summary: "The newest lines of a server's access log that match, after a number of an earlier reply",
+    access: 'admin',
+    permission: 'addresses.view',
+    params: IdParams,
+    query: z.object({
+      after_line: queryInt(0, Number.MAX_SAFE_INTEGER, message('must_be_id')).default(0),
+      user: filter,
+      address: filter,
+      http_status: z
+        .string()
+        .regex(/^\d{0,3}$/)
+        .optional()
+        .transform(value => value || undefined)
+    }),
+    reply: agentLogLines
+  }),
+  alarms: route('GET', '/api/servers/alarms/', {
+    summary: 'The newest 100 signs of abuse: those that wait for somebody, or all of a server or an order',
+    access: 'admin',
+    permission: 'addresses.view',
+    query: z.object({ server_id: Id.optional(), order_id: Id.optional() }),
+    reply: z.object({ alarms: z.array(AbuseAlarm) })
+  }),
+  acknowledgeAlarm: route('POST', '/api/servers/alarms/:id/acknowledge/', {
+    summary: 'Take notice of a sign of abuse: it waits for nobody until it begins anew',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: AbuseAlarm
+  })
+}

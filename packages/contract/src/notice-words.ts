@@ -1,0 +1,166 @@
+// The sentences of notices in both languages: mails, chat messages and the console say the same.
+import { fillIn, type Params } from './messages.ts'
+import { both, RAISED_WORDS, type Both, type Sentence } from './raised-notice-words.ts'
+
+const WORDS = {
+  ...RAISED_WORDS,
+  server_down: both(
+    [
+      'Server {server} does not answer',
+      'The agent of server {server} ({ip}) has not answered since {since}. Last error: {message}\n\nOrders that need it wait until it is back; it is asked again each minute.'
+    ],
+    [
+      '服务器 {server} 无响应',
+      '服务器 {server}（{ip}）的代理程序自 {since} 起没有响应。最后的错误：{message}\n\n需要它的订单会等到它恢复；系统每分钟重新询问一次。'
+    ]
+  ),
+  server_trouble: both(
+    ['Server {server} needs a look', 'Server {server} ({ip}) answers, but something is wrong with it: {message}'],
+    ['服务器 {server} 需要查看', '服务器 {server}（{ip}）有响应，但存在问题：{message}']
+  ),
+  undelivered: both(
+    [
+      'Paid and not delivered: {count}',
+      '{count} orders were paid for more than {minutes} minutes ago, and nothing of them is delivered. The oldest was paid {since}.'
+    ],
+    [
+      '已付款但未交付：{count}',
+      '{count} 个订单付款已超过 {minutes} 分钟，但尚未交付任何代理。最早的付款时间是 {since}。'
+    ]
+  ),
+  late_events: both(
+    [
+      'Events of the platform wait: {count}',
+      'Payments, refunds or products that the platform told of have waited for more than an hour, since {since}: the shop’s database does not let them be handled. Reason: {reason}\n\nThey are handled by themselves once it does. Look at the log of the workers, and whether all processes run the same version.'
+    ],
+    [
+      '{count} 个平台事件等待处理',
+      '平台通知的付款、退款或产品变更自 {since} 起已等待超过一小时：商店数据库暂时无法处理。原因：{reason}\n\n数据库恢复后会自动处理。请查看工作进程的日志，并确认所有进程运行的是同一版本。'
+    ]
+  ),
+  webhooks: both(
+    [
+      'Webhooks of the platform do not arrive',
+      'In the last 24 hours {count} payments were found only by asking the platform: no webhook told of them. Their orders are delivered, but minutes late.\n\nCheck that {url} can be reached from outside, and that the webhook secret under Web Settings is the app’s.'
+    ],
+    [
+      '平台的 Webhook 没有送达',
+      '过去 24 小时内有 {count} 笔付款只能通过主动查询平台发现，没有 Webhook 通知。这些订单已交付，但晚了几分钟。\n\n请确认 {url} 可以从外部访问，并且“网站设置”中的 Webhook 密钥与应用一致。'
+    ]
+  ),
+  dead_letter: both(
+    [
+      'Jobs of {queue} failed for good: {count}',
+      '{count} jobs of the queue {queue} failed as often as they may. They are kept under Tasks, where they can be looked at and sent again.'
+    ],
+    [
+      '{queue} 的任务最终失败：{count}',
+      '队列 {queue} 的 {count} 个任务已达到最大重试次数。可在“任务”中查看并重新发送。'
+    ]
+  ),
+  mails: both(
+    [
+      'Mails that could not be sent: {count}',
+      '{count} mails failed for good. The log of mails says why, and can send them again.'
+    ],
+    ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
+  ),
+  proofs: both(
+    [
+      'Servers that are not as their agents say: {count}',
+      'Tries of credentials came out wrong: old ones still open a proxy, or confirmed ones do not. Servers, and how many tries: {servers}.\n\nHealth lists what was tried. Where many fail at once, look first at what they share: the way from the console to them, and the check site.\n\nThey are being repaired and tried again. Addresses that old credentials open are not sold until then. If a repair does not mend a server, its agent may be broken, or in somebody else’s hands: install it again, or give the server up.'
+    ],
+    [
+      '与其代理程序所述不符的服务器：{count}',
+      '凭据检查结果异常：旧凭据仍可使用，或已确认的凭据不可用。服务器及异常次数：{servers}。\n\n“健康”页面列出了检查内容。如果同时有多台异常，请先查看它们的共同点：控制台到服务器的网络，以及检查站点。\n\n系统正在修复并重新检查。在此之前，旧凭据仍能打开的地址不会出售。如果修复无效，代理程序可能已损坏或被他人控制：请重新安装，或弃用该服务器。'
+    ]
+  ),
+  certificate: both(
+    [
+      'The certificate of server {server} ends',
+      'The certificate that the agent of server {server} ({ip}) has to show ends {ends}. Past that, nothing reaches the agent: install a new one, and save it under Server Manage.'
+    ],
+    [
+      '服务器 {server} 的证书即将到期',
+      '服务器 {server}（{ip}）代理程序的证书将于 {ends} 到期。到期后将无法连接代理程序：请安装新证书并在“服务器管理”中保存。'
+    ]
+  ),
+  token: both(
+    [
+      'The token of {service} is not taken',
+      '{service} refuses what it was given, or it cannot be read: {message}\n\nEnter a new one in the console.'
+    ],
+    ['{service} 的令牌不被接受', '{service} 拒绝了所用的令牌，或令牌无法读取：{message}\n\n请在控制台中输入新的令牌。']
+  ),
+  stock: both(
+    [
+      'Few addresses: {group}, {rule}',
+      'Group {group} has {left} addresses left that can be sold under {rule}; you are told below {below}. Add ranges or servers to the group.'
+    ],
+    [
+      '地址不足：{group}，{rule}',
+      '服务器组 {group} 在规则 {rule} 下仅剩 {left} 个可售地址（低于 {below} 时通知）。请为该组添加地址段或服务器。'
+    ]
+  ),
+  upgrade: both(
+    [
+      'The upgrade of servers to {version} stopped',
+      '{message}\n\nNo further server begins unless somebody goes on with the upgrade, under Server Manage.'
+    ],
+    ['服务器升级到 {version} 已停止', '{message}\n\n除非有人在“服务器管理”中继续，否则不会再升级其他服务器。']
+  ),
+  abuse: both(
+    ['Signs of abuse: {count}', 'Agents saw {count} signs of abuse that nobody has taken notice of.'],
+    ['滥用迹象：{count}', '代理程序发现 {count} 个尚未有人查看的滥用迹象。']
+  ),
+  prices: both(
+    [
+      'Prices that differ: {count}',
+      '{count} prices are other ones on the platform than here. What customers pay is the platform’s.'
+    ],
+    ['价格不一致：{count}', '{count} 个价格与平台不同。客户实际支付的是平台价格。']
+  ),
+  tickets: both(
+    ['Open tickets: {count}', '{count} tickets wait for an answer.'],
+    ['未回复的工单：{count}', '{count} 个工单等待回复。']
+  )
+} as const satisfies Record<string, Both>
+
+export type NoticeWords = keyof typeof WORDS
+export const NOTICE_WORDS = Object.keys(WORDS) as NoticeWords[]
+
+/**
+ * What a notice says, a reason in the language where `reason_zh` has it in Chinese, with times as a clock in the time zone shows them. An unknown sentence, as of a newer version that runs
+ * beside this one, says its own name.
+ */
+export function noticeSentence(words: NoticeWords, params: Params, timeZone = 'UTC'): Both {
+  const found: Both = (WORDS as Record<string, Both>)[words] ?? both([words, ''], [words, ''])
+  const fill = (language: keyof Both): Sentence => {
+    const { title, text } = found[language]
+    const { reason_zh: reason } = params
+    const said = language === 'zh-CN' && reason !== undefined ? { ...params, reason } : params
+    const say = (sentence: string) => withTimes(fillIn(sentence, said), language, timeZone)
+    return { title: say(title), text: say(text) }
+  }
+  return { en: fill('en'), 'zh-CN': fill('zh-CN') }
+}
+
+/** '2026-11-21T10:00:00.000Z' as 'Nov 21, 2026, 11:00 GMT+1'. */
+function withTimes(text: string, language: keyof Both, timeZone: string): string {
+  return text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, found => {
+    const at = new Date(found)
+    if (Number.isNaN(at.getTime())) return found
+    return new Intl.DateTimeFormat(language, {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      timeZone,
+      timeZoneName: 'short'
+    }).format(at)
+  })
+}
+
+export type NoticeLanguage = keyof Both

@@ -1,0 +1,319 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { LANGUAGES } from './languages.ts'
+import { listQuery, page } from './list.ts'
+import {
+  MAX_NOTICE_CHANNELS,
+  MAX_STOCK_LEVELS,
+  NOTICE_CAUSE_NAMES,
+  NOTICE_CAUSES,
+  NOTICE_CHANNELS,
+  NOTICE_FAILURES,
+  NOTICE_SEND_STATES,
+  NOTICE_SEVERITIES,
+  NOTICE_TELLINGS,
+  thresholdOf,
+  type NoticeCause
+} from './notice-causes.ts'
+import { route } from './route.ts'
+import { Done, formVersion, Id, IdName, IdParams, storable, text, Time } from './shapes.ts'
+import { MAIL_STATES } from './states.ts'
+
+const yesNo = z.boolean({ error: message('must_be_yes_or_no') })
+const clock = (wrong = message('enter_clock')) => z.string({ error: wrong }).regex(/^([01]\d|2[0-3]):[0-5]\d$/, wrong)
+
+const whole = (min: number, max: number) => {
+  const wrong = message('must_be_whole_number', { min, max })
+  return z.int({ error: wrong }).min(min, wrong).max(max, wrong)
+}
+
+/** How one cause is told of: whether at all, how urgent it is, and from which figure on (null: it has none). */
+const causeForm = (cause: NoticeCause) => {
+  const limits = thresholdOf(cause)
+  const { severity } = NOTICE_CAUSES[cause]
+  const threshold = limits ? whole(limits.min, limits.max).default(limits.standard) : z.null().default(null)
+  return z
+    .object({
+      enabled: yesNo.default(true),
+      severity: z.enum(NOTICE_SEVERITIES, { error: message('must_select') }).default(severity),
+      threshold
+    })
+    .prefault({})
+}
+
+export type CauseSetting = { enabled: boolean; severity: (typeof NOTICE_SEVERITIES)[number]; threshold: number | null }
+
+type CauseShape = Record<NoticeCause, z.ZodType<CauseSetting, Partial<CauseSetting> | undefined>>
+const causes = Object.fromEntries(NOTICE_CAUSE_NAMES.map(cause => [cause, causeForm(cause)])) as unknown as CauseShape
+
+/** How many addresses a group has to have under a rule, in place of the cause's threshold; 0: nobody is told. */
+const StockLevel = z.object({ group_id: Id, rule_id: Id, below: whole(0, 1_000_000) })
+export type StockLevel = z.infer<typeof StockLevel>
+
+/** When which operators are told of what. */
+export const NoticeRules = z.object({
+  /** IANA: quiet hours and the digest go by it. */
+  time_zone: z
+    .string({ error: message('must_be_time_zone') })
+    .max(64, message('must_be_time_zone'))
+    .refine(isTimeZone, message('must_be_time_zone'))
+    .default('UTC'),
+  /** Between these hours only what is critical is told; the rest when they end. */
+  quiet_hours: yesNo.default(false),
+  quiet_from: clock().default('22:00'),
+  quiet_until: clock().default('07:00'),
+  /** The hour at which the digest is sent. */
+  digest_hour: whole(0, 23).default(8),
+  /** What lasts is told again after so many hours; 0: it is not. */
+  repeat_hours: whole(0, 720).default(0),
+  causes: z.object(causes).prefault({} as never),
+  stock: z
+    .array(StockLevel)
+    .max(MAX_STOCK_LEVELS, message('at_most_rows', { max: MAX_STOCK_LEVELS }))
+    .default([])
+})
+export type NoticeRules = z.infer<typeof NoticeRules>
+
+/** As `Intl` knows it: 'Europe/Berlin', 'UTC'. An offset such as '+02:00' has no summer. */
+function isTimeZone(value: string): boolean {
+  if (!/^[A-Za-z][\w+/-]*$/.test(value)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+export const ShownNoticeRules = NoticeRules.extend({
+  stock: z.array(z.object({ group_id: z.number(), rule_id: z.number(), below: z.number() })),
+  version: z.string()
+})
+export type ShownNoticeRules = z.infer<typeof ShownNoticeRules>
+
+const target = z
+  .string({ error: message('must_be_web_address') })
+  .trim()
+  .max(1000, message('at_most_characters', { max: 1000 }))
+  .refine(storable, message('forbidden_character'))
+  .refine(value => value === '' || isTarget(value), message('must_be_web_address'))
+
+function isTarget(value: string): boolean {
+  if (!/^https?:\/\/[^\s/?#\\]+[^\s\\#]*$/i.test(value)) return false
+  const url = URL.parse(value)
+  return url !== null && url.username === '' && url.password === ''
+}
+
+/** `whsec_` and base64 of 24 to 64 bytes. */
+function isSecret(value: string): boolean {
+  const found = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value)?.[1]
+  if (!found || found.length % 4 !== 0) return false
+  const bytes = (found.replace(/=+$/, '').length * 3) / 4
+  return bytes >= 24 && bytes <= 65
+}
+
+/** Where operators are told of something. */
+export const NoticeChannelForm = z.object({
+  name: text(message('enter_a_name'), 60),
+  /** An edit keeps the one that is there. */
+  kind: z.enum(NOTICE_CHANNELS, { error: message('must_select') }).default('mail'),
+  /** Of `chat` and `webhook`: where to post. An edit that leaves it empty keeps what is there. */
+  target: target.default(''),
+  /** Of `webhook`: what signs the posts, as Standard Webhooks writes it. An edit that leaves it empty keeps what is there. */
+  secret: z
+    .string({ error: message('must_be_webhook_secret') })
+    .trim()
+    .refine(value => value === '' || isSecret(value), message('must_be_webhook_secret'))
+    .default(''),
+  /** Of `mail`: the operators that get it; none: all whose work it is (owners and operations). */
+  user_ids: z
+    .array(Id)
+    .max(100, message('too_many_ids'))
+    .default([])
+    .transform(ids => [...new Set(ids)]),
+  /** Of what is posted; a mail is in its recipient's. */
+  language: z.enum(LANGUAGES, { error: message('must_select') }).default('en'),
+  /** Is it told there at once, by severity? */
+  tell_critical: yesNo.default(true),
+  tell_warning: yesNo.default(true),
+  tell_info: yesNo.default(false),
+  /** Does it get the digest: once a day what was not told there at once? */
+  digest: yesNo.default(true),
+  enabled: yesNo.default(true)
+})
+export type NoticeChannelForm = z.infer<typeof NoticeChannelForm>
+
+export const NoticeChannel = z.object({
+  id: z.number(),
+  name: z.string(),
+  kind: z.enum(NOTICE_CHANNELS),
+  language: z.enum(LANGUAGES),
+  /** The host of where it posts; null for mail. The rest of the address is a secret of the chat platform's. */
+  host: z.string().nullable(),
+  user_ids: z.array(IdName),
+  tell_critical: z.boolean(),
+  tell_warning: z.boolean(),
+  tell_info: z.boolean(),
+  digest: z.boolean(),
+  enabled: z.boolean(),
+  last_sent_at: Time.nullable(),
+  /** Since when every try has failed, and what came of the last one; null: the last one succeeded, or there was none. */
+  failing_since: Time.nullable(),
+  failure: z.enum(NOTICE_FAILURES).nullable(),
+  created_at: Time,
+  version: z.string()
+})
+export type NoticeChannel = z.infer<typeof NoticeChannel>
+
+const Params = z.record(z.string(), z.union([z.string(), z.number()]))
+
+/** Something that operators are told of. */
+export const Notice = z.object({
+  id: z.number(),
+  cause: z.enum(NOTICE_CAUSE_NAMES),
+  /** What it is about, as its cause names things: a server's id, an order's number. */
+  subject: z.string(),
+  severity: z.enum(NOTICE_SEVERITIES),
+  /** Its sentence in both languages. */
+  title: z.object({ en: z.string(), 'zh-CN': z.string() }),
+  text: z.object({ en: z.string(), 'zh-CN': z.string() }),
+  params: Params,
+  /** The path in the console where the rows behind it are. */
+  path: z.string(),
+  /** How many rows are behind it. */
+  count: z.number(),
+  state: z.enum(['open', 'closed']),
+  since: Time,
+  /** When a channel got a message about it last; null: none did. */
+  told_at: Time.nullable(),
+  closed_at: Time.nullable(),
+  acknowledged_at: Time.nullable(),
+  acknowledged_by: z.string().nullable(),
+  muted_until: Time.nullable(),
+  /** What came of telling it: how often each outcome. */
+  sends: z.object({ waiting: z.number(), sent: z.number(), failed: z.number(), skipped: z.number() })
+})
+export type Notice = z.infer<typeof Notice>
+
+/** One notice on its way to one channel. */
+export const NoticeSend = z.object({
+  id: z.number(),
+  channel: z.string(),
+  kind: z.enum(NOTICE_CHANNELS),
+  telling: z.enum(NOTICE_TELLINGS),
+  state: z.enum(NOTICE_SEND_STATES),
+  tries: z.number(),
+  status: z.number().nullable(),
+  failure: z.enum(NOTICE_FAILURES).nullable(),
+  /** What the system or the other side says of it. */
+  detail: z.string().nullable(),
+  due_at: Time,
+  ended_at: Time.nullable(),
+  /** Of `mail`: the mails that it became, with what came of each. */
+  mails: z.array(z.object({ to: z.string(), state: z.enum(MAIL_STATES) }))
+})
+export type NoticeSend = z.infer<typeof NoticeSend>
+
+export const NoticeDetail = Notice.extend({ log: z.array(NoticeSend) })
+export type NoticeDetail = z.infer<typeof NoticeDetail>
+
+/** Hours for which nothing is told; 0: from now on it is told again. */
+export const MuteNoticeForm = z.object({ hours: whole(0, 720) })
+
+const N = '/api/settings/notices'
+
+export const notices = {
+  notices: route('GET', `${N}/`, {
+    summary: 'What operators were told of, and what came of telling it',
+    access: 'admin',
+    permission: 'notices.view',
+    query: listQuery({
+      sort: ['id'],
+      filters: {
+        state: z.enum(['open', 'closed', 'failed']).optional(),
+        cause: z.enum(NOTICE_CAUSE_NAMES).optional(),
+        severity: z.enum(NOTICE_SEVERITIES).optional()
+      }
+    }),
+    reply: page(Notice)
+  }),
+  notice: route('GET', `${N}/:id/`, {
+    summary: 'One notice with each message about it',
+    access: 'admin',
+    permission: 'notices.view',
+    params: IdParams,
+    reply: NoticeDetail
+  }),
+  acknowledge: route('POST', `${N}/:id/acknowledge/`, {
+    summary: 'Take notice: it is not told again unless it gets worse or ends',
+    access: 'admin',
+    permission: 'notices.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
+  }),
+  mute: route('POST', `${N}/:id/mute/`, {
+    summary: 'Tell nothing of a notice for some hours; 0 ends that',
+    access: 'admin',
+    permission: 'notices.change',
+    params: IdParams,
+    body: MuteNoticeForm,
+    reply: Done
+  }),
+  rules: route('GET', `${N}/rules/`, {
+    summary: 'Causes with severity and threshold, quiet hours and digest',
+    access: 'admin',
+    permission: 'notices.view',
+    reply: ShownNoticeRules
+  }),
+  saveRules: route('PUT', `${N}/rules/`, {
+    summary: 'Say which causes are told of and when',
+    access: 'admin',
+    permission: 'notices.change',
+    body: NoticeRules.extend(formVersion),
+    reply: ShownNoticeRules
+  }),
+  channels: route('GET', `${N}/channels/`, {
+    summary: `Where operators are told, at most ${MAX_NOTICE_CHANNELS}`,
+    access: 'admin',
+    permission: 'notices.view',
+    query: listQuery({ sort: ['id'] }),
+    reply: page(NoticeChannel)
+  }),
+  createChannel: route('POST', `${N}/channels/`, {
+    summary: 'Add a channel',
+    access: 'admin',
+    permission: 'notices.change',
+    body: NoticeChannelForm,
+    reply: NoticeChannel
+  }),
+  updateChannel: route('PUT', `${N}/channels/:id/`, {
+    summary: 'Change a channel; its kind stays',
+    access: 'admin',
+    permission: 'notices.change',
+    params: IdParams,
+    body: NoticeChannelForm.extend(formVersion),
+    reply: NoticeChannel
+  }),
+  deleteChannel: route('DELETE', `${N}/channels/:id/`, {
+    summary: 'Delete a channel; what waits for it is not sent',
+    access: 'admin',
+    permission: 'notices.change',
+    params: IdParams,
+    reply: Done
+  }),
+  testChannel: route('POST', `${N}/channels/:id/test/`, {
+    summary: 'Send a test to a channel',
+    access: 'admin',
+    permission: 'notices.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: z.object({ send_id: z.number() })
+  }),
+  send: route('GET', `${N}/sends/:id/`, {
+    summary: 'What came of one message to a channel',
+    access: 'admin',
+    permission: 'notices.view',
+    params: IdParams,
+    reply: NoticeSend
+  })
+}

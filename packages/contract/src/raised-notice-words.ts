@@ -1,0 +1,194 @@
+// The sentences of notices that commands raise: of what no search could find afterwards, or not as well.
+
+export type Sentence = { title: string; text: string }
+export type Both = { en: Sentence; 'zh-CN': Sentence }
+
+/** A title and a text in each language. */
+export const both = (en: [string, string], zh: [string, string]): Both => ({
+  en: { title: en[0], text: en[1] },
+  'zh-CN': { title: zh[0], text: zh[1] }
+})
+
+const IS_REPAIRED =
+  'A server whose new program did not serve runs the one of before again, where that could be started. No further server begins unless somebody goes on with the upgrade, under Server Manage.'
+const IS_REPAIRED_ZH =
+  '新程序无法服务的服务器会恢复运行之前的程序（如能启动）。除非有人在“服务器管理”中继续，否则不会再升级其他服务器。'
+
+const forwarded = (what: string, zh: string): Both =>
+  both(
+    [
+      'Visitors behind {ip} are refused for 15 minutes',
+      `${what} {count} times within 15 minutes by visitors whom {ip} forwards. TRUST_PROXY does not name that proxy, so that the shop cannot tell whether these are many visitors or one who makes up addresses: all of them wait now.\n\nSet TRUST_PROXY={ip} if it is your reverse proxy, and have it write the client's address into X-Forwarded-For. Health in the console shows such proxies.`
+    ],
+    [
+      '来自 {ip} 的访客在 15 分钟内被拒绝',
+      `15 分钟内，由 {ip} 转发的访客${zh} {count} 次。TRUST_PROXY 中没有该代理，因此商店无法判断这是许多访客还是一个伪造地址的访客：目前全部需要等待。\n\n如果它是您的反向代理，请设置 TRUST_PROXY={ip}，并让它把客户端地址写入 X-Forwarded-For。控制台的“运行状况”会显示此类代理。`
+    ]
+  )
+
+const PAYMENT =
+  'The platform reported a payment that could not simply be delivered: {reason}.\n\nPlatform order: {order}.\n\nIt waits under Payments.'
+const PAYMENT_ZH = '平台报告了一笔无法直接交付的付款：{reason}。\n\n平台订单：{order}。\n\n请在“付款”中处理。'
+const payment = (en: string, zh: string): Both =>
+  both(['A payment needs your attention', en], ['有一笔付款需要处理', zh])
+
+const webhookOff = (why: string, zh: string): Both =>
+  both(
+    [
+      'The webhook endpoint at {host} was switched off',
+      `${why}\n\nEvents are not sent there any more. Its log under Webhooks says what came back; when it works again, switch it on there and send again what it missed.`
+    ],
+    [
+      '{host} 的 Webhook 端点已关闭',
+      `${zh}\n\n不会再向其发送事件。“Webhook”中的日志显示了返回内容；恢复后，请在那里重新启用并补发错过的事件。`
+    ]
+  )
+
+const rangesRefused = (what: string, zh: string): Both =>
+  both(
+    [
+      'Server {server} refuses its ranges',
+      `The agent of server {server} ({ip}) did not take ${what}: {message}\n\nThese ranges are not sold, and orders that need them wait; all others are served. It is tried again each minute. Mend the server, or remove the ranges from it.`
+    ],
+    [
+      '服务器 {server} 拒绝了其地址段',
+      `服务器 {server}（{ip}）的代理程序没有接受 ${zh}：{message}\n\n这些地址段不会出售，需要它们的订单会等待；其他地址段正常服务。系统每分钟重试一次。请修复服务器，或从中移除这些地址段。`
+    ]
+  )
+
+const foreignWebhooks = (whatNow: string, zh: string): Both =>
+  both(
+    [
+      'Another installation uses the same platform keys',
+      `The platform also sends its webhooks to {origins}, which is none of this shop's addresses ({url}).\n\n${whatNow}`
+    ],
+    ['另一个安装使用了相同的平台密钥', `平台还会将 Webhook 发送到 {origins}，这不是本店的地址（{url}）。\n\n${zh}`]
+  )
+
+export const RAISED_WORDS = {
+  order_refused: both(
+    [
+      'A server refuses proxies of order {order}',
+      "The agent of a server refused what it should serve for order {order}: {message}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again."
+    ],
+    [
+      '服务器拒绝了订单 {order} 的代理',
+      '某台服务器的代理程序拒绝了订单 {order} 应提供的内容：{message}。\n\n“订单”中该行显示相同信息。“交付”会再次询问代理程序。'
+    ]
+  ),
+  orders_lost: both(
+    [
+      'Orders lost addresses with server {server}',
+      'Server {server} was given up, and for some of its orders there are too few other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.'
+    ],
+    [
+      '部分订单随服务器 {server} 失去了地址',
+      '服务器 {server} 已被弃用，其部分订单所在的服务器组没有足够的其他地址。\n\n这些订单保留可用的地址，显示缺少的数量，并在有空余时获得其他地址。请为其服务器组添加服务器、将订单移到其他组，或退款。'
+    ]
+  ),
+  order_waits: both(
+    [
+      'Order {order} waits for server {server}',
+      "{count} addresses of order {order} are on server {server}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on."
+    ],
+    [
+      '订单 {order} 正在等待服务器 {server}',
+      '订单 {order} 的 {count} 个地址位于服务器 {server}，该服务器无响应、不接受更改或拒绝其地址段，且该组没有足够的其他地址。\n\n系统每分钟重试一次。为该组增加地址、服务器恢复，或将订单移到其他组，均可使其继续。'
+    ]
+  ),
+  inventory: both(
+    [
+      'The inventory is inconsistent',
+      'The nightly audit found {leased} addresses leased twice under one access rule, and {differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.'
+    ],
+    [
+      '库存不一致',
+      '每晚的核对发现有 {leased} 个地址在同一访问规则下被租出两次，另有 {differences} 条派生数据与租约不符。\n\n在查明原因之前，请停止出售相关服务器的地址：docs/INVENTORY.md 说明了如何检查。'
+    ]
+  ),
+  payment: payment(PAYMENT, PAYMENT_ZH),
+  payments: payment(
+    `${PAYMENT} More of this kind by the same customer within the hour are listed there without another mail.`,
+    `${PAYMENT_ZH}同一客户一小时内的同类付款会列在那里，不再另行通知。`
+  ),
+  payment_unreadable: payment(
+    "What the platform told of an order's money could not be handled: {reason}\n\nEvent: {event}.\n\nIt waits under Payments.",
+    '平台关于某订单款项的通知无法处理：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。'
+  ),
+  foreign_webhooks: foreignWebhooks(
+    "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console.",
+    '本店自己的 Webhook 有效，其他的未作改动。请为每个安装使用各自的密钥，或在控制台的“运行状况”中接管这些 Webhook。'
+  ),
+  foreign_webhooks_only: foreignWebhooks(
+    'This shop has registered none, so it hears of no payment at once. If the other one is given up, open Health in the console and take its webhooks over. Otherwise give one of the two keys of its own.',
+    '本店没有注册任何 Webhook，因此无法立即得知付款。如果另一个安装已停用，请打开控制台的“运行状况”并接管其 Webhook；否则请为其中一个使用各自的密钥。'
+  ),
+  dispute: both(
+    [
+      'Payment {payment} is disputed',
+      'The buyer’s bank took {money} of payment {payment} (order {order}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.'
+    ],
+    [
+      '付款 {payment} 发生争议',
+      '买家的银行从付款 {payment}（订单 {order}）中收回了 {money}。\n\n银行设有期限：请在期限前于平台上回应争议。'
+    ]
+  ),
+  refund_amount: both(
+    [
+      'The amount of a refund of {payment} is not known',
+      'The platform gave {money} of payment {payment} back, and has not said since how much that is in the shop’s currency. The payment is held for as long.\n\nOpen Health in the console to see whether the platform answers. Under Payments you can end the refund’s event: by its reason ‘ignore’ the payment is held no longer.'
+    ],
+    [
+      '付款 {payment} 的退款金额未知',
+      '平台退还了付款 {payment} 中的 {money}，但之后没有说明折合本店货币的金额。在此期间该付款被暂时搁置。\n\n请在控制台的“运行状况”中查看平台是否有响应。在“付款”中可以结束该退款事件：以“忽略”为由结束后，该付款不再搁置。'
+    ]
+  ),
+  webhook_gone: webhookOff(
+    'It answered 410 (Gone), which asks for no more events.',
+    '它返回 410（Gone），表示不再接收事件。'
+  ),
+  webhook_failing: webhookOff('Every try has failed since {since}.', '自 {since} 起每次尝试都失败。'),
+  forwarded_code: forwarded('Codes were asked for', '请求验证码'),
+  forwarded_ticket: forwarded('Tickets were sent', '提交工单'),
+  forwarded_status: forwarded('Mails about incidents were asked for', '订阅事件邮件'),
+  ranges_refused: rangesRefused('{ranges}', '{ranges}'),
+  range_change_refused: rangesRefused('a change of its ranges', '地址段的变更'),
+  changes_failing: both(
+    [
+      'Server {server} takes no changes',
+      'The agent of server {server} ({ip}) answers its health check, but what is sent to it has failed since {since}.\n\n{message}\n\nWhat it serves goes on working. It sells nothing until a change gets there, and new orders on it get addresses of other servers.'
+    ],
+    [
+      '服务器 {server} 不接受更改',
+      '服务器 {server}（{ip}）的代理程序能响应健康检查，但自 {since} 起发送给它的内容均失败。\n\n{message}\n\n已提供的服务不受影响。在更改送达之前不会出售其地址，新订单会使用其他服务器的地址。'
+    ]
+  ),
+  upgrade_failed: both(
+    ['The upgrade of servers to {version} stopped', `It failed on {servers}: {message}\n\n${IS_REPAIRED}`],
+    ['服务器升级到 {version} 已停止', `在 {servers} 上失败：{message}\n\n${IS_REPAIRED_ZH}`]
+  ),
+  upgrade_stopped: both(
+    ['The upgrade of servers to {version} stopped', `{message}\n\n${IS_REPAIRED}`],
+    ['服务器升级到 {version} 已停止', `{message}\n\n${IS_REPAIRED_ZH}`]
+  ),
+  repair_waits: both(
+    [
+      'Server {server}: a repair waits for your approval',
+      'The agent of server {server} ({ip}) was told things that this console does not know, as after its database was restored from a backup, or where a copy of it runs elsewhere.\n\nNothing is sent to it. A repair would remove {removed} users, change {changed} and take {ranges} ranges away. Look at the list under Server Manage, and approve it there if it is right.'
+    ],
+    [
+      '服务器 {server}：修复等待您的批准',
+      '服务器 {server}（{ip}）的代理程序收到过本控制台不知道的内容，例如数据库从备份恢复之后，或其副本在别处运行。\n\n目前不会向其发送任何内容。修复将删除 {removed} 个用户、更改 {changed} 个，并移除 {ranges} 个地址段。请在“服务器管理”中查看列表，确认无误后批准。'
+    ]
+  ),
+  removals_wait: both(
+    [
+      'Server {server}: {count} users wait for removal',
+      'The agent of server {server} ({ip}) holds {users} users, of which {count} are unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.'
+    ],
+    [
+      '服务器 {server}：{count} 个用户等待删除',
+      '服务器 {server}（{ip}）的代理程序有 {users} 个用户，其中 {count} 个不为控制台所知。\n\n数量较多，不会自动删除。请在“服务器管理”中检查该服务器，确认无误后批准删除。'
+    ]
+  )
+} as const satisfies Record<string, Both>
