@@ -117,7 +117,7 @@ for (const stage of chosen) {
   const count = await stage.check(runner(stage), folder)
   total.passed += count.passed
   total.failed += count.failed
-  failures.push(...count.failures.map(name => `failed: ${name.replace(root, '')}`))
+  failures.push(...count.failures.map(name => `failed: ${stage.name}: ${name.replaceAll(root, '')}`))
   for (const left of endLeftovers(folder)) console.warn(`left running by ${stage.name}, ended: ${left}`)
   const seconds = ((Date.now() - started) / 1000).toFixed(1)
   summary.push(`${stage.name.padEnd(10)}${count.passed} passed, ${count.failed} failed (${seconds} s)`)

@@ -47,12 +47,27 @@ test('what failed is named with its error in one line', () => {
 test('a file that does not load, or whose set-up fails, is a failure', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('failed'), file('failed', 'skipped')] }
   expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 2, failures: ['a.test.ts', 'a.test.ts'] })
-  expect(countPlaywright({ stats: { expected: 1, unexpected: 0, flaky: 0 }, errors: [{}] }, 1).failed).toBe(1)
+  const errors = [{ message: 'no port' }]
+  expect(countPlaywright({ stats: { expected: 1, unexpected: 0, flaky: 0 }, errors }, 1)).toEqual({
+    passed: 1,
+    failed: 1,
+    failures: ['an error outside the tests: no port']
+  })
+})
+
+test('an error that no test caught is a failure, and is named', () => {
+  const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('passed', 'passed')] }
+  expect(countVitest(report, 1, ['Error: late\n    at once (a.ts:1:1)'])).toEqual({
+    passed: 5,
+    failed: 1,
+    failures: ['an error that no test caught: Error: late at once (a.ts:1:1)']
+  })
 })
 
 test('a run that ends badly without a failed test is a failure', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('passed', 'passed')] }
-  expect(countVitest(report, 1)).toMatchObject({ passed: 5, failed: 1 })
+  const failures = ['ended with 1, though no test failed']
+  expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 1, failures })
   expect(countVitest(report, null)).toMatchObject({ passed: 5, failed: 1 })
   expect(countVitest(report, 0)).toMatchObject({ passed: 5, failed: 0 })
 })

@@ -19,7 +19,7 @@ type VitestTest = { status: string; fullName: string; failureMessages?: string[]
 /** The parts of Playwright's JSON report that are read here. */
 export type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number }
-  errors: unknown[]
+  errors: { message?: string }[]
   suites?: PlaywrightSuite[]
 }
 
@@ -33,10 +33,14 @@ type PlaywrightTest = { status: string; results?: { errors?: { message?: string 
 
 /**
  * Counts a Vitest run. A file that could not be loaded, or whose set-up failed, counts as one failure: its tests
- * appear nowhere else.
+ * appear nowhere else. So does each error that no test caught.
  */
-export function countVitest(report: VitestReport | undefined, exitCode: number | null): Count {
-  if (!report) return { passed: 0, failed: 1, failures: [] }
+export function countVitest(
+  report: VitestReport | undefined,
+  exitCode: number | null,
+  unhandled: string[] = []
+): Count {
+  if (!report) return { passed: 0, failed: 1, failures: [NO_REPORT] }
   const broken = report.testResults.filter(
     file => file.status === 'failed' && !file.assertionResults.some(test => test.status === 'failed')
   )
@@ -48,8 +52,12 @@ export function countVitest(report: VitestReport | undefined, exitCode: number |
   return settle(
     {
       passed: report.numPassedTests,
-      failed: report.numFailedTests + broken.length,
-      failures: [...failures, ...broken.map(({ name }) => name)]
+      failed: report.numFailedTests + broken.length + unhandled.length,
+      failures: [
+        ...failures,
+        ...broken.map(({ name }) => name),
+        ...unhandled.map(message => `an error that no test caught${reasonOf(message)}`)
+      ]
     },
     exitCode
   )
@@ -57,9 +65,10 @@ export function countVitest(report: VitestReport | undefined, exitCode: number |
 
 /** Counts a Playwright run. A test that passed only when repeated has failed once, and that is what counts. */
 export function countPlaywright(report: PlaywrightReport | undefined, exitCode: number | null): Count {
-  if (!report) return { passed: 0, failed: 1, failures: [] }
+  if (!report) return { passed: 0, failed: 1, failures: [NO_REPORT] }
   const { expected, unexpected, flaky } = report.stats
-  const failures = (report.suites ?? []).flatMap(failedSpecs)
+  const errors = report.errors.map(({ message }) => `an error outside the tests${reasonOf(message)}`)
+  const failures = [...(report.suites ?? []).flatMap(failedSpecs), ...errors]
   return settle({ passed: expected, failed: unexpected + flaky + report.errors.length, failures }, exitCode)
 }
 
@@ -71,6 +80,8 @@ function failedSpecs(suite: PlaywrightSuite): string[] {
   })
   return [...named, ...(suite.suites ?? []).flatMap(failedSpecs)]
 }
+
+const NO_REPORT = 'the run ended without a report'
 
 /** Characters of an error that stand beside the name of its test. */
 const LONGEST_REASON = 300
@@ -84,5 +95,7 @@ function reasonOf(message = ''): string {
 /** A run that tested nothing, or ended badly without naming a test (an unhandled error, a crash), has failed. */
 function settle(count: Count, exitCode: number | null): Count {
   const silent = count.failed === 0 && (exitCode !== 0 || count.passed === 0)
-  return silent ? { ...count, failed: 1 } : count
+  if (!silent) return count
+  const why = exitCode === 0 ? 'no test ran' : `ended with ${exitCode ?? 'a signal'}, though no test failed`
+  return { ...count, failed: 1, failures: [why] }
 }

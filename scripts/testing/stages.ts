@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { needsDatabase } from './needs-database.ts'
 import { type Count, countPlaywright, countVitest, type PlaywrightReport, type VitestReport } from './reports.ts'
 import type { Selection } from './selection.ts'
+import { UNHANDLED_ERRORS_FILE } from './unhandled-errors.ts'
 
 /** Runs a program of the packages on this Node; gives its exit code, or null when it was ended. */
 export type Run = (args: string[], env?: Record<string, string>) => Promise<number | null>
@@ -21,18 +22,26 @@ export type Stage = {
 const single =
   (...programs: string[][]): Stage['check'] =>
   async run => {
-    let failed = 0
-    for (const program of programs) if ((await run(program)) !== 0) failed = 1
-    return { passed: 1 - failed, failed, failures: [] }
+    const failures: string[] = []
+    for (const program of programs) {
+      const code = await run(program)
+      if (code !== 0) failures.push(`${program.join(' ')}: ended with ${code ?? 'a signal'}`)
+    }
+    const failed = failures.length > 0 ? 1 : 0
+    return { passed: 1 - failed, failed, failures }
   }
 
 const vitest =
   (extra: string[] = [], env: Record<string, string> = {}): Stage['check'] =>
   async (run, folder) => {
     const report = join(folder, 'vitest.json')
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra], env)
-    return countVitest(readReport(report) as VitestReport | undefined, code)
+    const unhandled = join(folder, 'unhandled-errors.json')
+    const own = `--reporter=${join(import.meta.dirname, 'unhandled-errors.ts')}`
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, own]
+    const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra]
+    const code = await run(args, { ...env, [UNHANDLED_ERRORS_FILE]: unhandled })
+    const errors = (readReport(unhandled) ?? []) as string[]
+    return countVitest(readReport(report) as VitestReport | undefined, code, errors)
   }
 
 const playwright =
