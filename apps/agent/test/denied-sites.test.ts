@@ -2,15 +2,17 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Resolve } from '../src/net/resolver.ts'
 import { encryptedHello, hello, realHello, serverName } from './names.ts'
 import {
+  basic,
   lease,
   proxied,
-  type RawClient,
+  RawClient,
   socks,
   socksAddress,
   tcpTarget,
   testAgent,
   type TestAgent,
-  tunnel
+  tunnel,
+  until
 } from './test-agent.ts'
 
 /** Where the denied site is; aliases of others lead there too. Another address has sites that are open. */
@@ -169,7 +171,17 @@ describe('in a tunnel of a user with denied domains', () => {
       ],
       ['GET / HTTP/1.1\r\nHost:\r\n', `Host: ${denied}\r\n\r\n`],
       [' ', `GET / HTTP/1.1\r\nHost: ${denied}\r\n\r\n`],
-      ['GET / HTTP/1.1\r\nHost: -a~.denied.test\r\n\r\n']
+      ['GET / HTTP/1.1\r\nHost: -a~.denied.test\r\n\r\n'],
+      ['GET / HTTP/1.1\r\nHost: ~.denied.test.\r\n\r\n'],
+      [`GET / HTTP/1.1\r\nHost: ${denied}..\r\n\r\n`],
+      ['GET / RTSP/1.1\r\n', `Host: ${denied}\r\n\r\n`],
+      ['SOURCE / ICE/1.1\r\n', `Host: ${denied}\r\n\r\n`],
+      [' \r\n', `GET / HTTP/1.1\r\nHost: ${denied}\r\n\r\n`],
+      [` GET http://${denied}/ HTTP/1.1\r\nHost: open.test\r\n\r\n`],
+      ['POST / HTTP/1.1\r\nHost: open.test\r\n\r\na body', `GET http://${denied}/ HTTP/1.1\r\n\r\n`],
+      ['GET http://www.%64enied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      ['GET http://a%2F.denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n'],
+      [`GET http://${denied}\\@open.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n`]
     ])
       expect(await outcome(await byConnect(SITE), pieces), pieces.join('').slice(0, 40)).toBe('reset')
     const body = [`ssh-rsa ${'A'.repeat(700)}`, `${'b'.repeat(3000)}\nseq ACGT`, 'ACGT'.repeat(300)]
@@ -199,7 +211,12 @@ describe('in a tunnel of a user with denied domains', () => {
 
   test('a hello that never ends is closed in time, HTTP/2 without TLS is reset, other protocols pass', async () => {
     expect(await outcome(await byConnect(SITE), [hello([serverName('open.test')]).subarray(0, 40)])).toBe('reset')
-    expect(await outcome(await byConnect(SITE), ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'])).toBe('reset')
+    const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+    expect(await outcome(await byConnect(SITE), [preface])).toBe('reset')
+    const upgrading = await byConnect(SITE)
+    expect(await outcome(upgrading, [request('open.test')])).toBe('answered')
+    upgrading.received = Buffer.alloc(0)
+    expect(await outcome(upgrading, ['PRI * HT', preface.slice(8)])).toBe('reset')
     expect(await outcome(await byConnect(SITE), ['SSH-2.0-OpenSSH_9.6\r\n'])).toBe('answered')
     expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
   })
@@ -218,7 +235,19 @@ test('an address that is known as a denied site is refused where nothing tells t
   expect(await outcome(await byConnect(SITE), ['GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'])).toBe('reset')
   expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('reset')
   expect(await outcome(await byConnect(SITE), [request('open.test')])).toBe('answered')
+  expect(await outcome(await byConnect(SITE), ['\r\n\r\n', request('open.test')])).toBe('answered')
   expect(await outcome(await byConnect('open.test'), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
+})
+
+test('a plain request asks its target for no protocol that hides the names of the next ones', async () => {
+  reached = []
+  const client = new RawClient(ip, agent.proxyPort)
+  const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'
+  client.send(
+    `GET http://open.test:${target.port}/ HTTP/1.1\r\nHost: open.test:${target.port}\r\n${basic('u')}${upgrade}\r\n`
+  )
+  await until('the request', () => reached.join('').includes('\r\n\r\n'))
+  expect(reached.join('')).not.toMatch(/upgrade|h2c|settings/i)
 })
 
 test('users without denied domains may say what they like, and the blacklist is judged for them too', async () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { RequestNames } from '../src/proxy/request-names.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
-/** As much work as a client can make of so few bytes: each line has a name that is looked at. */
+/** Much work for so few bytes: each line has a name that is looked at. */
 const LINE = 'x http://a.b\n'
 
 /** A tunnel of a user with denied names through which a request has begun, and how often its work went on in a later turn. */
@@ -70,4 +71,43 @@ describe('what a user with denied names sends through a tunnel', () => {
     client.socket.write(`${LINE.repeat(20_000)}GET / HTTP/1.1\r\nHost: www.denied.test\r\n\r\n`, 'latin1')
     await until('the reset', () => client.closed)
   })
+})
+
+test('no bytes make the search for names take longer than their number does', () => {
+  const looked = (text: string): number => {
+    const names = new RequestNames()
+    names.read(Buffer.from('POST / HTTP/1.1\r\nHost: open.test\r\n\r\n'))
+    const slice = Buffer.from(text, 'latin1').subarray(0, 8192)
+    const before = performance.now()
+    for (let n = 0; n < 8; n++) names.read(slice)
+    return performance.now() - before
+  }
+  looked(LINE.repeat(700))
+  const usual = Math.min(...Array.from({ length: 5 }, () => looked(LINE.repeat(700))))
+  for (const text of [
+    `\nhost:${'\x80'.repeat(8180)}/`,
+    `\nhost:${'\x01'.repeat(8180)}/`,
+    `\nhost:${'\r\n '.repeat(2700)}/`,
+    `\n${'host:\r\n '.repeat(900)}`,
+    `\n${' '.repeat(8180)}`,
+    `\n${' \t'.repeat(4000)}x`,
+    `\n${'a'.repeat(8180)}`,
+    `\nx ${'a'.repeat(8180)}`,
+    `\nx ${`${'a'.repeat(256)}_`.repeat(32)}`,
+    `\n${'AAA '.repeat(2000)}`,
+    `\n${'A'.repeat(8180)}`,
+    `\nx http://${'.'.repeat(8000)} `,
+    `\nx http://${'%41'.repeat(2700)} `,
+    `\nx http://${'\\'.repeat(8000)} `,
+    `\nx http://${'@'.repeat(8000)} `,
+    `\nx http://${':'.repeat(8000)} `,
+    `\nx http://${'['.repeat(8000)} `,
+    `\nx http://${'x'.repeat(8000)}`,
+    '\n'.repeat(8192),
+    '\r\n '.repeat(2730)
+  ]) {
+    const least = Math.min(...Array.from({ length: 5 }, () => looked(text)))
+    // Times of one process, by the same clock: a search that looks at bytes again and again takes hundreds of times as long.
+    expect(least / usual, JSON.stringify(text.slice(0, 30))).toBeLessThan(50)
+  }
 })

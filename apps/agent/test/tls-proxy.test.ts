@@ -2,10 +2,17 @@ import { execFile, execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { connect as connectTls, createSecureContext, type SecureVersion, type TLSSocket } from 'node:tls'
+import { Duplex } from 'node:stream'
+import {
+  connect as connectTls,
+  type ConnectionOptions,
+  createSecureContext,
+  type SecureVersion,
+  type TLSSocket
+} from 'node:tls'
 import { promisify } from 'node:util'
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -71,6 +78,15 @@ async function dial(port = agent.proxyPort, version?: SecureVersion): Promise<TL
   socket.on('error', () => {})
   await once(socket, 'secureConnect')
   return socket
+}
+
+async function securePlane(options?: Parameters<typeof testPlane>[0]): ReturnType<typeof testPlane> {
+  const made = await testPlane(options)
+  made.plane.secureContext = createSecureContext({
+    cert: readFileSync(at('first.pem')),
+    key: readFileSync(at('first.key'))
+  })
+  return made
 }
 
 async function head(socket: TLSSocket): Promise<string> {
@@ -167,11 +183,7 @@ describe('TLS to the proxy', () => {
     await until('the log', async () =>
       /TLS - 400 0 0 0 tls-failed/.test((await agent.call('GET', '/api/export/access.log')).text)
     )
-    const limited = await testPlane({ limits: { strangersPerClient: 2 } })
-    limited.plane.secureContext = createSecureContext({
-      cert: readFileSync(at('first.pem')),
-      key: readFileSync(at('first.key'))
-    })
+    const limited = await securePlane({ limits: { strangersPerClient: 2 } })
     const first = new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
     await until('the first', () => limited.plane.connections === 1)
     for (let n = 0; n < 2; n++) new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
@@ -191,11 +203,7 @@ describe('TLS to the proxy', () => {
       socket.on('drain', pump)
       pump()
     })
-    const { plane, port, accepted, connected } = await testPlane()
-    plane.secureContext = createSecureContext({
-      cert: readFileSync(at('first.pem')),
-      key: readFileSync(at('first.key'))
-    })
+    const { port, accepted, connected } = await securePlane()
     const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
     onEnd(() => socket.destroy())
     await once(socket, 'secureConnect')
@@ -210,6 +218,75 @@ describe('TLS to the proxy', () => {
     const [near, far] = [accepted[0], connected[0]]
     expect((far?.bytesRead ?? 0) - ((near?.bytesWritten ?? 0) - (near?.unsent ?? 0))).toBeLessThan(600_000)
     expect(written).toBeLessThan(96 << 20)
+  })
+
+  test('resets a client that reads nothing and breaks its encryption, and reads no more of it', async () => {
+    const target = await tcpTarget(socket => {
+      const block = Buffer.alloc(65_536)
+      const pump = (): void => {
+        while (socket.write(block));
+      }
+      socket.on('drain', pump).on('error', () => {})
+      pump()
+    })
+    const { plane, port, accepted } = await securePlane()
+    const raw = connect({ host: '127.0.0.1', port })
+    onEnd(() => raw.destroy())
+    raw.on('error', () => {})
+    const below = new Duplex({
+      read() {},
+      write: (chunk: Buffer, _encoding, written) => void raw.write(chunk, written)
+    })
+    raw.on('data', (chunk: Buffer) => below.push(chunk))
+    const socket = connectTls({ socket: below, rejectUnauthorized: false })
+    socket.on('error', () => {})
+    await once(socket, 'secureConnect')
+    socket.write(`CONNECT ${target.host} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+    await head(socket)
+    raw.pause()
+    const [near] = accepted
+    await until('bytes that do not leave', () => (near?.unsent ?? 0) > 0)
+    // A record that nobody encrypted.
+    raw.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 40]), Buffer.alloc(40, 7)]))
+    await until('the reset', () => near?.destroyed === true && plane.connections === 0)
+  })
+
+  test('an upload goes on whole where the target ended first and reads slowly', async () => {
+    let got = 0
+    let over = false
+    const targets: Socket[] = []
+    const target = await tcpTarget(socket => {
+      targets.push(socket)
+      socket.pause()
+      socket.end('bye')
+      socket.on('data', (chunk: Buffer) => (got += chunk.length))
+      socket.on('end', () => (over = true)).on('error', () => {})
+    })
+    const { port, accepted, connected } = await securePlane()
+    const raw = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+    // The runtime's TLS ends both directions at once, unless it is told otherwise.
+    const socket = connectTls({ socket: raw, rejectUnauthorized: false, allowHalfOpen: true } as ConnectionOptions)
+    onEnd(() => socket.destroy())
+    socket.on('error', () => {})
+    await once(socket, 'secureConnect')
+    socket.write(`CONNECT ${target.host} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+    let ended = false
+    socket.on('end', () => (ended = true)).resume()
+    await until('the end of the target', () => ended)
+    const waits = (): boolean => (connected[0]?.unsent ?? 0) > 0
+    let sent = 0
+    while (!waits()) {
+      socket.write(Buffer.alloc(16_384))
+      sent += 16_384
+      await until('the piece', () => (accepted[0]?.bytesRead ?? 0) >= sent || waits())
+    }
+    socket.end(Buffer.alloc(6000))
+    sent += 6000
+    // What came last waits in the agent while its client has gone.
+    await until('the last', () => raw.writableLength === 0)
+    targets[0]?.resume()
+    await until('the end', () => over)
+    expect(got).toBe(sent)
   })
 
   test('takes a new certificate for new connections, and keeps the one it has while the new is no pair', async () => {

@@ -140,9 +140,11 @@ export class HttpStage implements Stage {
     this.#yielded = true
     plane.turns.later(owner, () => {
       this.#yielded = false
-      // Also where the next request is dialled for: that the client leaves is heard meanwhile. A tunnel by now reads on by itself.
-      if (this.#connection.stage === this) socket.resume()
-      guarded(() => this.#readOn())
+      guarded(() => {
+        // Also where the next request is dialled for: that the client leaves is heard meanwhile. A tunnel by now reads on by itself.
+        if (this.#connection.stage === this) socket.resume()
+        this.#readOn()
+      })
     })
   }
 
@@ -245,9 +247,11 @@ export class HttpStage implements Stage {
     const connection = this.#connection
     const remote = connection.remote
     reads.pause()
-    connection.plane.turns.later(connection.owner, () => {
-      if (connection.remote === remote && writes.unsent === 0) reads.resume()
-    })
+    connection.plane.turns.later(connection.owner, () =>
+      connection.guarded(() => {
+        if (connection.remote === remote && writes.unsent === 0) reads.resume()
+      })
+    )
   }
 
   remoteData(chunk: Buffer): void {

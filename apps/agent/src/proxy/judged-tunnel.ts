@@ -47,7 +47,7 @@ class JudgedTunnel implements Stage {
   }
 
   clientData(chunk: Buffer): void {
-    if (this.#rest !== null) this.#rest = Buffer.concat([this.#rest, chunk])
+    if (this.#rest !== null) this.#keepForLater(Buffer.concat([this.#rest, chunk]), chunk.length)
     else if (this.#requests !== null) this.#followRequests(this.#requests, chunk)
     else this.#begin(chunk)
   }
@@ -98,9 +98,15 @@ class JudgedTunnel implements Stage {
   /** The rest goes on in a later turn of the loop. A copy: the next read may overwrite the piece (`zeroCopy`). */
   #wait(rest: Buffer): void {
     const { socket, plane, owner, guarded } = this.#connection
-    this.#rest = Buffer.from(rest)
+    this.#keepForLater(Buffer.from(rest), rest.length)
     socket.pause()
     plane.turns.later(owner, () => guarded(() => this.#goOn()))
+  }
+
+  /** Not counted as traffic while it waits: the connection may end before. */
+  #keepForLater(rest: Buffer, added: number): void {
+    this.#rest = rest
+    this.#connection.undelivered += added
   }
 
   #goOn(): void {
@@ -108,6 +114,7 @@ class JudgedTunnel implements Stage {
     const rest = this.#rest
     if (gone || rest === null || this.#requests === null) return
     this.#rest = null
+    this.#connection.undelivered -= rest.length
     this.#followRequests(this.#requests, rest)
     if (this.#rest !== null || this.#connection.gone) return
     if (this.#ended) this.#tunnel.clientEnd()

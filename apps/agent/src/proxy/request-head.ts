@@ -41,6 +41,7 @@ const usualMethods = new Set(['CONNECT', 'GET', 'POST', 'HEAD', 'PUT', 'OPTIONS'
 const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]|\r(?!\n)|\n(?<!\r\n)/
 // Some WebSocket clients ask a proxy for ws:// instead of a tunnel: the target gets the same request.
 const PLAIN_SCHEME = /^(?:http|ws):\/\//i
+const HIDES_NAMES = /\b(?:h2c\b|tls\/)/i
 const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
 const V6_TEXT = /^[0-9A-Fa-f:.]{2,45}$/
 
@@ -215,7 +216,8 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   const tokens = tokensOf(connection)
   const close = minor === 0 || tokens.includes('close') || proxyConnection.toLowerCase() === 'close'
   const keepAlive = !close
-  const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade')
+  // What would hide the names of later requests is not asked for: a client goes on without it.
+  const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade') && !HIDES_NAMES.test(upgrade)
   let forward = ''
   if (!connect) {
     const named = tokens.filter(part => part !== '' && !neverDropped.has(part))

@@ -7,16 +7,25 @@ const METHOD = String.raw`[!-~]+[^!-~\r\n]+`
 const HOST = String.raw`host[ \t]*:(?:[^!-~\r\n]|\r?\n(?=[ \t]))*`
 const SCHEME = String.raw`[a-z][a-z\d+.-]*:\/\/`
 const AT_LINE = String.raw`(?<![^\r\n])`
-/** A `Host` line, however it is spaced and folded, or a request line with a whole address; the name has to be there to its end. */
-const NAMED = new RegExp(String.raw`${AT_LINE}(?:${HOST}(\S+)(?=\s)|${METHOD}${SCHEME}([^\s/?#]+)(?=[\s/?#]))`, 'gi')
+const ADDRESS = String.raw`[ \t]*${METHOD}${SCHEME}`
+/**
+ * A `Host` line, however it is spaced and folded, or a request line with a whole address; the name has to be there to its end.
+ * No part matches what the next one may begin with: any search is over after one look at each byte.
+ */
+const NAMED = new RegExp(String.raw`${AT_LINE}(?:${HOST}([!-~]\S*)(?=\s)|${ADDRESS}([^\s/?#]+)(?=[\s/?#]))`, 'gi')
+/** The same request line behind a body without a line end: no text is written so but one about requests. */
+const BEHIND_A_BODY = /[A-Z]{3}[^!-~\r\n]+[A-Za-z][A-Za-z\d+.-]*:\/\/([^\s/?#]+)(?=[\s/?#])/g
 /** A name, with what is before its `@`, that does not end within what is kept. */
-const ENDLESS = new RegExp(String.raw`${AT_LINE}(?:${HOST}|${METHOD}${SCHEME})[^\s/?#]{${TAIL / 2},}$`, 'i')
+const ENDLESS = new RegExp(String.raw`${AT_LINE}(?:${HOST}(?=[!-~])|${ADDRESS})[^\s/?#]{${TAIL / 2},}$`, 'i')
 const HEAD_END = /\n\r?\n/
-/** In the first line, of which this is the end of what came so far: a version may be in two pieces. */
-const VERSION = /\sHTTP\/\d/i
+/**
+ * In the first line, of which this is the end of what came so far: a version may be in two pieces. Sites that take HTTP
+ * take it by the names of its relatives, too.
+ */
+const VERSION = /\s(?:HTTP|RTSP|ICE)\/\d/i
 const VERSION_LENGTH = 7
-/** HTTP/2 without TLS: its names are compressed. */
-const HTTP2_PREFACE = /^PRI \* HTTP\/2/
+/** HTTP/2 without TLS, at once or after an `Upgrade`: its names are compressed. */
+const HTTP2_PREFACE = /PRI \* HTTP\/2/
 /** A method and a blank: no other protocol's line is so long, and begins so. */
 const REQUEST_BEGINS = /^[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]/
 const MAX_FIRST_LINE = 16_384
@@ -48,33 +57,41 @@ export class RequestNames {
 
   /** The names that are whole with this piece. */
   read(chunk: Buffer): string[] {
-    const piece = chunk.toString('latin1')
+    const said = chunk.toString('latin1')
+    // Empty lines and blanks may come before the first line.
+    const piece = this.protocol === 'unknown' && this.#first === '' ? said.trimStart() : said
     if (this.protocol === 'unknown') this.#readFirstLine(piece)
     const text = this.#tail + piece
     const names: string[] = []
-    for (const [, host = '', authority = host] of text.matchAll(NAMED)) {
-      // Sites do not care which port is said.
-      const named = authority
-        .replace(/[/?#].*$/, '')
-        .replace(/^.*@/, '')
-        .replace(/^(\[[^\]]*\]|[^:]*):.*$/, '$1')
-      const name = parseAuthority(named, 80)?.host
-      this.named ||= name !== undefined && !/^[\d.]+$|:/.test(name)
-      // A site that answers for all names below its own takes some that are none, too.
-      names.push(name ?? named.slice(-LONGEST_NAME).toLowerCase())
-    }
-    this.hidden ||= ENDLESS.test(text)
-    this.headEnded ||= HEAD_END.test(text)
+    for (const [, host = '', authority = host] of text.matchAll(NAMED)) names.push(...this.#namesOf(authority))
+    for (const [, authority = ''] of text.matchAll(BEHIND_A_BODY)) names.push(...this.#namesOf(authority))
+    this.hidden ||= ENDLESS.test(text) || HTTP2_PREFACE.test(text)
+    this.headEnded ||= this.protocol === 'http1' && HEAD_END.test(text)
     // Runs are shortened, so that none pushes the beginning of a line out.
     const short = text.replaceAll(BLANKS, ' ').replaceAll(LONG_RUN, run => run.slice(0, 128) + run.slice(-128))
     this.#tail = short.slice(-TAIL)
     return names
   }
 
+  /** More than one where sites differ in how they read it. */
+  #namesOf(authority: string): string[] {
+    const forms = authority.includes('%') ? [authority, decoded(authority)] : [authority]
+    if (authority.includes('\\')) forms.push(...forms.map(form => form.replace(/\\.*$/, '')))
+    return forms.map(form => {
+      // Sites do not care which port is said.
+      const named = form
+        .replace(/[/?#].*$/, '')
+        .replace(/^.*@/, '')
+        .replace(/^(\[[^\]]*\]|[^:]*):.*$/, '$1')
+      const name = parseAuthority(named, 80)?.host
+      this.named ||= name !== undefined && !/^[\d.]+$|:/.test(name)
+      // A site that answers for all names below its own takes some that are none, too.
+      return name ?? withoutEndDots(named.slice(-LONGEST_NAME).toLowerCase())
+    })
+  }
+
   /** Looks at what is new only: a line may come in thousands of pieces. */
-  #readFirstLine(piece: string): void {
-    // Empty lines may come before it.
-    const line = this.#first === '' ? piece.replace(/^[\r\n]+/, '') : piece
+  #readFirstLine(line: string): void {
     this.#firstBytes += line.length
     const end = line.search(/[\r\n]/)
     const more = end < 0 ? line : line.slice(0, end)
@@ -83,7 +100,6 @@ export class RequestNames {
     this.#first += more
     if (isVersion) {
       this.protocol = 'http1'
-      this.hidden = HTTP2_PREFACE.test(this.#first)
     } else if (end >= 0 || (/^[^\t -~]/.test(more) && this.#first === more)) this.protocol = 'other'
     else if (this.#firstBytes > MAX_FIRST_LINE) {
       if (REQUEST_BEGINS.test(this.#first)) this.hidden = true
@@ -91,4 +107,13 @@ export class RequestNames {
     }
     if (this.protocol !== 'unknown') this.#first = ''
   }
+}
+
+const decoded = (text: string): string =>
+  text.replaceAll(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+
+function withoutEndDots(name: string): string {
+  let end = name.length
+  while (name[end - 1] === '.') end--
+  return name.slice(0, end)
 }

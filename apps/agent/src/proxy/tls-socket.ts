@@ -35,7 +35,8 @@ class Encrypted extends Duplex implements RawSocketOwner {
   #ended = false
 
   constructor(raw: RawSocket, { turns, client }: TlsOptions, mayGoOn: (fed: number) => boolean) {
-    super({ allowHalfOpen: true, highWaterMark: 16_384 })
+    // The connection below closes by itself when both sides have ended: what came before that is still to be read here.
+    super({ allowHalfOpen: true, autoDestroy: false, highWaterMark: 16_384 })
     this.#raw = raw
     this.#turns = turns
     this.#client = client
@@ -43,6 +44,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
   }
 
   socketData(_raw: RawSocket, chunk: Buffer): void {
+    if (this.destroyed) return
     this.#rest = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
     this.#feed()
   }
@@ -88,7 +90,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
   }
 
   socketClosed(): void {
-    this.destroy()
+    if (!this.#ended || !this.writableFinished) this.destroy()
   }
 
   override _read(): void {
@@ -258,7 +260,9 @@ export class TlsSocket implements RawSocket {
   #close(): void {
     if (this.destroyed) return
     this.destroyed = true
-    this.#raw.closeWhenSent()
+    // Nobody looks after it from here on: a client that reads nothing would keep it for ever.
+    if (this.#raw.unsent > 0) this.#raw.reset()
+    else this.#raw.closeWhenSent()
     this.#tls.destroy()
     this.#tellClosed()
   }

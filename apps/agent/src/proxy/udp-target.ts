@@ -1,4 +1,4 @@
-import { parseAddress } from '../net/ip.ts'
+import { formatV4, parseAddress } from '../net/ip.ts'
 import type { ClientConnection } from './connection.ts'
 import { checkAddress, checkBareAddress, checkTarget, looksNumeric } from './dial.ts'
 
@@ -61,7 +61,8 @@ export function findUdpTarget(
       if (address === null) continue
       const refusedAddress = checkAddress(plane, lease, address, port)
       if (refusedAddress !== null) return found(refusedAddress)
-      if (address.v4 >= 0 === (family === 4)) chosen ??= text
+      // An IPv4 address may be written as an IPv6 one, which no IPv4 socket takes.
+      if (address.v4 >= 0 === (family === 4)) chosen ??= address.v4 >= 0 ? formatV4(address.v4) : text
     }
     found(chosen ?? notFound)
   }
