@@ -7,7 +7,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { paidOrder, tell } from '../payments/telling.fixture.ts'
 import { followCodesOf } from '../rewards/follow-holder.ts'
-import { freeCoupons, useCoupons } from '../rewards/index.ts'
+import { freeCoupons, useCoupons, useCouponsAgain } from '../rewards/index.ts'
 import { coupons } from '../rewards/tables.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 
@@ -58,6 +58,27 @@ test.each([1, 2] as const)('a promo code of type %i counts once', async code_typ
   await world.codes()
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present', is_used: false })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
+  expect(await world.buy(holder.user.email, code)).toEqual([])
+})
+
+test('a promo code whose payment came back counts no more, as often as it goes to and fro', async () => {
+  const made = await present()
+  expect(await world.buy(holder.user.email, code)).toEqual([code])
+  await use(holder.user.id, '1')
+  for (let times = 0; times < 2; times++) {
+    await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
+    await world.codes()
+    await command(world.shop.ctx, SYSTEM, unit => useCouponsAgain(unit, '1'))
+    await world.codes()
+    expect(await world.ends()).toEqual([])
+    expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
+    expect(await world.buy(holder.user.email, code)).toEqual([])
+  }
+  // Given back once more it counts again, and no more once the order is judged again.
+  await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
+  await world.codes()
+  await use(holder.user.id, '1')
+  expect(await world.ends()).toEqual([])
   expect(await world.buy(holder.user.email, code)).toEqual([])
 })
 

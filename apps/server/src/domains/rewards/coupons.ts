@@ -158,8 +158,12 @@ export async function useCoupons(
         sql`lower(${coupons.code}) = any(${sql.param(named)}::text[])`
       )
     )
-    .returning({ id: coupons.id })
-  for (const { id } of used) unit.publish('coupon', id, holderId)
+    .returning({ id: coupons.id, code: coupons.code })
+  for (const { id, code } of used) {
+    unit.publish('coupon', id, holderId)
+    // Where it was given back before, its limit on the platform was raised, and may not be reached.
+    endCode(unit, code)
+  }
 }
 
 /** A payment was given back before anything was delivered for it: promo codes that no other payment uses can be used again. */
@@ -177,11 +181,13 @@ async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Prom
       isUsed: to === 'usedBy' ? true : sql`cardinality(array_remove(${coupons.usedBy}, ${payment})) > 0`
     })
     .where(arrayContains(from, [payment]))
-    .returning({ id: coupons.id, holderId: coupons.holderId, isUsed: coupons.isUsed })
-  for (const { id, holderId, isUsed } of changed) {
+    .returning({ id: coupons.id, code: coupons.code, holderId: coupons.holderId, isUsed: coupons.isUsed })
+  for (const { id, code, holderId, isUsed } of changed) {
     unit.publish('coupon', id, holderId)
     // The platform counts its use of before: it may be used once more.
     if (!isUsed) await followCode(unit, { kind: 'coupon', id })
+    // What it was allowed meanwhile is taken back.
+    else if (to === 'usedBy') endCode(unit, code)
   }
 }
 
