@@ -9,6 +9,9 @@ export type HttpFailure = {
   sent: boolean
 }
 
+/** Bytes of an answer; the largest that are asked for have less than one million. */
+const LONGEST_ANSWER = 16 * 1024 * 1024
+
 /**
  * One exchange with a third party, read to its end. Silence and broken connections are results whose message names
  * `party` and its origin, never the request: headers and bodies hold secrets.
@@ -24,16 +27,34 @@ export async function exchange(
   try {
     // A redirect would carry our credentials to an address that nobody entered.
     const response = await request(url, { ...init, redirect: 'manual', signal })
-    return { ok: true, status: response.status, headers: response.headers, text: await response.text() }
+    return { ok: true, status: response.status, headers: response.headers, text: await readText(response) }
   } catch (error) {
     if (signal.aborted) {
       const message = `${party} at ${at} did not answer within ${timeoutMs / 1000} s.`
       return { ok: false, reason: 'timeout', message, sent: true }
     }
+    if (error instanceof AnswerTooLong) {
+      const message = `${party} at ${at} answered more than ${LONGEST_ANSWER / 1024 / 1024} MB.`
+      return { ok: false, reason: 'network', message, sent: true }
+    }
     const cause = causeOf(error)
     const message = `${party} at ${at} cannot be reached (${cause}).`
     return { ok: false, reason: 'network', message, sent: !BEFORE_SENDING.test(cause) }
   }
+}
+
+class AnswerTooLong extends Error {}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    // Whoever goes on without an end would fill the memory. Leaving the loop closes the connection.
+    if (length > LONGEST_ANSWER) throw new AnswerTooLong()
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 /** What goes wrong before a connection stands. */

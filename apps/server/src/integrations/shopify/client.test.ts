@@ -100,6 +100,28 @@ test('the whole catalogue comes, page by page, as it was put in', async () => {
   expect(metro?.description).not.toContain('<')
 })
 
+test('a product in more collections than a page holds comes with all of them', async () => {
+  const { id } = await control<{ id: string }>(sandbox, 'POST', '/products', {
+    title: 'In several',
+    collections: demoCollections.map(collection => collection.id),
+    optionNames: ['Size'],
+    variants: [{ options: ['one'], price: '1.00' }]
+  })
+  const { product, productCollections } = documents
+  // Pages of one, as of a product in hundreds of collections.
+  Object.assign(documents, {
+    product: product.replace('collections(first: 10)', 'collections(first: 1)'),
+    productCollections: productCollections.replace('first: 200', 'first: 1')
+  })
+  try {
+    const { collections } = value(await client().product(id))
+    expect(collections.map(each => each.id)).toEqual(demoCollections.map(collection => collection.id))
+  } finally {
+    Object.assign(documents, { product, productCollections })
+    await control(sandbox, 'DELETE', `/products/${id}`)
+  }
+})
+
 test('a product with more variants than a page holds comes with all of them', async () => {
   const made = await control<{ id: string }>(sandbox, 'POST', '/products', {
     title: 'Many',
@@ -345,6 +367,26 @@ test('a redirect is not followed: the token goes nowhere else', async () => {
   await new Promise(resolve => mover.close(resolve))
   expect(result).toMatchObject({ ok: false, reason: 'bad_reply' })
   expect(shop.received).toHaveLength(seen)
+})
+
+test('an answer that goes on without an end is given up', async () => {
+  const endless = createServer((_request, response) => {
+    const block = Buffer.alloc(1024 * 1024, ' ')
+    const more = (): void => {
+      while (response.write(block));
+    }
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .on('drain', more)
+      .on('error', () => {})
+    more()
+  })
+  await new Promise<void>(resolve => endless.listen(0, '127.0.0.1', resolve))
+  const shopUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
+  const result = await client({ shopUrl }).collections()
+  endless.closeAllConnections()
+  await new Promise(resolve => endless.close(resolve))
+  expect(result).toMatchObject({ ok: false, message: expect.stringContaining('answered more than 16 MB') })
 })
 
 test('a failure in the middle of a walk is the result of the walk', async () => {

@@ -16,6 +16,7 @@ import { readRefundFate, refundOrder, type RefundFate } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
+  InCollection,
   Line,
   Order,
   PricedVariant,
@@ -63,7 +64,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       if (!reply.ok) return yield reply
       const products: ShopifyProduct[] = []
       for (const node of reply.value.products.nodes) {
-        const whole = await withAllVariants(execute, node)
+        const whole = await wholeProduct(execute, node)
         if (!whole.ok) return yield whole
         products.push(whole.value)
       }
@@ -103,7 +104,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       )
       if (!reply.ok) return reply
       if (!reply.value.product) return failed('not_found', `The shop platform has no product ${id}.`)
-      return withAllVariants(execute, reply.value.product)
+      return wholeProduct(execute, reply.value.product)
     },
 
     /** Variants by id, those that the platform does not have left out: 250 a call. */
@@ -245,17 +246,23 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
 
 export type Shopify = ReturnType<typeof createShopify>
 
-async function everyPage<T>(
-  read: (after: string | null) => Promise<ShopifyResult<{ nodes: T[]; next: string | null }>>
-): Promise<ShopifyResult<T[]>> {
+type ReadPage<T> = (after: string | null) => Promise<ShopifyResult<{ nodes: T[]; next: string | null }>>
+
+async function everyPage<T>(read: ReadPage<T>): Promise<ShopifyResult<T[]>> {
+  const first = await read(null)
+  if (!first.ok) return first
+  const others = await otherPages(read, first.value.next)
+  return others.ok ? done([...first.value.nodes, ...others.value]) : others
+}
+
+/** What comes after a page. @param next null: it was the last one, and nothing is read */
+async function otherPages<T>(read: ReadPage<T>, next: string | null): Promise<ShopifyResult<T[]>> {
   const all: T[] = []
-  let after: string | null = null
-  for (let count = 0; count < maxPages; count++) {
+  for (let after = next, count = 1; after !== null && count < maxPages; count++) {
     const part = await read(after)
     if (!part.ok) return part
     all.push(...part.value.nodes)
     after = part.value.next
-    if (after === null) break
   }
   return done(all)
 }
@@ -274,19 +281,33 @@ async function withAllLines(execute: Execute, order: z.infer<typeof Order>): Pro
   return done(whole)
 }
 
-async function withAllVariants(
+/** With what is not on the first page of its variants and of its collections. */
+async function wholeProduct(
   execute: Execute,
   product: z.infer<typeof Product>
 ): Promise<ShopifyResult<ShopifyProduct>> {
-  const { moreVariants, ...whole } = product
-  const shape = z
+  const { moreVariants, moreCollections, ...whole } = product
+  const id = toGid('Product', whole.id)
+  const last = { nodes: [], next: null }
+  const variants = z
     .object({ product: z.object({ variants: page(Variant) }).nullable() })
-    .transform(data => data.product?.variants ?? { nodes: [], next: null })
-  for (let after = moreVariants, count = 0; after !== null && count < maxPages; count++) {
-    const part = await execute(documents.productVariants, { id: toGid('Product', whole.id), after }, shape)
-    if (!part.ok) return part
-    whole.variants.push(...part.value.nodes)
-    after = part.value.next
-  }
-  return done(whole)
+    .transform(data => data.product?.variants ?? last)
+  const collections = z
+    .object({ product: z.object({ collections: page(InCollection) }).nullable() })
+    .transform(data => data.product?.collections ?? last)
+  const otherVariants = await otherPages(
+    after => execute(documents.productVariants, { id, after }, variants),
+    moreVariants
+  )
+  if (!otherVariants.ok) return otherVariants
+  const otherCollections = await otherPages(
+    after => execute(documents.productCollections, { id, after }, collections),
+    moreCollections
+  )
+  if (!otherCollections.ok) return otherCollections
+  return done({
+    ...whole,
+    variants: [...whole.variants, ...otherVariants.value],
+    collections: [...whole.collections, ...otherCollections.value]
+  })
 }

@@ -22,6 +22,10 @@ const productFields = /* GraphQL */ `
       id
       title
     }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
   }
   variants(first: 50) {
     nodes {
@@ -58,6 +62,22 @@ export const documents = {
   product: /* GraphQL */ `
     query Product($id: ID!) {
       product(id: $id) {${productFields}}
+    }
+  `,
+  productCollections: /* GraphQL */ `
+    query ProductCollections($id: ID!, $after: String) {
+      product(id: $id) {
+        collections(first: 200, after: $after) {
+          nodes {
+            id
+            title
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
     }
   `,
   productVariants: /* GraphQL */ `

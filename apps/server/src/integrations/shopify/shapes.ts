@@ -23,6 +23,8 @@ export const Variant = z.object({
   selectedOptions: z.array(z.object({ name: z.string(), value: z.string() }))
 })
 
+export const InCollection = z.object({ id: Gid, title: z.string() })
+
 export const Product = z
   .object({
     id: Gid,
@@ -32,13 +34,14 @@ export const Product = z
     tags: z.array(z.string()),
     updatedAt: z.string(),
     options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })),
-    collections: z.object({ nodes: z.array(z.object({ id: Gid, title: z.string() })) }),
+    collections: page(InCollection),
     variants: page(Variant)
   })
   .transform(({ descriptionHtml, collections, variants, ...rest }) => ({
     ...rest,
     description: htmlToText(descriptionHtml),
     collections: collections.nodes,
+    moreCollections: collections.next,
     variants: variants.nodes,
     moreVariants: variants.next
   }))
@@ -141,7 +144,7 @@ export const Order = z
 
 export type ShopifyVariant = z.infer<typeof Variant>
 /** Ids are numbers as strings, prices decimal strings, the description plain text. */
-export type ShopifyProduct = Omit<z.infer<typeof Product>, 'moreVariants'>
+export type ShopifyProduct = Omit<z.infer<typeof Product>, 'moreVariants' | 'moreCollections'>
 /** `updatedAt` is the product's: an older one says nothing new. */
 export type ShopifyPricedVariant = z.infer<typeof PricedVariant>
 export type ShopifyShop = z.infer<typeof ShopInfo>
