@@ -59,7 +59,8 @@ export const WEBHOOK_FAILURES = [
   'timeout',
   'tls',
   'network',
-  'cut_off'
+  'cut_off',
+  'secret_unreadable'
 ] as const
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number]
 

@@ -40,17 +40,25 @@ export async function deliverWebhook(
   if (!claimed) return
   const { endpoint, event } = claimed
   const body = payloadOf(event, ctx.config.publicUrl, endpoint.userId === null)
-  const reply = await postPublicly(new URL(endpoint.url), {
-    headers: signedHeaders(ctx.secrets, endpoint, event, body, ctx.now()),
-    body,
-    policy: await readPolicy(ctx, sending, endpoint.userId),
-    timeoutMs: sending.timeoutMs ?? TIMEOUT_MS,
-    ...(sending.resolve ? { resolve: sending.resolve } : {})
-  })
+  const headers = signedHeaders(ctx.secrets, endpoint, event, body, ctx.now())
+  const reply =
+    headers === null
+      ? UNSIGNED
+      : await postPublicly(new URL(endpoint.url), {
+          headers,
+          body,
+          policy: await readPolicy(ctx, sending, endpoint.userId),
+          timeoutMs: sending.timeoutMs ?? TIMEOUT_MS,
+          ...(sending.resolve ? { resolve: sending.resolve } : {})
+        })
   await command(ctx, SYSTEM, unit => record(unit, ctx, claimed, reply, sending.random ?? Math.random))
 }
 
-type Reply = PublicReply | PublicFailure
+type Unsigned = Omit<PublicFailure, 'failure'> & { failure: 'secret_unreadable' }
+type Reply = PublicReply | PublicFailure | Unsigned
+
+/** Nothing is sent that its receiver could not check. */
+const UNSIGNED: Unsigned = { ok: false, failure: 'secret_unreadable', detail: null, status: null, durationMs: 0 }
 
 /** Null: the endpoint has it. */
 function failureOf(reply: Reply): WebhookFailure | null {
@@ -104,8 +112,10 @@ async function record(
   }
   const isTest = delivery.type === 'webhook.test'
   const wished = reply.ok ? wishedPause(reply.retryAfter, now) : 0
-  // A test tells its owner whether the endpoint works; it says nothing of how long events fail.
-  const off = isTest ? null : await noteFailure(unit, at, { reply, wished, random })
+  // A test tells its owner whether the endpoint works; it says nothing of how long events fail. Nor does an address that was
+  // changed while this was on its way.
+  const off =
+    isTest || endpoint.url !== claimed.endpoint.url ? null : await noteFailure(unit, at, { reply, wished, random })
   const pause = Math.max(pauseAfter(delivery.tries, random()), wished)
   const nextAt = new Date(now.getTime() + pause)
   if (isTest || off || nextAt > delivery.expiresAt) await endDelivery(unit, at, 'failed')

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
+import { createSecrets } from '../../infra/secrets.ts'
 import { mailJobs } from '../mail/index.ts'
 import { pauseAfter, wishedPause } from './backoff.ts'
 import { deliverWebhook } from './deliver.ts'
@@ -101,6 +102,38 @@ test.each([
 })
 
 type Reply = Parameters<Extract<Parameters<Hooks['receiver']['answer']>[1], (...args: never[]) => unknown>>[0]
+
+test('a secret that was sealed with another APP_SECRET is a failed try, and a new one ends it at once', async () => {
+  const { client, endpoint, id } = await waiting('/restored')
+  const { db } = hooks.shop.ctx
+  const foreign = createSecrets('of another installation').seal(endpoint.secret)
+  await db.update(webhookEndpoints).set({ secret: foreign }).where(eq(webhookEndpoints.id, endpoint.id))
+  await hooks.deliver(id)
+  expect(hitsOf('/restored')).toBe(0)
+  expect(await hooks.detail(client, id)).toMatchObject({
+    state: 'waiting',
+    failure: 'secret_unreadable',
+    attempts: [{ failure: 'secret_unreadable', status: null }]
+  })
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 1 })
+  await client.post(`${ENDPOINTS}${endpoint.id}/rotate_secret/`)
+  hooks.shop.advance(HOUR)
+  await hooks.deliver(id)
+  expect(hitsOf('/restored')).toBe(1)
+  expect(await readDelivery(id)).toMatchObject({ state: 'sent' })
+})
+
+test('an address that was changed while a post was on its way is not switched off for the former one', async () => {
+  const { client, endpoint, id } = await waiting('/former')
+  const form = { url: `${hooks.receiver.origin}/later`, events: ['order.delivered'] }
+  hooks.receiver.answer(
+    '/former',
+    reply => void client.put(`${ENDPOINTS}${endpoint.id}/`, form).then(() => reply.writeHead(410).end())
+  )
+  await hooks.deliver(id)
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ enabled: true, failures: 0 })
+  expect(await readDelivery(id)).toMatchObject({ state: 'waiting', status: 410 })
+})
 
 test('429 with Retry-After: nothing is sent there before, neither this event nor the next one', async () => {
   const { client, endpoint, id } = await waiting('/busy')

@@ -36,15 +36,29 @@ type Keys = { secret: Buffer; formerSecret: Buffer | null; formerUntil: Date | n
 /**
  * The headers of one try, signed as Standard Webhooks says: with the secret, and for a day after a new one was made with
  * the former one as well.
+ * @returns null where the secret was sealed with another APP_SECRET
  */
 export function signedHeaders(secrets: Secrets, keys: Keys, { publicId }: EventToSend, body: string, now: Date) {
-  const former = keys.formerSecret && keys.formerUntil && keys.formerUntil > now ? [keys.formerSecret] : []
-  const signatures = [keys.secret, ...former].map(sealed => new Webhook(secrets.open(sealed)).sign(publicId, now, body))
+  const secret = opened(secrets, keys.secret)
+  if (secret === null) return null
+  // One that cannot be read is why a new one was made.
+  const former = keys.formerUntil && keys.formerUntil > now ? opened(secrets, keys.formerSecret) : null
+  const signatures = [secret, ...(former === null ? [] : [former])].map(key =>
+    new Webhook(key).sign(publicId, now, body)
+  )
   return {
     'content-type': 'application/json',
     'user-agent': 'Netlet-Webhooks/1',
     'webhook-id': publicId,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
     'webhook-signature': signatures.join(' ')
+  }
+}
+
+function opened(secrets: Secrets, sealed: Buffer | null): string | null {
+  try {
+    return sealed && secrets.open(sealed)
+  } catch {
+    return null
   }
 }
