@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { NoticeCause } from '@netlet/contract'
 import { NoticeRules } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, like, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatBot } from './domains/chat/tables.ts'
 import { platformChecks } from './domains/commerce/tables.ts'
@@ -96,6 +96,19 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   expect(await found('certificate')).toMatchObject([{ severity: 'critical' }])
   await set({ agentCertificate: null })
   home.wait(START.getTime() - home.now().getTime())
+})
+
+test('a server in trouble is found behind any number of those that nobody is told of', async () => {
+  const { db } = home.shop.ctx
+  const row = (n: number) => ({ name: `of many ${n}`, ip: `192.0.2.${n}`, connected: true, troubleParams: {} })
+  const quiet = Array.from({ length: 60 }, (_, n) => ({ ...row(n), trouble: 'prefixes_waiting' as const }))
+  await db.insert(servers).values(quiet)
+  const [last] = await db
+    .insert(servers)
+    .values({ ...row(99), trouble: 'token_unreadable' })
+    .returning()
+  expect((await found('server_trouble')).map(({ subject }) => subject)).toEqual([`${last?.id}:token_unreadable`])
+  await db.delete(servers).where(like(servers.name, 'of many %'))
 })
 
 test('orders that are paid and late, and those whose trouble lasts', async () => {

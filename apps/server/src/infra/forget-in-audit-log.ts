@@ -1,5 +1,6 @@
+import type { Resource } from '@netlet/contract'
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, gt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
 import type { Executor } from './db/client.ts'
 import { withoutPersonIn } from './person-in-json.ts'
 import { auditLog } from './tables.ts'
@@ -57,6 +58,14 @@ export async function forgetInAuditLog(
     .set({ before: null, after: null })
     .where(and(eq(auditLog.targetType, 'api_key'), eq(auditLog.actorId, userId)))
   await forgetInOthers(tx, { userId, username, email, replacement })
+}
+
+/** Clears what entries say of these targets, whoever made them. That they were made, by whom and when, stays. */
+export async function clearEntriesOf(tx: Executor, targetType: Resource, ids: readonly string[]): Promise<void> {
+  await tx
+    .update(auditLog)
+    .set({ before: null, after: null })
+    .where(and(eq(auditLog.targetType, targetType), inArray(auditLog.targetId, [...ids])))
 }
 
 const BATCH = 500

@@ -26,6 +26,7 @@ afterAll(() => shop?.close())
 const U = '/api/users/u'
 const DELETE = '/api/users/delete_account'
 const EXPORT = `${U}/data_export`
+const ENDPOINTS = '/api/webhooks/endpoints/'
 const password = TEST_PASSWORD
 
 async function place(buyer: Customer): Promise<{ publicId: string; id: number }> {
@@ -181,6 +182,19 @@ test('nothing in the database names a person who was deleted', async () => {
   await boss.put(`${U}/${user.id}/`, { username })
   await boss.post('/api/users/admin/switch-user', { user_id: user.id })
   await boss.post('/api/users/admin/switch-back')
+  // One that is there, and one that its owner and then retention removed: its entries alone say whose it was.
+  const hook = { url: 'https://hooks.quist.example/t0ken', description: 'to her phone', events: ['order.delivered'] }
+  const ids: number[] = []
+  for (const _ of [1, 2]) ids.push((await client.post<{ id: number }>(ENDPOINTS, hook)).data.id)
+  const [kept, removed] = ids
+  await client.post(`${ENDPOINTS}${kept}/rotate_secret/`)
+  await client.delete(`${ENDPOINTS}${removed}/`)
+  await db.execute(sql`delete from webhook_endpoints where id = ${removed}`)
+  const operators = { url: 'https://shop.example.net/hook', description: 'the shop’s own', events: ['server.down'] }
+  const foreign = await boss.post<{ id: number }>('/api/settings/outgoing_webhooks/endpoints/', operators)
+  await command(shop.ctx, SYSTEM, async unit => {
+    for (const id of ids) unit.audit('webhook.switch_off', id, { after: { url: hook.url, reason: 'gone' } })
+  })
   const coupon = { username, code: 'FOR-HER', discount: '1.00', code_type: 1 }
   expect((await boss.post('/api/rewards/coupon_code/', coupon)).code).toBe(2000)
   const sent = { username: 'Ottilie', email: email.toUpperCase(), phone: '+4912345', message: 'I live in Lane 7' }
@@ -221,7 +235,9 @@ test('nothing in the database names a person who was deleted', async () => {
     'Lane 7',
     '203.0.113.77',
     '203.0.113.78',
-    'script of'
+    'script of',
+    'hooks.quist',
+    'to her phone'
   ]
   const found: string[] = []
   for (const { schema, name } of tables) {
@@ -249,6 +265,18 @@ test('nothing in the database names a person who was deleted', async () => {
   expect(record?.reasonParams).toEqual({ username: `deleted-${user.id}` })
   const log = await db.select().from(auditLog).where(eq(auditLog.action, 'user.delete'))
   expect(log.at(-1)).toMatchObject({ targetId: String(user.id), after: { historyKept: true, own: true } })
+  const ofHooks = await db.select().from(auditLog).where(eq(auditLog.targetType, 'webhook')).orderBy(auditLog.id)
+  expect(
+    ofHooks.map(({ action, targetId, before, after }) => [action, Number(targetId), before ?? after])
+  ).toMatchObject([
+    ['webhook.create', kept, null],
+    ['webhook.create', removed, null],
+    ['webhook.rotate_secret', kept, null],
+    ['webhook.delete', removed, null],
+    ['webhook.create', foreign.data.id, operators],
+    ['webhook.switch_off', kept, null],
+    ['webhook.switch_off', removed, null]
+  ])
   expect(await bystander.get('/api/auth/login')).toMatchObject({ data: { username: 'Ottilie77' } })
 })
 

@@ -42,7 +42,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (sentence !== null) {
       await notifyAdmins(unit, {
         // More of this kind by the same customer within the hour are no news.
-        words: result.customer === undefined ? 'payment' : 'payments',
+        words: typeof result.customer === 'number' ? 'payments' : 'payment',
         params: {
           reason: sentence,
           reason_zh: attentionSentence(result, 'zh-CN') ?? sentence,
@@ -58,9 +58,9 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
   if (attention !== null) ctx.log.warn({ event: eventId, outcome: attention }, 'payment needs a look')
 }
 
-/** What one mail to the administrators is about. */
+/** What one notice to operators is about; `sharedNotice` of payments finds what it stands for. */
 const causeOf = ({ customer, outcome }: EventResult, eventId: string, now: Date): string =>
-  customer === undefined ? eventId : `${outcome}:${customer ?? 'unknown'}:${Math.floor(now.getTime() / HOUR)}`
+  typeof customer === 'number' ? `${outcome}:${customer}:${Math.floor(now.getTime() / HOUR)}` : eventId
 
 async function handle(
   unit: Unit,

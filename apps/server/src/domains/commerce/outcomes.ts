@@ -17,8 +17,8 @@ export type EventResult = {
   /** An administrator had asked for what the platform reports: nobody has to look at it. */
   resolved?: { resolution: Resolution; by: string }
   /**
-   * Whose payment it is, where customers cause such events for cents: an outcome is then mailed about once an hour for each
-   * of them (null: for all whom nobody knows). Without it each event is mailed about.
+   * Whose payment it is, where customers cause such events for cents: operators are then told of an outcome once an hour for
+   * each of them. Without it (null: nobody knows whose it is, and two may be of two strangers) they are told of each event.
    */
   customer?: number | null
   /** False: it is not mailed about, since it is expected to end by itself. */

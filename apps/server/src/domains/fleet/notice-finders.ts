@@ -81,7 +81,7 @@ async function findDown(db: Executor): Promise<Found[]> {
 
 /**
  * Servers that answer, and that the list shows as in trouble. What fails is told only when it has failed for as long as a silent
- * server may: short faults mend themselves.
+ * server may: short faults mend themselves. All are read: those that nobody is told of would fill a limit.
  */
 async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
   const rows = await db
@@ -90,7 +90,6 @@ async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
     .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
     .where(and(present, isTroubled, eq(servers.connected, true)))
     .orderBy(asc(servers.id))
-    .limit(MOST_FOUND)
   return rows.flatMap(({ server, report }) => {
     const { id, name, ip, trouble: code, troubleParams, failingSince, refusedRanges, provisioning } = server
     const told = (what: string, message: string, since: Date | null = null): Found[] => [

@@ -23,15 +23,17 @@ export type Search = {
   open: readonly string[]
 }
 
-/** A search that gives so many may have left some out: none of its notices ends by it. */
+/** Results after so many are left out; a search that gives so many ends none of its notices. */
 export const MOST_FOUND = 50
 
 /**
  * Finds what is the case of one cause, by the condition that the console's lists and counts go by. A bounded number of
- * queries, whatever the number of rows, and at most `MOST_FOUND` results, the gravest first.
+ * queries, whatever the number of rows, and the gravest results first: `MOST_FOUND` of them count.
  */
 export type NoticeFinder = {
   cause: NoticeCause
+  /** It says of each notice that is open whether it lasts: all results count, and what is not among them has ended. */
+  complete?: true
   /** Minutes between two searches: what takes long is done less often. */
   every: number
   find(ctx: Pick<AppContext, 'db' | 'config' | 'secrets' | 'now'>, search: Search): Promise<Found[]>

@@ -66,7 +66,7 @@ export async function openWorld(at = '2026-06-15T12:00:00Z') {
   })
   const searched: NoticeCause[] = ['server_down', 'undelivered', 'stock', 'mails', 'prices']
   const ports: NoticePorts = {
-    finders: searched.map(finderOf),
+    finders: [...searched.map(finderOf), { ...finderOf('order_trouble'), complete: true }],
     operators: readOperators,
     ownsAddresses: async () => false,
     timeoutMs: 1500

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { sendDigests } from './digest.ts'
 import type { Found } from './found.ts'
@@ -212,4 +212,47 @@ test('a command tells once of an occurrence, and only if it commits', async () =
   expect((await boss.post(`/api/settings/notices/${row?.id}/acknowledge/`, {})).code).toBe(2000)
   expect(await world.rows()).toMatchObject([{ acknowledgedBy: boss.user.username }])
   expect((await world.rows())[0]?.closedAt).not.toBeNull()
+})
+
+test('what nobody can search for lasts until it is acknowledged; only what has no cause of its own is forgotten after a week', async () => {
+  await world.channel()
+  await world.rules({ repeat_hours: 24 })
+  const at = world.ctx.now().toISOString()
+  const says = { key: 'dispute:1', words: 'dispute', params: { payment: '#1', money: '1.00 USD', order: '–' } } as const
+  await handleRaised(world.ctx, { ...says, cause: 'dispute', subject: 'dispute:1', at })
+  const lost = { key: 'down:1', words: 'orders_lost', params: { server: 'fr-1' } } as const
+  await handleRaised(world.ctx, { ...lost, cause: 'other', subject: 'down:1', at })
+  await world.sendDue()
+  expect(world.said()).toEqual(['notice.opened', 'notice.opened'])
+  world.pass(8 * DAY)
+  expect(await tellAll()).toEqual(['notice.lasts'])
+  expect((await world.rows()).map(({ cause, closedAt }) => [cause, closedAt !== null])).toEqual([
+    ['dispute', false],
+    ['other', true]
+  ])
+  const boss = await world.shop.admin()
+  const [dispute] = await world.rows()
+  expect((await boss.post(`/api/settings/notices/${dispute?.id}/acknowledge/`, {})).code).toBe(2000)
+  expect((await world.rows())[0]?.closedAt).not.toBeNull()
+  world.pass(DAY)
+  expect(await tellAll()).toEqual([])
+})
+
+test('a search that finds all that is open is complete, however much that is', async () => {
+  await world.channel()
+  const all = Array.from({ length: 60 }, (_, n) => ({ subject: String(n + 1) }))
+  world.found.set('order_trouble', all)
+  const at = world.ctx.now().toISOString()
+  const words = { words: 'order_waits', params: { order: 'NL-1', server: 'fr-1', count: 1 } } as const
+  for (const { subject } of all)
+    await handleRaised(world.ctx, { cause: 'order_trouble', subject, key: `order:${subject}`, ...words, at })
+  world.pass(MINUTE)
+  await tellAll()
+  const seen = async () => (await world.rows()).filter(({ seenAt }) => seenAt.getTime() === world.ctx.now().getTime())
+  expect(await seen()).toHaveLength(60)
+  world.found.set('order_trouble', all.slice(0, -1))
+  world.pass(MINUTE)
+  expect(await tellAll()).toEqual(['notice.ended'])
+  expect(await seen()).toHaveLength(59)
+  expect((await world.rows()).filter(({ closedAt }) => closedAt !== null)).toMatchObject([{ subject: '60' }])
 })

@@ -11,7 +11,7 @@ import { readRules } from './rules.ts'
 import { notices, type NoticeRow } from './tables.ts'
 import { isGraver, isMuted, openTeller, type Teller } from './tell.ts'
 
-/** What nobody searches for is over, as far as anybody knows, when it was not told of again for so long. */
+/** What has no cause of its own is over, as far as anybody knows, when it was not told of again for so long. */
 const FORGOTTEN_AFTER = 7 * DAY
 
 /** What was found last so long ago ended before: while nothing was looked for, as in a restored database. */
@@ -30,7 +30,7 @@ export async function watchNotices(
   finders: readonly NoticeFinder[],
   { all = false }: { all?: boolean } = {}
 ): Promise<void> {
-  const { findings, startedAt } = await search(ctx, finders, all)
+  const { findings, startedAt, wereOpen } = await search(ctx, finders, all)
   await command(ctx, SYSTEM, async unit => {
     const { tx } = unit
     await lock(tx, 'notices')
@@ -57,7 +57,8 @@ export async function watchNotices(
     }
     const isChanged = (notice: NoticeRow) => changed.some(({ id }) => id === notice.id)
     const ended = open.filter(
-      notice => !seen.includes(notice.id) && isOver(notice, { findings, rules: teller.rules, startedAt, finders })
+      notice =>
+        !seen.includes(notice.id) && isOver(notice, { findings, rules: teller.rules, startedAt, wereOpen, finders })
     )
     // What got worse while it was muted is told when the mute is over, although nothing changes then.
     const rest = open.filter(notice => !ended.includes(notice) && !isChanged(notice))
@@ -87,19 +88,19 @@ async function search(ctx: AppContext, finders: readonly NoticeFinder[], all: bo
     .where(isNull(notices.closedAt))
   const findings: Findings = new Map()
   for (const finder of finders) {
-    const { cause, every } = finder
+    const { cause, every, complete } = finder
     const { enabled, threshold } = rules.causes[cause]
     if (!enabled || (!all && minute % every !== 0)) continue
     const subjects = open.filter(notice => notice.cause === cause).map(({ subject }) => subject)
     try {
       const found = await finder.find(ctx, { now: startedAt, threshold: threshold ?? 0, rules, open: subjects })
-      findings.set(cause, found.slice(0, MOST_FOUND))
+      findings.set(cause, complete ? found : found.slice(0, MOST_FOUND))
     } catch (error) {
       // One that cannot be searched for must not keep the others from being told.
       ctx.log.error({ err: error, cause }, 'a cause of notices cannot be searched for')
     }
   }
-  return { findings, startedAt }
+  return { findings, startedAt, wereOpen: new Set(open.map(idOf)) }
 }
 
 function newNotice(
@@ -136,15 +137,27 @@ function renewed(notice: NoticeRow, found: Found, standard: NoticeRow['severity'
   return isDeepStrictEqual(now, notice) ? undefined : now
 }
 
-type Known = { findings: Findings; rules: NoticeRules; startedAt: Date; finders: readonly NoticeFinder[] }
+type Known = {
+  findings: Findings
+  rules: NoticeRules
+  startedAt: Date
+  /** Which notices were open when the search began. */
+  wereOpen: ReadonlySet<string>
+  finders: readonly NoticeFinder[]
+}
 
-/** Has it ended, as far as this search knows? What was opened while it ran was not looked for. */
-function isOver(notice: NoticeRow, { findings, rules, startedAt, finders }: Known): boolean {
+/**
+ * Has it ended, as far as this search knows? What was opened while it ran was not looked for, also where the command that
+ * opened it had begun before and waited.
+ */
+function isOver(notice: NoticeRow, { findings, rules, startedAt, wereOpen, finders }: Known): boolean {
   if (!rules.causes[notice.cause].enabled) return true
-  if (!finders.some(({ cause }) => cause === notice.cause))
-    return startedAt.getTime() - notice.seenAt.getTime() > FORGOTTEN_AFTER
+  const finder = finders.find(({ cause }) => cause === notice.cause)
+  // Of the others without a search, only whoever acknowledges one knows that it is over.
+  if (!finder) return notice.cause === 'other' && startedAt.getTime() - notice.seenAt.getTime() > FORGOTTEN_AFTER
   const found = findings.get(notice.cause)
-  return found !== undefined && found.length < MOST_FOUND && notice.seenAt < startedAt
+  if (found === undefined || notice.seenAt >= startedAt || !wereOpen.has(idOf(notice))) return false
+  return finder.complete === true || found.length < MOST_FOUND
 }
 
 async function openAll(unit: Unit, teller: Teller, fresh: (typeof notices.$inferInsert)[]): Promise<void> {

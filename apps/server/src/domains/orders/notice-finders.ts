@@ -24,6 +24,7 @@ export const orderFinders: NoticeFinder[] = [
   {
     cause: 'order_trouble',
     every: 1,
+    complete: true,
     async find({ db }, { open }) {
       const ids = open.map(Number).filter(Number.isSafeInteger)
       if (ids.length === 0) return []

@@ -6,7 +6,7 @@ import {
   type WebhookEndpoint,
   type WebhookForm
 } from '@netlet/contract'
-import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -14,6 +14,8 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { clearEntriesOf } from '../../infra/forget-in-audit-log.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
 import type { EndpointRow } from './claim.ts'
@@ -192,9 +194,28 @@ async function nameOf(db: Executor, owner: Owner): Promise<string | null> {
   return user?.username ?? null
 }
 
-/** Removes what endpoints hold of a person whose account is deleted: with it goes the log. */
+/**
+ * Removes what endpoints hold of a person whose account is deleted: with it goes the log. What the audit log says of them goes
+ * as well, also in entries of others: an address names the person's host, and may have a token in it.
+ */
 export async function forgetEndpoints({ tx }: Unit, userId: number): Promise<void> {
-  await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.userId, userId))
+  const removed = await tx
+    .delete(webhookEndpoints)
+    .where(eq(webhookEndpoints.userId, userId))
+    .returning({ id: webhookEndpoints.id })
+  // Of those that retention removed before, only their owner's entries tell whose they were.
+  const earlier = await tx
+    .selectDistinct({ id: auditLog.targetId })
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.targetType, 'webhook'),
+        eq(auditLog.actorId, userId),
+        sql`not exists (select from ${webhookEndpoints} where ${webhookEndpoints.id}::text = ${auditLog.targetId})`
+      )
+    )
+  const ids = [...removed, ...earlier].map(({ id }) => String(id))
+  await clearEntriesOf(tx, 'webhook', ids)
 }
 
 /** For the download of the own data. */
