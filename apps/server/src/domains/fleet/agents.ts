@@ -186,7 +186,9 @@ async function sellAgain(unit: Unit, serverId: number): Promise<void> {
         eq(servers.id, serverId),
         eq(servers.offline, true),
         isNull(servers.failingSince),
-        isNull(servers.unservedSince)
+        isNull(servers.unservedSince),
+        // What answers there is not this console's.
+        sql`${servers.trouble} is distinct from 'foreign_console'`
       )
     )
     .returning({ id: servers.id })

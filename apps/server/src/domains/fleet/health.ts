@@ -31,6 +31,8 @@ import { isServed, markServed, showUnserved } from './unserved.ts'
 
 const AT_ONCE = 32
 const ANSWER_MS = 5000
+/** Proxies that are tried at once: each try keeps a connection to the database, which holds the server's lock. */
+const tries = pLimit(8)
 /** So many failures in a row make an alarm. */
 export const ALARM_AFTER = 5
 
@@ -52,21 +54,25 @@ async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: strin
   const told = 'info' in answer ? Number(answer.info.proxy_port) : 0
   const isUnserved = server.unservedSince !== null || server.trouble === 'other_port'
   // What an installation is at is checked by it.
-  const isDoubtful = 'info' in answer && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
-  const isBack = isDoubtful && (await isServed(ctx, server, told, ANSWER_MS))
+  const owner = 'info' in answer ? answer.info.owner : undefined
+  const isForeign = owner !== undefined && owner !== null && owner.id !== consoleId
+  // A try makes a user there: another console's agent takes nothing, and one that waits for an approval is sent nothing.
+  const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console'
+  const isDoubtful = mayTry && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
+  const served = isDoubtful ? await tries(() => isServed(ctx, server, told, ANSWER_MS)) : null
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {
       if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent told figures that cannot be right')
       await recordReport(unit, server.id, answer.info, askedAt)
       await recordAlarms(unit, server.id, answer.info.alarms ?? [])
-      if (isBack && isUnserved) await markServed(unit, server.id, server.unservedSince)
+      // Before it may sell again.
+      if (isForeign) await setForeign(unit, server.id, owner)
+      else await clearTrouble(unit, server.id, ['foreign_console'])
+      if (served && isUnserved) await markServed(unit, server.id, server.unservedSince)
       if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
-      const { owner } = answer.info
-      if (owner && owner.id !== consoleId) await setForeign(unit, server.id, owner)
-      else await clearTrouble(unit, server.id, ['foreign_console'])
-      if (isDoubtful && !isBack) await showUnserved(unit, server.id, told)
+      if (served === false) await showUnserved(unit, server.id, told)
       if (server.connected) await tellOfFailing(unit, server, deadline)
       return
     }

@@ -23,7 +23,7 @@ import {
   upgradesQueue
 } from './queues.ts'
 import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
-import { repairAll, repairServer } from './repair.ts'
+import { repairAll, repairInTurn } from './repair.ts'
 import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
 import { renewOrderLimits } from './traffic/quotas.ts'
 import type { TrafficPorts } from './traffic/record.ts'
@@ -73,7 +73,7 @@ export const fleetJobs = ({
   job(repairQueue, {
     purpose: 'Compares one agent with its desired state, and repairs the difference.',
     concurrency: 2,
-    run: (ctx, { serverId }) => repairServer(ctx, serverId, REPAIR_WAIT_MS)
+    run: (ctx, { serverId }) => repairInTurn(ctx, serverId, REPAIR_WAIT_MS)
   }),
   job(trafficQueue, {
     purpose: 'Has the traffic counters of every server fetched, spread over the minute.',

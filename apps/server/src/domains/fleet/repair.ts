@@ -59,6 +59,15 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
   return repair
 }
 
+/** The same as a job: where another one talks to the agent for longer than `waitMs`, it is done after that. */
+export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
+  const { kind } = await repairServer(ctx, serverId, waitMs)
+  if (kind !== 'busy') return
+  await command(ctx, SYSTEM, async unit =>
+    unit.jobs.send(repairQueue, { serverId }, { key: String(serverId), startIn: 5000 })
+  )
+}
+
 /** Of such a server nothing stays that the console does not know: its orders are elsewhere, or go there. */
 const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 

@@ -3,9 +3,11 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { serverCidrs } from '../inventory/index.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { AgentClient } from '../../integrations/agent/index.ts'
 import { agentOf, clearTrouble, setTrouble, tellWebhooks, type SyncContext } from './agents.ts'
+import { withServerLock } from './lock.ts'
 import { firstOf } from './proofs/samples.ts'
-import { checkProxy, type ProxyAddress } from './provision/check.ts'
+import { checkProxy, type Detour, type ProxyAddress } from './provision/check.ts'
 import { isAlive } from './provision/request.ts'
 import { publishSelling } from './selling.ts'
 import { lockServer, type ServerRow } from './server-row.ts'
@@ -13,7 +15,7 @@ import { servers } from './tables.ts'
 import { isOtherPort } from './told-port.ts'
 
 /** The sites by which a proxy is tried. */
-export const sitesOf = ({ config: { checkSites } }: Pick<SyncContext, 'config'>): string[] => Object.values(checkSites)
+const sitesOf = ({ config: { checkSites } }: Pick<SyncContext, 'config'>): string[] => Object.values(checkSites)
 
 /**
  * The lowest address of the first range that is the server's and that its agent took, of IPv4 where there is one; of an IPv6
@@ -24,6 +26,23 @@ export async function firstAddressOf({ db }: Pick<SyncContext, 'db'>, server: Se
   const range = ranges.find(cidr => !cidr.includes(':')) ?? ranges[0]
   if (range === undefined) return null
   return { host: range.includes(':') ? firstOf(range) : (range.split('/')[0] ?? ''), port: server.proxyPort }
+}
+
+/**
+ * Tries the proxy of a server while nobody else talks to its agent. A repair would remove the user of the check, which nobody
+ * wants, and what serves would look silent. The caller does not hold the server's lock, and no call that is made here takes it.
+ * @param options.waitMs how long to wait for whoever talks to the agent
+ * @returns as `checkProxy`; `busy` where somebody talks to the agent for longer
+ */
+export async function tryProxy(
+  ctx: SyncContext,
+  serverId: number,
+  { agent, at, waitMs, detour }: { agent: AgentClient; at: ProxyAddress | null; waitMs: number; detour?: Detour }
+): Promise<Awaited<ReturnType<typeof checkProxy>> | 'busy'> {
+  let found: Awaited<ReturnType<typeof tryProxy>> = 'busy'
+  const check = async () => void (found = await checkProxy(agent, at, sitesOf(ctx), detour))
+  await withServerLock(ctx.db, serverId, check, { waitMs })
+  return found
 }
 
 /** What serves there is about to be another program: it sells nothing until that has passed a check. */
@@ -83,10 +102,21 @@ async function showPort(unit: Unit, { id, proxyPort: ours, trouble, troubleParam
  * Of the few servers alone of which that is not known: does a request come through the proxy on the port that customers are shown?
  * An agent behind a forwarded port tells another one, and serves. Where nobody can try it, its word about the port is all there is.
  * @param told the port that its agent tells
+ * @returns null where others talk to the agent all the time, so that nobody knows
  */
-export async function isServed(ctx: SyncContext, server: ServerRow, told: number, timeoutMs: number): Promise<boolean> {
+export async function isServed(
+  ctx: SyncContext,
+  server: ServerRow,
+  told: number,
+  timeoutMs: number
+): Promise<boolean | null> {
   const at = await firstAddressOf(ctx, server)
-  const level = at === null ? 'no_way' : await checkProxy(agentOf(server, ctx.secrets, timeoutMs), at, sitesOf(ctx))
+  const agent = agentOf(server, ctx.secrets, timeoutMs)
+  const ask = () => tryProxy(ctx, server.id, { agent, at, waitMs: timeoutMs })
+  let level = at === null ? 'no_way' : await ask()
+  // One lost request takes no server out of stock.
+  if (level === 'silent' || level === null) level = await ask()
+  if (level === 'busy') return null
   if (level === 'no_way') return server.trouble === 'other_port' && !isOtherPort(server, told)
   return level === 'serves' || level === 'reaches'
 }

@@ -17,9 +17,9 @@ import { provisionQueue } from '../queues.ts'
 import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { isOtherPort } from '../told-port.ts'
-import { firstAddressOf, markServed, markUnserved, showUnserved, sitesOf } from '../unserved.ts'
+import { firstAddressOf, markServed, markUnserved, showUnserved, tryProxy } from '../unserved.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
-import { checkProxy, LEVELS, type ProxyAddress, type ProxyLevel } from './check.ts'
+import { LEVELS, type ProxyAddress, type ProxyLevel } from './check.ts'
 import { installAgent } from './install.ts'
 import type { Installation, Installed, Progress } from './installation.ts'
 import { layoutOf, PLAIN_TOKEN } from './layout.ts'
@@ -43,6 +43,8 @@ import { programIn } from './takeover.ts'
 const WAIT_MS = 30_000
 /** For each call to the agent while its proxy is tried. */
 const CHECK_MS = 5_000
+/** How long a try of a proxy waits for others that talk to the agent. */
+const TRY_WAIT_MS = 60_000
 
 /**
  * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
@@ -108,9 +110,10 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
 async function init(job: Job): Promise<ProvisioningSaid[]> {
   const { ctx, own, server, target, progress } = job
   const at = await firstAddressOf(ctx, server)
-  const before = await lookBefore(job, at)
-  const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : server.agentSettings
   const { id: console } = await readConsole(ctx)
+  const isUnapproved = server.trouble === 'older_console'
+  const before = await lookBefore(job, { at, console, isUnapproved })
+  const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : server.agentSettings
   const { said, service, settings, withoutRanges } = await withMachine(job, async (machine, redial) => {
     const token = tokenOf(job)
     const { root, waitMs = WAIT_MS, bundle } = target
@@ -118,7 +121,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       address: { host: server.ip, port: server.agentPort, token: token.text },
       proxyPort: server.proxyPort,
       console,
-      isUnapproved: server.trouble === 'older_console',
+      isUnapproved,
       settings: known,
       asApplied: Boolean(own.work.asApplied),
       settingsOnly: Boolean(own.work.settings) && !own.work.init,
@@ -194,7 +197,7 @@ const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<v
  */
 async function lookBefore(
   { ctx, server }: Job,
-  at: ProxyAddress | null
+  { at, console, isUnapproved }: { at: ProxyAddress | null } & Pick<Installation, 'console' | 'isUnapproved'>
 ): Promise<Pick<Installation, 'running' | 'before'>> {
   const nothing = { running: null, before: null }
   if (!server.connected) return nothing
@@ -205,8 +208,13 @@ async function lookBefore(
   const isPort = Number.isInteger(port) && port >= 1 && port <= 65_535
   // What may not serve is no measure: what is known of the program that did is one.
   const isKnown = server.unservedSince === null
-  const before = at && isPort && isKnown ? await checkProxy(agent, { ...at, port }, sitesOf(ctx)) : null
-  return { running: { agent, program: programIn(info.data) }, before: before === 'no_way' ? null : before }
+  // A try makes a user there, which is sent to no agent of another console, and to none that waits for an approval.
+  const { owner } = info.data
+  const isOurs = (!owner || owner.id === console) && !isUnapproved
+  const mayTry = at !== null && isPort && isKnown && isOurs
+  const tried = mayTry ? await tryProxy(ctx, server.id, { agent, at: { ...at, port }, waitMs: TRY_WAIT_MS }) : null
+  const before = LEVELS.find(level => level === tried) ?? null
+  return { running: { agent, program: programIn(info.data) }, before }
 }
 
 /** Sends a request through the proxy. It must come as far as before the installation, or what worked then runs again. */
@@ -218,7 +226,10 @@ async function checkServing(
   await progress.step('check', 'Sends a request through the proxy')
   const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
   const agent = agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS)
-  const found = await checkProxy(agent, at, sitesOf(ctx), ({ host, port }) => machine.dial(port, host))
+  const detour = ({ host, port }: ProxyAddress) => machine.dial(port, host)
+  const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, detour })
+  // A program of which nothing could be found out does not stay.
+  if (found === 'busy') return installed.giveUp(new StepFailed('machine_busy'))
   const hasNoWay = found === 'no_way'
   const after: ProxyLevel | null = hasNoWay ? null : found
   // Without an address, or a way to it, nothing can be said of its proxy.
