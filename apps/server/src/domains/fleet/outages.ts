@@ -1,5 +1,5 @@
 import { refuse, type Outage as ShownOutage, type OutageForm } from '@netlet/contract'
-import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -111,14 +111,22 @@ export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<
     .where(open)
 }
 
-/** Takes an outage that lasts longer than `unreachable_after` and that customers have not been told of. */
-export async function takeUnannounced({ tx, now }: Unit): Promise<Outage | undefined> {
+/**
+ * Takes an outage that customers have not been told of, of a server that sells nothing and has been silent since before `deadline`.
+ * It may be out of stock for another reason, while its proxies work: a single health check without an answer is nobody's outage then.
+ */
+export async function takeUnannounced({ tx, now }: Unit, deadline: Date): Promise<Outage | undefined> {
   const [found] = await tx
     .select({ outage: serverOutages })
     .from(serverOutages)
     .innerJoin(
       servers,
-      and(eq(servers.id, serverOutages.serverId), eq(servers.offline, true), isNull(servers.deletedAt))
+      and(
+        eq(servers.id, serverOutages.serverId),
+        eq(servers.offline, true),
+        lte(servers.unreachableSince, deadline),
+        isNull(servers.deletedAt)
+      )
     )
     .where(and(isNull(serverOutages.endedAt), isNull(serverOutages.announcedAt)))
     .limit(1)

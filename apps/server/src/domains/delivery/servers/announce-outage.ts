@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { iso } from '../../../infra/clock.ts'
+import { iso, MINUTE } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { users } from '../../accounts/tables.ts'
@@ -8,17 +8,19 @@ import { takeUnannounced } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
+import { readSettings } from '../../settings/index.ts'
 import { proxies } from '../tables.ts'
 
 /** Tells customers, once for each outage, that addresses of theirs do not work. */
 export async function announceOutages(ctx: AppContext): Promise<void> {
-  while (await announceOne(ctx));
+  const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
+  while (await announceOne(ctx, minutes * MINUTE));
 }
 
 /** @returns whether there was one */
-function announceOne(ctx: AppContext): Promise<boolean> {
+function announceOne(ctx: AppContext, lastsMs: number): Promise<boolean> {
   return command(ctx, SYSTEM, async unit => {
-    const outage = await takeUnannounced(unit)
+    const outage = await takeUnannounced(unit, new Date(unit.now.getTime() - lastsMs))
     if (!outage) return false
     const concerned = await unit.tx
       .select({

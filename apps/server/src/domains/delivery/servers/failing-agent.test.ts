@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Health, Order, Server } from '@netlet/contract'
 import { MINUTE } from '../../../infra/clock.ts'
+import { checkServers } from '../../fleet/health.ts'
 import { servers } from '../../fleet/tables.ts'
 import { runTask } from '../tasks.ts'
 import { rescueOrders } from './rescue.ts'
@@ -152,4 +153,28 @@ test('a password reset that waits for a failing server says so, and is done when
   await stack.settle()
   for (const order of await shown()) expect(order).toMatchObject({ task: null, task_waits: false, task_fail: null })
   expect((await credentialsOf(id)).password).not.toBe(before)
+})
+
+test('customers hear of an outage that lasts, not of one silence of a server that is out of stock for another reason', async () => {
+  await setStatus(second, 'paused')
+  await stack.delivered(8)
+  await setStatus(second, 'active')
+  // Its changes have failed for long, and its proxies work.
+  await stack.ctx.db
+    .update(servers)
+    .set({ offline: true, failingSince: new Date(0) })
+    .where(eq(servers.id, first.id))
+  const told = async () => (await stack.mails('server-outage')).length
+  const before = await told()
+  await first.agent.stop()
+  await checkServers(stack.ctx)
+  await rescueOrders(stack.ctx)
+  expect(await told()).toBe(before)
+  stack.pass(11 * MINUTE)
+  await checkServers(stack.ctx)
+  await rescueOrders(stack.ctx)
+  expect(await told()).toBeGreaterThan(before)
+  await first.agent.start()
+  await stack.health()
+  await stack.settle()
 })
