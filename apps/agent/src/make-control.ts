@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { FROM_SOURCES } from '@netlet/contract/agent-version'
 import type { Control } from './api/control.ts'
 import type { AgentConfig } from './config.ts'
@@ -86,7 +87,8 @@ export function makeControl(parts: Parts): Control {
       program_path: handingOver.path,
       program_started_at: handingOver.servesSince,
       draining: backend()?.draining ?? [],
-      takeover: handingOver.last
+      takeover: handingOver.last,
+      takeover_format: TAKEOVER_FORMAT
     }),
     isHandingOver: () => handingOver.isUnderWay,
     isHandedOver: () => handingOver.isOver,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { describe, expect, test } from 'vitest'
 import {
   basic,
@@ -52,7 +53,11 @@ describe.runIf(linux)('a takeover', () => {
     await exchange(first, 50_000)
     const before = await info()
     const after = await takeOver()
-    expect(after).toMatchObject({ takeover: { state: 'none' }, draining: [{ pid: agent.child.pid, connections: 5 }] })
+    expect(after).toMatchObject({
+      takeover: { state: 'none' },
+      takeover_format: TAKEOVER_FORMAT,
+      draining: [{ pid: agent.child.pid, connections: 5 }]
+    })
     expect(Date.parse(after['program_started_at'])).toBeGreaterThan(Date.parse(before['program_started_at']))
     expect(after['program_path']).toMatch(/main\.ts$/)
 

@@ -1,6 +1,12 @@
 /** What an agent tells of its program, and of the processes that take over from each other. */
 import { z } from 'zod'
 
+/**
+ * The version of the messages that two processes of the agent speak to each other while one takes over: it rises with each change that
+ * the other end would not understand, be it of the messages or of what is in them. Two of different formats do not take over.
+ */
+export const TAKEOVER_FORMAT = 2
+
 /** `none`: the process has not been asked to hand over. One that succeeded is told by the process that serves now. */
 export const TAKEOVER_STATES = ['none', 'running', 'failed'] as const
 
@@ -26,13 +32,15 @@ export const MOST_DRAINING = 3
 
 /**
  * In the reply of `GET /api/view-server-info`. `program_path` is the file that the process was started from, as the installation names
- * it; another `program_started_at` is another process. `draining`: newest first. Agents of before tell none of it.
+ * it; another `program_started_at` is another process. `draining`: newest first. Agents of before tell none of it, or no format: theirs
+ * was 2.
  */
 export const agentProgram = z.object({
   program_version: z.string().max(100),
   program_path: z.string().max(4096),
   program_started_at: z.iso.datetime(),
   draining: z.array(agentDraining).max(100),
-  takeover: agentTakeover
+  takeover: agentTakeover,
+  takeover_format: z.int().nonnegative()
 })
 export type AgentProgram = z.infer<typeof agentProgram>

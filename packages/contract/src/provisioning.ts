@@ -48,7 +48,8 @@ export const provisioningMessages = {
     'The agent serves proxies on port {theirs}, and customers are shown port {ours}: {file} on its machine sets PROXY_PORT, which wins. Take it out there, or enter port {theirs} in the form of the server.',
   rolled_back: '{problem} The program and settings of before run again.',
   rollback_failed: '{problem} Going back to the program and settings of before failed, too: {also}',
-  proxy_silent: 'Nothing answered on port {port} of its first leased address: see that the ranges arrive there.',
+  proxy_silent:
+    'Nothing answered on port {port} of its first leased address, so that the server sells nothing. See that the ranges arrive there, and that this console reaches the port: it is tried each minute, and the server sells once a request comes through.',
   proxy_not_tried: 'Nothing could be tried through the proxy at {address}: see for yourself that it serves.',
   runs_as_service: 'The agent runs as a systemd service.',
   runs_alone: 'The agent runs without systemd: after a reboot, {command} start has to be run.',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Server } from 'node:net'
-import type { AgentTakeover } from '@netlet/contract/agent-takeover'
+import { type AgentTakeover, TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import type { Collector } from '../collector.ts'
 import type { WriteLines } from '../log/access-log.ts'
 import { handleOf, lent } from '../net/listen-handle.ts'
@@ -10,7 +10,7 @@ import type { Store } from '../state/store.ts'
 import type { Channel } from './channel.ts'
 import { Drain } from './drain.ts'
 import type { Generations } from './generations.ts'
-import { TAKEOVER_FORMAT, type ToPredecessor, type ToSuccessor } from './messages.ts'
+import type { ToPredecessor, ToSuccessor } from './messages.ts'
 import type { Handed } from './predecessor.ts'
 
 /** Kept connections of the management API may have a question on its way. */

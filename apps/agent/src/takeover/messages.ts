@@ -7,11 +7,8 @@ import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { ProcessFigures } from '../workers/process-figures.ts'
 
-/**
- * The version of these messages, which two versions of the agent speak to each other: it rises with each change that the
- * other end would not understand, be it of the messages or of what is in them (`Op`, rows, figures).
- */
-export const TAKEOVER_FORMAT = 2
+// Each change of these messages, or of what is in them (`Op`, rows, figures), that the other end would not understand raises
+// TAKEOVER_FORMAT of the contract, by which the console knows what can take over from what.
 
 /** The argument by which the program is started to take over from the process that starts it. */
 export const TAKEOVER = 'takeover'

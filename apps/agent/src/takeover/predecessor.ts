@@ -1,4 +1,4 @@
-import { type AgentDraining, MOST_DRAINING } from '@netlet/contract/agent-takeover'
+import { type AgentDraining, MOST_DRAINING, TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { AbuseSign } from '../proxy/abuse-watch.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
@@ -9,7 +9,7 @@ import type { WriteLines } from '../log/access-log.ts'
 import type { Op } from '../state/ops.ts'
 import type { Channel } from './channel.ts'
 import { signalIfThere } from './kill.ts'
-import { TAKEOVER_FORMAT, type Told, type ToPredecessor, type ToSuccessor } from './messages.ts'
+import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
 
 /** A process that drains and does not answer in this time is ended. */
 const ANSWER_MS = 10_000

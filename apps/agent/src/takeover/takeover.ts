@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import type { Channel } from './channel.ts'
 import type { Drain } from './drain.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Handed } from './predecessor.ts'
-import { TAKEOVER_FORMAT, type ToPredecessor, type ToSuccessor } from './messages.ts'
+import type { ToPredecessor, ToSuccessor } from './messages.ts'
 import { type Program, type Started, startProgram } from './start-program.ts'
 
 /** From when the state is free until the new process takes connections. */

@@ -1,3 +1,4 @@
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { expect, test } from 'vitest'
 import { KEPT_HOURS, reportOf } from './agent-report.ts'
 
@@ -32,6 +33,13 @@ test('an agent of before tells neither connections nor traffic, and one that tel
   expect(reportOf(old, null, at(0))?.report).toMatchObject({ connections: null, rate: null, hours: [] })
   const { health: __, ...older } = old
   expect(reportOf(older, null, at(0))).toBeNull()
+})
+
+test('an agent of another takeover format hands over to nothing that is installed, so that plans say its connections are cut', () => {
+  const program = { program_started_at: 't1', takeover: { state: 'none' as const, at: null, reason: null } }
+  const ofFormat = (takeover_format: number) =>
+    reportOf({ ...info(60, 0, 0), ...program, takeover_format }, null, at(0))?.report.hands_over
+  expect([ofFormat(TAKEOVER_FORMAT), ofFormat(TAKEOVER_FORMAT + 1)]).toEqual([true, false])
 })
 
 test('the history is bounded', () => {

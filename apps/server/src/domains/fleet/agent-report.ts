@@ -4,7 +4,7 @@ import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
-import { programIn } from './provision/takeover.ts'
+import { handsOverToOurs, programIn } from './provision/takeover.ts'
 import { enqueueConverge } from './desired.ts'
 import { agentUsers, serverReports } from './tables.ts'
 
@@ -81,7 +81,7 @@ export function reportOf(info: AgentInfo, before: Stored | null, now: Date, cloc
       uptime_seconds: health.uptime_seconds,
       users: num_of_users ?? null,
       problems: problemsOf(health, clock),
-      hands_over: programIn(info) !== null,
+      hands_over: handsOverToOurs(programIn(info)),
       connections: load?.connections ?? null,
       rate: counted && elapsed > 0 ? { up: perSecond(counted.up), down: perSecond(counted.down) } : null,
       hours: load

@@ -89,6 +89,8 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
   try {
     const summary = await untilCancelled(ctx, work, install)
     if (!(await show(steps.finish(summary)))) throw new Cancelled()
+    // One whose proxy was silent.
+    await command(ctx, SYSTEM, unit => showUnserved(unit, server.id))
     ctx.log.info({ server: server.id, init: work.init }, 'server provisioned')
   } catch (error) {
     const expected = error instanceof StepFailed
@@ -114,7 +116,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   const isUnapproved = server.trouble === 'older_console'
   const before = await lookBefore(job, { at, console, isUnapproved })
   const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : server.agentSettings
-  const { said, service, settings, withoutRanges } = await withMachine(job, async (machine, redial) => {
+  const { said, service, settings, withoutRanges, isSilent } = await withMachine(job, async (machine, redial) => {
     const token = tokenOf(job)
     const { root, waitMs = WAIT_MS, bundle } = target
     const installation = {
@@ -155,11 +157,12 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       return error
     })
     // Whatever became of its ranges: another program runs there, and must not serve worse.
-    const served = await checkServing(job, { installed, at, machine })
+    const level = await checkServing(job, { installed, at, machine })
     const { service, settings } = installed
+    const found = { service, settings, isSilent: level === 'silent' }
     return ranges instanceof StepFailed
-      ? { said: [], service, settings, withoutRanges: ranges.message }
-      : { said: [...installed.said, ranges, ...served], service, settings, withoutRanges: null }
+      ? { said: [], ...found, withoutRanges: ranges.message }
+      : { said: [...installed.said, ranges, ...saidOf(level, server, at)], ...found, withoutRanges: null }
   }).catch(async (error: unknown) => {
     if (error instanceof StepFailed && error.said.code === 'foreign_console') await showForeign(job, error.said)
     throw error
@@ -168,12 +171,14 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   const askedAt = ctx.now()
   const info = await agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS).info()
   await command(ctx, SYSTEM, async unit => {
-    await ownServer(unit, own)
+    const { unservedSince } = await ownServer(unit, own)
     const now = { agentSettingsApplied: { ...settings }, agentService: service }
     await unit.tx.update(servers).set(now).where(eq(servers.id, server.id))
     // What it tells of itself now, its version above all, is not to wait for the next health check.
     if (info.ok) await recordReport(unit, server.id, info.data, askedAt)
-    await markServed(unit, server.id)
+    // Nothing comes through its proxy: the health check tries it, and takes the mark back once something does.
+    if (!isSilent) await markServed(unit, server.id)
+    else if (unservedSince === null) await markUnserved(unit, server.id)
     await markReachable(unit, server.id)
     enqueueFullSync(unit, server.id)
   })
@@ -217,11 +222,14 @@ async function lookBefore(
   return { running: { agent, program: programIn(info.data) }, before }
 }
 
-/** Sends a request through the proxy. It must come as far as before the installation, or what worked then runs again. */
+/**
+ * Sends a request through the proxy. It must come as far as before the installation, or what worked then runs again.
+ * @returns how far it came; null: it was not sent
+ */
 async function checkServing(
   job: Job,
   { installed, at, machine }: { installed: Installed; at: ProxyAddress | null; machine: Machine }
-): Promise<ProvisioningSaid[]> {
+): Promise<ProxyLevel | null> {
   const { ctx, own, server, target, progress } = job
   await progress.step('check', 'Sends a request through the proxy')
   const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
@@ -246,8 +254,12 @@ async function checkServing(
     )
   }
   await installed.keep(after)
-  if (after === 'silent') return [{ code: 'proxy_silent', params: { port: server.proxyPort } }]
-  return at !== null && after === null ? [{ code: 'proxy_not_tried', params: { address: at.host } }] : []
+  return after
+}
+
+function saidOf(level: ProxyLevel | null, { proxyPort: port }: ServerRow, at: ProxyAddress | null): ProvisioningSaid[] {
+  if (level === 'silent') return [{ code: 'proxy_silent', params: { port } }]
+  return at !== null && level === null ? [{ code: 'proxy_not_tried', params: { address: at.host } }] : []
 }
 
 /** The stored token, so that running it again changes nothing; a new one where there is none that fits. */

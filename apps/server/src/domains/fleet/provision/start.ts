@@ -6,7 +6,7 @@ import type { Found, Learning, Place } from './installation.ts'
 import { controlOf, quote, unitOf, type Layout } from './layout.ts'
 import { contentOf, StepFailed, type Machine } from './machine.ts'
 import { forgetUnstarted } from './unstarted.ts'
-import { outcomeOf, programIn, type Program } from './takeover.ts'
+import { handsOverToOurs, outcomeOf, programIn, type Program } from './takeover.ts'
 
 /** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
 const TAKEOVER_MS = 90_000
@@ -18,7 +18,7 @@ export class TakeoverFailed extends StepFailed {
 
 /**
  * Starts what is installed, and waits until it answers. Where something changed, the agent that runs hands over to it
- * where it can, with its tunnels; one of before is restarted.
+ * where it can, with its tunnels; one of before, or of another format, is restarted.
  * @returns how it runs
  */
 export async function startAgent(
@@ -39,8 +39,9 @@ export async function startAgent(
   if (found.systemd) await machine.run('systemctl daemon-reload && systemctl enable netlet-agent')
   const address = { ...installation.address, certificate }
   const { running } = installation
+  const canTakeOver = installation.settingsOnly || handsOverToOurs(running?.program ?? null)
   // What a service is allowed to do is settled when its first process starts.
-  const handsOver = found.systemd && !isOtherService && running?.program
+  const handsOver = found.systemd && !isOtherService && canTakeOver && running?.program
   const hasChanged = hasWritten || isOtherService || unstarted.length > 0
   // What runs unchecked since an installation that broke off is not what would be gone back to either.
   place.start.begun = hasChanged || !place.runsGood

@@ -1,5 +1,6 @@
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { expect, test } from 'vitest'
-import { outcomeOf, programIn } from './takeover.ts'
+import { handsOverToOurs, outcomeOf, programIn } from './takeover.ts'
 
 const at = (program_started_at: string, state: string, since: string | null, reason: string | null = null) =>
   programIn({ epoch: 'e', program_started_at, takeover: { state, at: since, reason } })
@@ -21,4 +22,14 @@ test('another program that serves is a success, a failure of this try is one, an
     reason: 'It did not start.'
   })
   expect(outcomeOf(before, at('t2', 'none', null))).toEqual({ kind: 'done' })
+})
+
+test('a program of another format, or of before, hands over to none of ours', () => {
+  const program = { program_started_at: 't1', takeover: { state: 'none', at: null, reason: null } }
+  const ofFormat = (takeover_format: number) => handsOverToOurs(programIn({ ...program, takeover_format }))
+  expect(ofFormat(TAKEOVER_FORMAT)).toBe(true)
+  expect([ofFormat(TAKEOVER_FORMAT + 1), ofFormat(TAKEOVER_FORMAT - 1)]).toEqual([false, false])
+  expect(handsOverToOurs(null)).toBe(false)
+  // The first ones that were released tell no format.
+  expect(programIn(program)).toMatchObject({ takeover_format: 2 })
 })

@@ -1,3 +1,4 @@
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { z } from 'zod'
 
 const told = z.object({
@@ -6,7 +7,9 @@ const told = z.object({
     state: z.enum(['none', 'running', 'failed']),
     reason: z.string().nullable(),
     at: z.string().max(40).nullable()
-  })
+  }),
+  // Agents that tell none are of the first one that was released.
+  takeover_format: z.number().default(2)
 })
 
 /** What an agent tells of its program; null: one of before, which can only be restarted. */
@@ -16,6 +19,12 @@ export const programIn = (info: unknown): Program => {
   const read = told.safeParse(info)
   return read.success ? read.data : null
 }
+
+/**
+ * Can this program hand over to the one that this console installs? One of another format refuses, however often it is asked, so
+ * that it has to be restarted.
+ */
+export const handsOverToOurs = (program: Program): boolean => program?.takeover_format === TAKEOVER_FORMAT
 
 /**
  * What became of asking an agent to hand over to the program that is installed.
