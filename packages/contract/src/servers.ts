@@ -81,6 +81,8 @@ export const Provisioning = z.object({
   run_init: z.boolean(),
   /** Only the agent's settings are written and applied. */
   settings: z.boolean().optional(),
+  /** Part of an upgrade: settings that were saved and not applied go on waiting. */
+  as_applied: z.boolean().optional(),
   /** Each step so far, in its order. */
   steps: z.array(ProvisioningLog)
 })

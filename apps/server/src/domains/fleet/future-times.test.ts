@@ -5,7 +5,7 @@ import type { TestShop } from '../../testing/shop.ts'
 import { convergeHealthy } from './converge-turns.ts'
 import { addTestServer, noOrders, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
-import { serverOutages, servers } from './tables.ts'
+import { accessProofs, serverOutages, servers } from './tables.ts'
 
 let world: TestShop
 let agent: TestAgent
@@ -78,6 +78,37 @@ test('an outage that ended while the clock was ahead does not keep later ones fr
   const [outage, ...more] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
   expect(more).toEqual([])
   expectToLast(outage, HOUR)
+})
+
+test('old credentials are tried at once where a clock that was ahead had put their next try off', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'tried', { agent, ranges: ['10.94.0.0/28'] })
+  const at = (milliseconds: number) => new Date(ctx.now().getTime() + milliseconds)
+  const asked = (nextAt: Date) => ({
+    kind: 'revocation' as const,
+    cause: 'removed' as const,
+    orderId: 1,
+    serverId: id,
+    username: 'u',
+    password: 'secret1',
+    prefixes: ['10.94.0.1/32'],
+    nextAt
+  })
+  const soon = at(HOUR)
+  await ctx.db.insert(accessProofs).values([asked(at(3 * DAY)), asked(soon)])
+  await ctx.db
+    .update(servers)
+    .set({ nextProofAt: at(3 * DAY) })
+    .where(eq(servers.id, id))
+  await checkServers(ctx)
+  expect(await serverRow(ctx, id)).toMatchObject({ nextProofAt: null })
+  const [late, other] = await ctx.db
+    .select()
+    .from(accessProofs)
+    .where(eq(accessProofs.serverId, id))
+    .orderBy(accessProofs.id)
+  expect(late?.nextAt?.getTime()).toBeLessThanOrEqual(ctx.now().getTime())
+  expect(other?.nextAt).toEqual(soon)
 })
 
 test("the next try waits by the database's clock, however the shop's differs from it", async () => {

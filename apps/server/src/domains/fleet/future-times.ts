@@ -1,14 +1,14 @@
 import { and, gt, isNull, or, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { LONGEST_PAUSE_S, type SyncContext } from './agents.ts'
 import { enqueueTry } from './converge-turns.ts'
-import { serverOutages, servers } from './tables.ts'
+import { accessProofs, serverOutages, servers } from './tables.ts'
 
 /**
- * A clock that was ahead for a while leaves times of the future behind: since when a server answers nothing, when it is
- * tried next, when its outage began. Whatever waits for so much time to pass would wait until then, so that they begin
+ * A clock that was ahead for a while leaves times of the future behind: since when a server answers nothing, when it or old
+ * credentials are tried next, when its outage began. Whatever waits for so much time to pass would wait until then, so that they begin
  * now. Times of the next moments are those of another check that runs at the same time, or of a clock that is nearly
  * right.
  */
@@ -30,6 +30,12 @@ export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
       .returning({ id: servers.id })
     // The job of its next try waits until then as well.
     for (const { id } of found) enqueueTry(unit, id)
+    await tx.update(servers).set({ nextProofAt: null }).where(gt(servers.nextProofAt, soon))
+    // None waits longer than an hour for its next try.
+    await tx
+      .update(accessProofs)
+      .set({ nextAt: unit.now })
+      .where(gt(accessProofs.nextAt, new Date(soon.getTime() + HOUR)))
     const begunLater = gt(serverOutages.startedAt, soon)
     // What ended before it began here; the check of a server that is still silent opens another one.
     await tx.delete(serverOutages).where(and(begunLater, gt(serverOutages.endedAt, now)))

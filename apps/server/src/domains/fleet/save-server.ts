@@ -227,13 +227,16 @@ export const provision = (ctx: AppContext, by: Actor, id: number, form: Provisio
     const row = await lockServer(unit, id)
     if (!row) return refuse('not_found')
     // Twice at once is one: the first one's steps would be lost.
-    const asked = isUnderWay(row, unit.now) && row.provisioning?.run_init === form.run_init
-    if (!asked) {
+    if (!isUnderWay(row, unit.now) || !isTheSame(row, form)) {
       await requestProvisioning(unit, row, form)
       unit.audit('server.provision', id, { after: form })
     }
     return ok(await presented(unit.tx, id))
   })
+
+/** One that is part of an upgrade applies no settings that wait, as this one does. */
+const isTheSame = ({ provisioning: last }: ServerRow, form: ProvisionForm): boolean =>
+  last?.run_init === form.run_init && !last.as_applied && !last.settings
 
 async function presented(tx: Executor, id: number): Promise<Server> {
   const server = await readServer(tx, id)

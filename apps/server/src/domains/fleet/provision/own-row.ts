@@ -28,6 +28,13 @@ export type Work = {
 export const kindOf = ({ init, settings }: Pick<Work, 'init' | 'settings'>) =>
   init ? 'install' : settings ? 'settings' : 'ranges'
 
+/** The same, as screens are told. */
+export const askedFor = (work: Pick<Work, 'init' | 'settings' | 'asApplied'>) => ({
+  run_init: work.init,
+  ...(kindOf(work) === 'settings' ? { settings: true } : {}),
+  ...(work.asApplied ? { as_applied: true } : {})
+})
+
 /** `root`: '' but in tests, as `bundle`, another program. `waitMs`: how long a started agent may take to answer. */
 export type InstallTarget = { root: string; username: string; waitMs?: number; bundle?: Bundle }
 

@@ -65,7 +65,7 @@ export async function provisionServer(ctx: SyncContext, work: Work, target: Inst
 
 async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
   const { serverId } = work
-  const steps = new StepsLog(ctx.now, kindOf(work), work.askedAt)
+  const steps = new StepsLog(ctx.now, work, work.askedAt)
   const shown = steps.wait('Waiting for a worker')
   const own: Run = { work, begunAt: steps.begunAt }
   const server = await claim(ctx, own, shown)

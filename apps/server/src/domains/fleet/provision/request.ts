@@ -5,13 +5,18 @@ import { isInstalling } from '../list-servers.ts'
 import { provisionQueue } from '../queues.ts'
 import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
+import { askedFor } from './own-row.ts'
 
 /** A provisioning that shows no step for so long has died with its process. */
 const STUCK_MS = 20 * MINUTE
 
 /** Does it show steps, or wait for a worker, as far as anybody can tell? Also one that was cancelled and whose worker says so soon. */
-export const isAlive = ({ provisioning: last }: Pick<ServerRow, 'provisioning'>, now: Date): boolean =>
-  last?.status === 'running' && Date.parse(last.at) > now.getTime() - STUCK_MS
+export function isAlive({ provisioning: last }: Pick<ServerRow, 'provisioning'>, now: Date): boolean {
+  if (last?.status !== 'running') return false
+  // A step of the future was shown while a clock was ahead: it would be alive until then.
+  const since = now.getTime() - Date.parse(last.at)
+  return since < STUCK_MS && since > -MINUTE
+}
 
 /** One that was cancelled is over, though its worker may not know yet. */
 export const isUnderWay = (row: ServerRow, now: Date): boolean => isInstalling(row) && isAlive(row, now)
@@ -41,7 +46,7 @@ export async function requestProvisioning(
     const steps = [{ ...waiting, output: '', started_at: at, ended_at: null }]
     await unit.tx
       .update(servers)
-      .set({ provisioning: { ...waiting, at, run_init, ...(settings ? { settings } : {}), steps } })
+      .set({ provisioning: { ...waiting, at, ...askedFor({ init: run_init, settings, asApplied }), steps } })
       .where(eq(servers.id, row.id))
     unit.publish('server', row.id)
   }

@@ -3,7 +3,7 @@ import { StepsLog } from './steps-log.ts'
 
 const log = () => {
   let time = Date.parse('2026-06-15T08:00:00.000Z')
-  return new StepsLog(() => new Date((time += 1000)), 'install')
+  return new StepsLog(() => new Date((time += 1000)), { init: true })
 }
 
 test('each step stays with its message, its times and what the machine printed', () => {

@@ -8,6 +8,7 @@ import {
 } from '@netlet/contract'
 import { iso } from '../../../infra/clock.ts'
 import { endOf } from '../../../infra/text.ts'
+import { askedFor, type Work } from './own-row.ts'
 import { NEXT_STEPS } from './steps.ts'
 
 type Provisioning = Omit<Shown, 'cancelling'>
@@ -23,14 +24,14 @@ const MOST_STEPS = 20
 /** What a provisioning has done so far, for the screens that watch it. */
 export class StepsLog {
   readonly #now: () => Date
-  readonly #kind: 'install' | 'settings' | 'ranges'
+  readonly #asked: ReturnType<typeof askedFor>
   /** Whatever a process that died had done is done again, so it begins at 'waiting'. */
   #steps: ProvisioningLog[]
 
   /** @param askedAt when it was asked for, which names it; otherwise now */
-  constructor(now: () => Date, kind: 'install' | 'settings' | 'ranges', askedAt?: string) {
+  constructor(now: () => Date, work: Pick<Work, 'init' | 'settings' | 'asApplied'>, askedAt?: string) {
     this.#now = now
-    this.#kind = kind
+    this.#asked = askedFor(work)
     const at = iso(now())
     this.#steps = [
       { step: 'waiting', status: 'done', message: '', output: '', started_at: askedAt ?? at, ended_at: at }
@@ -106,7 +107,6 @@ export class StepsLog {
   }
 
   #shown(status: Provisioning['status'], message: string): Provisioning {
-    const of = { run_init: this.#kind === 'install', ...(this.#kind === 'settings' ? { settings: true } : {}) }
-    return { status, step: this.current, message, at: iso(this.#now()), ...of, steps: this.#steps }
+    return { status, step: this.current, message, at: iso(this.#now()), ...this.#asked, steps: this.#steps }
   }
 }

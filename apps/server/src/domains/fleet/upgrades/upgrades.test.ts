@@ -2,7 +2,7 @@
 import type { AgentReport, Page, Upgrade, UpgradePlan, UpgradeServer } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { iso, MINUTE } from '../../../infra/clock.ts'
+import { DAY, iso, MINUTE } from '../../../infra/clock.ts'
 import type { TestShop } from '../../../testing/shop.ts'
 import { users } from '../../accounts/tables.ts'
 import { addTestServer, audited, serverRow, startFleetShop } from '../fleet.fixture.ts'
@@ -168,6 +168,40 @@ test('one server begins, then two, then a quarter, and each is written down with
   expect(entry?.actorName).not.toBe('system')
   expect((await audited(world.ctx, 'upgrade.start'))[0]).toMatchObject({ targetId: String(id), after: { servers: 12 } })
   expect([nextSize(0, 1000), nextSize(2, 1000), nextSize(3, 1000), nextSize(3, 4)]).toEqual([1, 2, 4, 2])
+})
+
+test('an installation that is asked for during an upgrade of its server is done after it, with the settings that waited', async () => {
+  const [id = 0] = await addServers(1)
+  await begun([id])
+  const install = () => admin.post(`/api/servers/servers/${id}/provision/`, { run_init: true })
+  const jobsOf = async () => {
+    const { rows } = await world.ctx.db.execute<{ data: { asApplied?: boolean } }>(
+      sql`select data from pgboss.job where name = 'provision-server' and (data ->> 'serverId')::int = ${id} order by data ->> 'asApplied' nulls first`
+    )
+    return rows.map(({ data }) => data.asApplied ?? false)
+  }
+  await install()
+  expect(await jobsOf()).toEqual([false, true])
+  const audits = async () =>
+    (await audited(world.ctx, 'server.provision')).filter(({ targetId }) => targetId === String(id))
+  expect(await audits()).toHaveLength(1)
+  // Its own steps are shown from then on, and it is asked for once.
+  await set(id, { provisioning: null })
+  await install()
+  await install()
+  expect(await jobsOf()).toEqual([false, true])
+  expect(await audits()).toHaveLength(2)
+})
+
+test('an installation of which a step was shown while a clock was ahead is lost, as any other', async () => {
+  const [id = 0] = await addServers(1)
+  const upgrade = await begun([id])
+  world.advance(DAY)
+  const { provisioning } = await serverRow(world.ctx, id)
+  await set(id, { provisioning: provisioning && { ...provisioning, at: iso(world.ctx.now()) } })
+  world.advance(-DAY)
+  await advance()
+  expect((await rowsOf(upgrade))[0]).toMatchObject({ state: 'failed', reason: 'upgrade_lost' })
 })
 
 test('after the first one, those with the fewest orders come first', async () => {
