@@ -1,12 +1,13 @@
 // Runs every stage, or those stages, files and tests that its words name (selection.ts), whatever became of those
 // before, and ends with the line 'N passed, N failed'.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { globSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endLeftovers } from './leftovers.ts'
 import { select } from './selection.ts'
+import { makeRunFolder } from './run-folder.ts'
 import { type Run, type Stage, stages, stagesOf } from './stages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -35,10 +36,8 @@ const chosen = [
   ...stagesOf(selection, root)
 ]
 
-// Whatever the tests keep for a while goes below this folder, so that nothing outlasts the run. A database server
-// that root starts runs under another account, which has to pass through.
-const folder = mkdtempSync(join(realpathSync(tmpdir()), 'netlet-run-'))
-chmodSync(folder, 0o755)
+// Whatever the tests keep for a while goes below this folder, so that nothing outlasts the run.
+const folder = makeRunFolder()
 
 let current: ChildProcess | undefined
 let patience: NodeJS.Timeout | undefined

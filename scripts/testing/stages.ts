@@ -68,7 +68,7 @@ export const stages: Stage[] = [
     check: single(['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'])
   },
   { name: 'format', minutes: 2, check: single(['node_modules/oxfmt/bin/oxfmt', '--check']) },
-  { name: 'unit', minutes: 30, check: vitest() },
+  { name: 'unit', minutes: 40, check: vitest() },
   // For a second run on another server, named by DATABASE_URL; the requests that no honest caller sends have all been
   // sent in the first one.
   {
