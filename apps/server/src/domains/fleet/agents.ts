@@ -42,9 +42,10 @@ export function agentOf(
 
 /**
  * The agent answered.
+ * @param options.mayNotServe whether it serves is to be found out first: where it is out of stock, it stays so
  * @returns whether it was away until now, or never seen before
  */
-export async function markReachable(unit: Unit, serverId: number): Promise<boolean> {
+export async function markReachable(unit: Unit, serverId: number, { mayNotServe = false } = {}): Promise<boolean> {
   const back = await unit.tx
     .update(servers)
     .set({ connected: true, lastSeenAt: unit.now, unreachableSince: null, failures: 0, nextTryAt: null })
@@ -52,7 +53,7 @@ export async function markReachable(unit: Unit, serverId: number): Promise<boole
     .returning({ id: servers.id })
   await clearTrouble(unit, serverId, ['unreachable', 'token_unreadable'])
   if (back.length > 0) await closeOutage(unit, serverId)
-  await sellAgain(unit, serverId)
+  if (!mayNotServe) await sellAgain(unit, serverId)
   if (back.length === 0) {
     await unit.tx.update(servers).set({ lastSeenAt: unit.now }).where(eq(servers.id, serverId))
     return false

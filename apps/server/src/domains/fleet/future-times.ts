@@ -30,6 +30,8 @@ export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
       .returning({ id: servers.id })
     // The job of its next try waits until then as well.
     for (const { id } of found) enqueueTry(unit, id)
+    // What was asked for since then is not cancelled.
+    await tx.update(servers).set({ provisioningCancelledAt: unit.now }).where(gt(servers.provisioningCancelledAt, soon))
     await tx.update(servers).set({ nextProofAt: null }).where(gt(servers.nextProofAt, soon))
     // None waits longer than an hour for its next try.
     await tx

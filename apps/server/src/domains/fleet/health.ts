@@ -27,28 +27,37 @@ import { isAlive } from './provision/request.ts'
 import type { ServerRow } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
 import { isOtherPort } from './told-port.ts'
-import { isServed, markServed, showUnserved } from './unserved.ts'
+import { type Doubtful, tryDoubtful } from './unserved.ts'
 
 const AT_ONCE = 32
 const ANSWER_MS = 5000
-/** Proxies that are tried at once: each try keeps a connection to the database, which holds the server's lock. */
-const tries = pLimit(8)
 /** So many failures in a row make an alarm. */
 export const ALARM_AFTER = 5
 
 /**
  * Asks every server's agent whether it is there. One that came back gets what it missed, and sells again; one that was
- * silent for longer than `unreachable_after` sells nothing.
+ * silent for longer than `unreachable_after` sells nothing. Afterwards, so that no other one waits, the proxies are tried of which nobody
+ * knows that they serve.
  */
 export async function checkServers(ctx: SyncContext): Promise<void> {
   await endFutureTimes(ctx)
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
   const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
   const { id: consoleId } = await readConsole(ctx)
-  await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, consoleId, minutes * MINUTE))
+  const checked = await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, consoleId, minutes * MINUTE))
+  await tryDoubtful(
+    ctx,
+    checked.filter(one => one !== null)
+  )
 }
 
-async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: string, sellsForMs: number): Promise<void> {
+/** @returns the server where its proxy is to be tried */
+async function checkServer(
+  ctx: SyncContext,
+  server: ServerRow,
+  consoleId: string,
+  sellsForMs: number
+): Promise<Doubtful | null> {
   const askedAt = ctx.now()
   const answer = await askHealth(ctx, server)
   const told = 'info' in answer ? Number(answer.info.proxy_port) : 0
@@ -57,9 +66,8 @@ async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: strin
   const owner = 'info' in answer ? answer.info.owner : undefined
   const isForeign = owner !== undefined && owner !== null && owner.id !== consoleId
   // A try makes a user there: another console's agent takes nothing, and one that waits for an approval is sent nothing.
-  const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console'
-  const isDoubtful = mayTry && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
-  const served = isDoubtful ? await tries(() => isServed(ctx, server, told, ANSWER_MS)) : null
+  const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console' && server.status !== 'given_up'
+  const mayNotServe = mayTry && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {
@@ -69,10 +77,8 @@ async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: strin
       // Before it may sell again.
       if (isForeign) await setForeign(unit, server.id, owner)
       else await clearTrouble(unit, server.id, ['foreign_console'])
-      if (served && isUnserved) await markServed(unit, server.id, server.unservedSince)
-      if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
+      if (await markReachable(unit, server.id, { mayNotServe })) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
-      if (served === false) await showUnserved(unit, server.id, told)
       if (server.connected) await tellOfFailing(unit, server, deadline)
       return
     }
@@ -92,6 +98,7 @@ async function checkServer(ctx: SyncContext, server: ServerRow, consoleId: strin
       since
     })
   })
+  return mayNotServe ? { server, told } : null
 }
 
 /** What a server serves for orders: letter for letter the condition of its index. */

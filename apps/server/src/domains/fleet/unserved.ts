@@ -1,10 +1,12 @@
 // Servers of which nobody knows that they serve: an installation started a program there that has passed no check, or customers are
 // shown a port that its agent does not serve.
 import { and, eq, isNull } from 'drizzle-orm'
+import pLimit from 'p-limit'
 import { serverCidrs } from '../inventory/index.ts'
-import type { Unit } from '../../infra/command.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import { agentOf, clearTrouble, setTrouble, tellWebhooks, type SyncContext } from './agents.ts'
+import { agentOf, clearTrouble, markReachable, setTrouble, tellWebhooks, type SyncContext } from './agents.ts'
 import { withServerLock } from './lock.ts'
 import { firstOf } from './proofs/samples.ts'
 import { checkProxy, type Detour, type ProxyAddress } from './provision/check.ts'
@@ -28,19 +30,27 @@ export async function firstAddressOf({ db }: Pick<SyncContext, 'db'>, server: Se
   return { host: range.includes(':') ? firstOf(range) : (range.split('/')[0] ?? ''), port: server.proxyPort }
 }
 
+/** `busy`: others talked to the agent all the time. */
+export type Tried = Awaited<ReturnType<typeof checkProxy>> | 'busy'
+
 /**
  * Tries the proxy of a server while nobody else talks to its agent. A repair would remove the user of the check, which nobody
  * wants, and what serves would look silent. The caller does not hold the server's lock, and no call that is made here takes it.
  * @param options.waitMs how long to wait for whoever talks to the agent
- * @returns as `checkProxy`; `busy` where somebody talks to the agent for longer
+ * @param options.twice asks once more where it is silent: one lost request takes no server out of stock
  */
 export async function tryProxy(
   ctx: SyncContext,
   serverId: number,
-  { agent, at, waitMs, detour }: { agent: AgentClient; at: ProxyAddress | null; waitMs: number; detour?: Detour }
-): Promise<Awaited<ReturnType<typeof checkProxy>> | 'busy'> {
-  let found: Awaited<ReturnType<typeof tryProxy>> = 'busy'
-  const check = async () => void (found = await checkProxy(agent, at, sitesOf(ctx), detour))
+  options: { agent: AgentClient; at: ProxyAddress | null; waitMs: number; twice: boolean; detour?: Detour }
+): Promise<Tried> {
+  const { agent, at, waitMs, twice, detour } = options
+  let found: Tried = 'busy'
+  const check = async () => {
+    found = await checkProxy(agent, at, sitesOf(ctx), detour)
+    if (twice && at !== null && (found === 'silent' || found === null))
+      found = await checkProxy(agent, at, sitesOf(ctx), detour)
+  }
   await withServerLock(ctx.db, serverId, check, { waitMs })
   return found
 }
@@ -98,24 +108,51 @@ async function showPort(unit: Unit, { id, proxyPort: ours, trouble, troubleParam
   if (!isShown) await setTrouble(unit, id, { code: 'other_port', params: { theirs, ours } })
 }
 
+/** A server whose agent answers, and of which nobody knows that it serves; `told`: the port that its agent tells. */
+export type Doubtful = { server: ServerRow; told: number }
+
+/** Each try keeps a connection to the database, which holds the server's lock. */
+const tries = pLimit(8)
+/** A health check begins no try later: that of the next minute goes on. */
+const TRIES_MS = 30_000
+const ANSWER_MS = 5_000
+
+/** Tries the proxies of these servers. Those that serve sell again, and those that do not are shown. */
+export async function tryDoubtful(ctx: SyncContext, doubtful: readonly Doubtful[]): Promise<void> {
+  const until = performance.now() + TRIES_MS
+  // In another order each time: however many are silent, each has its turn.
+  const shuffled = doubtful.map(one => ({ one, at: Math.random() })).toSorted((a, b) => a.at - b.at)
+  await Promise.all(
+    shuffled.map(({ one }) =>
+      tries(async () => {
+        if (performance.now() < until) await tryOne(ctx, one)
+      })
+    )
+  )
+}
+
+async function tryOne(ctx: SyncContext, { server, told }: Doubtful): Promise<void> {
+  const served = await isServed(ctx, server, told)
+  if (served === null) return
+  await command(ctx, SYSTEM, async unit => {
+    if (!served) return showUnserved(unit, server.id, told)
+    const isMarked = server.unservedSince !== null || server.trouble === 'other_port'
+    if (isMarked) await markServed(unit, server.id, server.unservedSince)
+    await markReachable(unit, server.id)
+  })
+}
+
 /**
- * Of the few servers alone of which that is not known: does a request come through the proxy on the port that customers are shown?
- * An agent behind a forwarded port tells another one, and serves. Where nobody can try it, its word about the port is all there is.
- * @param told the port that its agent tells
- * @returns null where others talk to the agent all the time, so that nobody knows
+ * Does a request come through the proxy on the port that customers are shown? An agent behind a forwarded port tells another one, and
+ * serves. Where nobody can try it, its word about the port is all there is.
+ * @returns null where nobody knows
  */
-export async function isServed(
-  ctx: SyncContext,
-  server: ServerRow,
-  told: number,
-  timeoutMs: number
-): Promise<boolean | null> {
+async function isServed(ctx: SyncContext, server: ServerRow, told: number): Promise<boolean | null> {
   const at = await firstAddressOf(ctx, server)
-  const agent = agentOf(server, ctx.secrets, timeoutMs)
-  const ask = () => tryProxy(ctx, server.id, { agent, at, waitMs: timeoutMs })
-  let level = at === null ? 'no_way' : await ask()
-  // One lost request takes no server out of stock.
-  if (level === 'silent' || level === null) level = await ask()
+  const agent = agentOf(server, ctx.secrets, ANSWER_MS)
+  // What sells nothing loses nothing by one lost request.
+  const twice = server.unservedSince === null
+  const level = at === null ? 'no_way' : await tryProxy(ctx, server.id, { agent, at, waitMs: ANSWER_MS, twice })
   if (level === 'busy') return null
   if (level === 'no_way') return server.trouble === 'other_port' && !isOtherPort(server, told)
   return level === 'serves' || level === 'reaches'

@@ -22,6 +22,8 @@ export type Proof = typeof accessProofs.$inferSelect
  */
 const MOST_DIALS = 20
 const DIAL_COSTS_MS = 1500
+/** A time that a clock wrote that was ahead keeps nothing waiting: the job of a server keeps those that come after it from being sent. */
+const LONGEST_REST_MS = MOST_DIALS * DIAL_COSTS_MS
 const AT_ONCE = 8
 const ANSWER_MS = 3000
 /** When a proxy that told nothing is tried again; after the last of them it is not proved. */
@@ -50,7 +52,8 @@ export async function proveDue(ctx: SyncContext): Promise<void> {
 export async function proveAccess(ctx: SyncContext, serverId: number, { dials = MOST_DIALS } = {}): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   const waits = await takeTurn(ctx, serverId, dials)
-  if (waits > 0) return command(ctx, SYSTEM, async unit => enqueueProofs(unit, serverId, waits))
+  if (waits > 0)
+    return command(ctx, SYSTEM, async unit => enqueueProofs(unit, serverId, Math.min(waits, LONGEST_REST_MS)))
   const due = await ctx.db
     .select()
     .from(accessProofs)

@@ -21,7 +21,8 @@ export type ProxyAddress = { host: string; port: number }
 
 /**
  * Makes a proxy user on an address of the server, sends a request through it to each of these sites until one is reached,
- * and removes the user. Should that fail, the next repair removes it, since nobody wants it.
+ * and removes the user. Should that fail, the next repair removes it, since nobody wants it. Where no connection is made to the
+ * proxy itself, the other sites are not asked.
  * @returns null where there is no address to ask at, or the agent does not make the user; `no_way` where neither this console
  * nor the detour has a way to such addresses
  */
@@ -45,6 +46,7 @@ export async function checkProxy(
     for (const site of sites) {
       const level = await ask(proxy, new URL(site), detour)
       if (level === 'no_way') return level
+      if (level === 'closed') break
       if (LEVELS.indexOf(level) > LEVELS.indexOf(best)) best = level
       if (best === 'reaches') break
     }
@@ -62,10 +64,13 @@ const NO_WAY = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 type Proxy = ProxyAddress & { login: string }
 
-/** Asks for a tunnel to the site; what the proxy answers tells how far it came. */
-async function ask(proxy: Proxy, site: URL, detour?: Detour): Promise<ProxyLevel | 'no_way'> {
-  const level = await askOver(connect({ host: proxy.host, port: proxy.port }), proxy, site)
-  if (level !== 'no_way' || !detour) return level
+/** Asks for a tunnel to the site; what the proxy answers tells how far it came. `closed`: nothing takes the connection to it. */
+async function ask(proxy: Proxy, site: URL, detour?: Detour): Promise<ProxyLevel | 'closed' | 'no_way'> {
+  const socket = connect({ host: proxy.host, port: proxy.port })
+  let isOpen = false
+  socket.once('connect', () => (isOpen = true))
+  const level = await askOver(socket, proxy, site)
+  if (level !== 'no_way' || !detour) return level === 'silent' && !isOpen ? 'closed' : level
   const channel = await detour(proxy).catch(() => null)
   return channel ? askOver(channel, proxy, site) : 'no_way'
 }

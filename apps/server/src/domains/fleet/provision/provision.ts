@@ -217,7 +217,9 @@ async function lookBefore(
   const { owner } = info.data
   const isOurs = (!owner || owner.id === console) && !isUnapproved
   const mayTry = at !== null && isPort && isKnown && isOurs
-  const tried = mayTry ? await tryProxy(ctx, server.id, { agent, at: { ...at, port }, waitMs: TRY_WAIT_MS }) : null
+  const tried = mayTry
+    ? await tryProxy(ctx, server.id, { agent, at: { ...at, port }, waitMs: TRY_WAIT_MS, twice: true })
+    : null
   const before = LEVELS.find(level => level === tried) ?? null
   return { running: { agent, program: programIn(info.data) }, before }
 }
@@ -235,7 +237,7 @@ async function checkServing(
   const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
   const agent = agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS)
   const detour = ({ host, port }: ProxyAddress) => machine.dial(port, host)
-  const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, detour })
+  const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, twice: true, detour })
   // A program of which nothing could be found out does not stay.
   if (found === 'busy') return installed.giveUp(new StepFailed('machine_busy'))
   const hasNoWay = found === 'no_way'
