@@ -6,13 +6,15 @@ import { type Bench, table } from './figures.ts'
 import { inventoryBench } from './inventory/index.ts'
 import { listsBench } from './lists/index.ts'
 import { ordersBench } from './orders/index.ts'
+import { webBench } from './web/index.ts'
 
 const benches: Record<string, Bench> = {
   catalog: catalogBench,
   console: consoleBench,
   inventory: inventoryBench,
   lists: listsBench,
-  orders: ordersBench
+  orders: ordersBench,
+  web: webBench
 }
 
 const chosen = process.argv.slice(2)

@@ -7,6 +7,8 @@ const PUBLIC = [
   '/product?id=1',
   '/login',
   '/createAccount',
+  '/forgot',
+  '/api-reference',
   '/support',
   '/status',
   '/rewards',
@@ -14,7 +16,7 @@ const PUBLIC = [
   '/policy?id=2',
   '/policy?id=3'
 ]
-const CUSTOMER = ['proxies', 'setting', 'rewards', 'invite', 'promocodeUser', 'giftcardUser'].map(
+const CUSTOMER = ['proxies', 'setting', 'receipts', 'rewards', 'invite', 'promocodeUser', 'giftcardUser'].map(
   page => `/dashboard/index/${page}`
 )
 

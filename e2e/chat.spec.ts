@@ -1,36 +1,7 @@
-import type { Page } from '@playwright/test'
-import { expect, test, type RunningShop } from './shop.ts'
+import { fault, leaveToBind, leaveToLogIn, logIn } from './chat-login.ts'
+import { expect, test } from './shop.ts'
 
 // Every outcome of a login and of a binding by the chat platform, and its bot, as a newcomer meets them.
-
-const fault = (shop: RunningShop, body: object) =>
-  fetch(`${shop.platformUrl}/sandbox/discord/faults`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body)
-  })
-
-/** From the login page to the platform's page that asks who one is. */
-async function leaveToLogIn(page: Page, shop: RunningShop): Promise<void> {
-  await page.goto(`${shop.url}/login`)
-  await page.getByRole('tab', { name: 'Discord' }).click()
-  await page.getByRole('button', { name: /Discord/ }).click()
-  await expect(page.getByRole('heading', { name: 'Who are you today?' })).toBeVisible()
-}
-
-async function logIn(page: Page, shop: RunningShop, account: RunningShop['customer']): Promise<void> {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: account })
-  expect(reply.ok()).toBe(true)
-}
-
-async function leaveToBind(page: Page, shop: RunningShop, password: string): Promise<void> {
-  await page.goto(`${shop.url}/dashboard/index/setting`)
-  const part = page.getByRole('region', { name: 'Discord account' })
-  await part.getByRole('button', { name: /^Connect/ }).click()
-  await part.getByRole('textbox', { name: /password/i }).fill(password)
-  await part.getByRole('button', { name: 'Continue to Discord' }).click()
-  await expect(page.getByRole('heading', { name: 'Who are you today?' })).toBeVisible()
-}
 
 // The account that the first one connects is the other user's of the second one.
 test.describe.configure({ mode: 'serial' })
@@ -45,7 +16,7 @@ test('a login by the chat platform: unknown, then known, refused, failed, used t
   await leaveToLogIn(page, shop)
   await page.getByRole('textbox', { name: 'User name' }).fill('walker.one')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page).toHaveURL(/\/createAccount\?discord_id=\d+&discord_name=walker\.one$/)
+  await expect(page).toHaveURL(/\/createAccount\?discord_id=\d+&discord_name=walker\.one&username=walkerone$/)
   await expect(page.getByText('connected with the Discord account walker.one')).toBeVisible()
   const email = 'walker1@example.com'
   await page.getByRole('textbox', { name: 'Username' }).fill('walker1')

@@ -49,6 +49,8 @@ const parts: [
       ['productManager', 'Metro ISP'],
       ['productManager/1', 'London / Block of 8'],
       ['productManager/new', /Nothing left to add|没有可添加的产品/],
+      // What the demo's platform has changed.
+      ['productManager?sync=true', 'Arcade Gaming Datacenter'],
       ['productType?sync=true', 'ISP Proxies'],
       ['productTag?form=edit.1', 'Gaming'],
       ['promocode?form=new', /Add promo code|添加优惠码/],
@@ -88,6 +90,8 @@ const parts: [
       ['QA', 'How do I use a proxy?'],
       ['WebsiteSettings?tab=discord', /Client id|客户端 ID/],
       ['WebsiteSettings?tab=system', 'Twitter'],
+      ['WebsiteSettings?tab=email', /Sending domain|发件域/],
+      ['WebsiteSettings?tab=geofeed', /Where servers stand|服务器位置/],
       ['WebsiteSettings?tab=logs', /Server log|服务器日志/]
     ]
   ],
@@ -99,7 +103,20 @@ const parts: [
       ['audit', /^\w+\.\w+$/],
       ['tasks?tab=dead', /Dead letters|失败任务/],
       ['health', 'http://127.0.0.1'],
-      ['mails', shop.customer.username]
+      ['mails', shop.customer.username],
+      ['mails?tab=blocked', /Every address is written to|所有地址/]
+    ]
+  ],
+  [
+    'notices, webhooks and incidents',
+    (_, shop) => [
+      ['notices', /^(Notices|通知)$/],
+      ['notices?tab=channels', new URL(shop.platformUrl).host],
+      ['notices?tab=rules', /Quiet hours|免打扰时段/],
+      ['webhooks', '/hooks/in/demo1'],
+      ['webhooks?tab=endpoints', /The operators' own endpoints|运营人员的端点/],
+      ['incidents', /No incidents yet|暂无事件/],
+      ['incidents?form=new', /Plain text. Everybody sees it|订阅者/]
     ]
   ]
 ]

@@ -35,7 +35,7 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
     await expect(dialog).toContainText('Per IP with 2 selected: $2.47')
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await expect(dialog).toBeHidden()
-    await expect(page.getByText('$19.76')).toBeVisible()
+    await expect(page.getByRole('region', { name: 'Your order' }).getByText('$19.76')).toBeVisible()
   })
 
   await test.step('pays on the platform in a new tab while the countdown waits', async () => {
@@ -53,12 +53,13 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
 
   let line = ''
   await test.step('lands on the proxies page and sees, copies and exports the delivered proxies', async () => {
-    await expect(page).toHaveURL(`${url}/dashboard/index/proxies`)
+    await expect(page).toHaveURL(/\/dashboard\/index\/proxies(\?|$)/)
     const order = page.getByRole('row').filter({ hasText: 'Metro ISP' }).first()
     await expect(order).toContainText('Active')
     const proxies = page.getByRole('region', { name: 'Proxies' })
     await expect(proxies.getByRole('row')).toHaveCount(9)
-    await proxies.getByRole('button', { name: 'copy' }).click()
+    const tools = proxies.getByRole('group', { name: 'Use the proxies' })
+    await tools.getByRole('button', { name: 'Copy' }).click()
     await expect(page.getByText('Copied to clipboard!')).toBeVisible()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied.split('\n')).toHaveLength(8)
@@ -66,7 +67,7 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
     expect(line).toMatch(/^127\.10\.\d+\.\d+:\d+:\w+:\w+$/)
 
     const download = page.waitForEvent('download')
-    await proxies.getByRole('button', { name: 'export' }).click()
+    await tools.getByRole('button', { name: 'Export' }).click()
     const file = await download
     expect(file.suggestedFilename()).toMatch(/^order_\d+_proxies\.txt$/)
     expect((await readFile(await file.path(), 'utf8')).trim()).toBe(copied)

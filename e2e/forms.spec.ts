@@ -1,5 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+import pg from 'pg'
 import { asAdmin } from './console.ts'
-import { expect, test } from './shop.ts'
+import { expect, test, type RunningShop } from './shop.ts'
+import { mailTo } from './shopper.ts'
+
+/** What is said of a field, as a screen reader tells it. */
+const says = (page: Page, field: string | RegExp, sentence: string) =>
+  expect(page.getByRole('textbox', { name: field, exact: true })).toHaveAccessibleDescription(
+    new RegExp(escaped(sentence))
+  )
+/** The other tests log in from the same address, and are not to be asked for a captcha. */
+async function forgetFailures({ dataDir }: RunningShop): Promise<void> {
+  const of = (name: string) => readFile(join(dataDir, 'postgres', name), 'utf8')
+  const port = (await of('data/postmaster.pid')).split('\n')[3]
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port: Number(port),
+    user: 'netlet',
+    database: 'postgres',
+    password: (await of('password')).trim()
+  })
+  await client.connect()
+  try {
+    await client.query('delete from login_failures')
+  } finally {
+    await client.end()
+  }
+}
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
 // The rules of forms that only the browser can judge; all others are proved where the server enforces them.
 
@@ -22,6 +52,121 @@ test('Sign-up submit: every field but the invite code', async ({ page, shop }) =
   await expect(page.getByRole('heading', { name: 'Log in!' })).toBeVisible()
   await page.getByRole('button', { name: 'sign up', exact: true }).click()
   await expect(page.getByText('Please complete the form first!', { exact: true })).toBeVisible()
+  const wanted = {
+    Username: 'Please input username',
+    Email: 'Please input email',
+    'Verification code': 'Please input code',
+    Password: 'Enter a password'
+  }
+  for (const [field, sentence] of Object.entries(wanted)) await says(page, field, sentence)
+  await expect(page.getByRole('textbox', { name: 'Username' })).toBeFocused()
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('Secret#2026')
+  await page.getByRole('textbox', { name: /confirm/i }).fill('Other#2026')
+  await page.getByRole('button', { name: 'sign up', exact: true }).click()
+  await says(page, /confirm/i, 'Password not consistent')
+  await says(page, 'Username', 'Please input username')
+  // It stays.
+  await page.waitForTimeout(3500)
+  await says(page, 'Username', 'Please input username')
+})
+
+test('Sign-up: a wrong code and an unknown invite code at their fields, and nothing but passwords lost by a reload', async ({
+  page,
+  shop
+}) => {
+  const fill = (name: string, text: string) => page.getByRole('textbox', { name, exact: true }).fill(text)
+  const passwords = async () => {
+    await fill('Password', 'Secret#2026')
+    await page.getByRole('textbox', { name: /confirm/i }).fill('Secret#2026')
+  }
+  const submit = () => page.getByRole('button', { name: 'sign up', exact: true }).click()
+  await page.goto(`${shop.url}/createAccount`)
+  await page.getByRole('button', { name: 'send code' }).click()
+  await says(page, 'Email', 'Please enter your email address!')
+  await fill('Username', 'Reloader')
+  await fill('Email', 'reloader@example.com')
+  await page.getByRole('button', { name: 'send code' }).click()
+  await expect(page.getByRole('button', { name: /^\d+ s/ })).toBeVisible()
+  await fill('Verification code', '000000')
+  await passwords()
+  await submit()
+  await says(page, 'Verification code', 'The verification code is not correct or has expired')
+  // Another one can be asked for, and comes too soon.
+  await page.getByRole('button', { name: 'send code' }).click()
+  await says(page, 'Verification code', 'A code was sent a moment ago. Please wait a minute before asking for another.')
+
+  const { text } = await mailTo({ platform: { url: shop.platformUrl } }, 'reloader@example.com', /code/)
+  await fill('Verification code', /\d{6}/.exec(text)?.[0] ?? '')
+  await page.reload()
+  await expect(page.getByRole('textbox', { name: 'Username' })).toHaveValue('Reloader')
+  await expect(page.getByRole('textbox', { name: 'Email', exact: true })).toHaveValue('reloader@example.com')
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toHaveValue('')
+  await page.getByRole('textbox', { name: /invite/i }).fill('nobodys')
+  await passwords()
+  await submit()
+  await says(page, /invite/i, 'This invite code does not exist')
+  await page.getByRole('textbox', { name: /invite/i }).fill('')
+  await submit()
+  await expect(page).toHaveURL(`${shop.url}/product`)
+})
+
+test('Login: one sentence that stays, and after three failures the captcha at its field', async ({ page, shop }) => {
+  await page.goto(`${shop.url}/login`)
+  await page.getByRole('button', { name: 'Login', exact: true }).click()
+  await says(page, 'Username or email', 'Please enter your username or email!')
+  await says(page, 'Password', 'Please enter your password!')
+  await page.getByRole('textbox', { name: 'Username or email' }).fill('nobody77')
+  await page.getByRole('textbox', { name: 'Password' }).fill('Wrong#2026')
+  const alert = page.locator('form').getByRole('alert')
+  const answered = () => page.waitForResponse(reply => reply.url().endsWith('/api/auth/login'))
+  for (let i = 0; i < 3; i += 1) {
+    const reply = answered()
+    await page.getByRole('button', { name: 'Login', exact: true }).click()
+    await reply
+    await expect(alert).toHaveText('The username, email or password is not correct')
+  }
+  const captcha = page.getByRole('textbox', { name: 'Result of the calculation' })
+  await expect(captcha).toBeFocused()
+  await page.getByRole('button', { name: 'Login', exact: true }).click()
+  await says(page, 'Result of the calculation', 'Please enter the captcha code!')
+  await captcha.fill('999')
+  await page.getByRole('button', { name: 'Login', exact: true }).click()
+  await says(page, 'Result of the calculation', 'The captcha code is not correct')
+  await page.getByRole('tab', { name: 'Discord' }).click()
+  await page.getByRole('tab', { name: 'Password' }).click()
+  await expect(page.getByRole('textbox', { name: 'Username or email' })).toHaveValue('nobody77')
+  await forgetFailures(shop)
+})
+
+test('Forgot: an address of its own, and what is missing at each field', async ({ page, shop }) => {
+  await page.goto(`${shop.url}/login`)
+  await page.getByRole('link', { name: 'Forgot password?' }).click()
+  await expect(page).toHaveURL(`${shop.url}/forgot`)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(page.locator('form').getByRole('alert')).toHaveText('Please enter your email or code!')
+  await says(page, 'Email', 'Please enter your email address!')
+  await page.goBack()
+  await expect(page).toHaveURL(`${shop.url}/login`)
+  await page.goForward()
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Reset your password' })).toBeVisible()
+})
+
+test('Ticket: the form first, then the captcha at its field', async ({ page, shop }) => {
+  await page.goto(`${shop.url}/support`)
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await expect(page.getByText('Please fill out the form first!', { exact: true })).toBeVisible()
+  await says(page, 'Result of the calculation', 'Please input the calculation results in the picture first!')
+  await page.getByRole('textbox', { name: 'Name' }).fill('Anna')
+  await page.getByRole('textbox', { name: 'Email' }).fill('anna')
+  await page.getByRole('textbox', { name: 'Phone' }).fill('1')
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello')
+  await page.getByRole('textbox', { name: 'Result of the calculation' }).fill('999')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await says(page, 'Email', 'Please input correct email format')
+  await page.getByRole('textbox', { name: 'Email' }).fill('anna@example.com')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await says(page, 'Result of the calculation', 'The captcha code is not correct')
 })
 
 test('Changed settings: a link of the menu and Back ask, and staying keeps what was typed', async ({ page, shop }) => {

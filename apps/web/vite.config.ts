@@ -27,6 +27,23 @@ function firstWords(): Plugin {
   }
 }
 
+/** The file of the font that every page is set in. The mono comes when a page has something in it. */
+const FONT = 'geist-latin-wght-normal.woff2'
+
+/** Asks for the font with the page, under its hashed name: else it would wait until the style sheet has named it. */
+function preloadFont(): Plugin {
+  return {
+    name: 'preload-font',
+    apply: 'build',
+    transformIndexHtml(_html, { bundle }) {
+      const font = Object.values(bundle ?? {}).find(file => file.type === 'asset' && file.names.includes(FONT))
+      if (!font) throw new Error(`no style sheet has ${FONT}`)
+      const attrs = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '', href: `/${font.fileName}` }
+      return [{ tag: 'link', attrs, injectTo: 'head' }]
+    }
+  }
+}
+
 /** Colours of the library's palette that nothing here uses. */
 const UNUSED = /--mantine-color-(?:cyan|grape|indigo|lime|orange|pink|violet)-[\w-]+:[^;}]*;?/g
 
@@ -76,7 +93,7 @@ const first = { name: 'first', tags: ['$initial' as const] }
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), contractRoutes(), withoutUnusedColors(), firstWords(), precompress()],
+  plugins: [react(), contractRoutes(), withoutUnusedColors(), firstWords(), preloadFont(), precompress()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

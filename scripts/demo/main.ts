@@ -190,8 +190,10 @@ function announce({ port, platformPort, proxyPort }: DemoSettings): void {
   Shop       http://127.0.0.1:${port}
   Mail       http://127.0.0.1:${platformPort}/outbox
   Webhooks   http://127.0.0.1:${platformPort}/hooks   (a stand-in for a customer's server)
-  Platform   http://127.0.0.1:${platformPort}   (a stand-in: its checkout takes no real money)
+  Platform   http://127.0.0.1:${platformPort}   (a stand-in: its checkout takes no real money; products, discounts, customers)
   Chat       http://127.0.0.1:${platformPort}/chat   (a stand-in: write there, and the shop's bot gives coins)
+  Notices    http://127.0.0.1:${platformPort}/chat/operators   (what the shop tells its operators)
+  Status     http://127.0.0.1:${port}/status
   Proxies    127.10.x.y:${proxyPort}
 
   Customer   ${DEMO_CUSTOMER.username} / ${DEMO_CUSTOMER.password}

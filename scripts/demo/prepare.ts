@@ -4,6 +4,7 @@ import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
 import { seed } from './seed.ts'
 import { isStartError, readSettings } from './settings.ts'
+import { seedNotice } from './notice.ts'
 import { seedWebhook } from './webhook.ts'
 
 async function prepare(): Promise<void> {
@@ -12,6 +13,7 @@ async function prepare(): Promise<void> {
   try {
     await seed(ctx, { settings, platformUrl: `http://127.0.0.1:${settings.platformPort}` })
     await seedWebhook(ctx, settings)
+    await seedNotice(ctx)
   } finally {
     await close()
   }

@@ -1,5 +1,5 @@
 import { NoticeChannelForm, ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import { demoChannel } from '../../apps/sandbox/src/discord/rooms.ts'
 import { OPERATORS_WEBHOOK } from '../../apps/sandbox/src/discord/incoming-webhooks.ts'
 import { demoPlans, demoRules, demoRulesProduct, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
@@ -22,6 +22,7 @@ import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
 import { createChannel } from '../../apps/server/src/domains/notices/channels.ts'
 import { noticeChannels } from '../../apps/server/src/domains/notices/tables.ts'
 import { createGiftCard } from '../../apps/server/src/domains/rewards/index.ts'
+import { levelCodeList, updateLevelCode } from '../../apps/server/src/domains/rewards/level-codes.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
@@ -82,11 +83,13 @@ export async function seed(
     discord_bot_max_points_per_day: 20
   })
   // Each step skips what a start that was cut short has done already.
-  await levels(ctx)
+  await levels(ctx, admin)
   await texts(ctx, admin)
   await rules(ctx, admin)
   await fleet(ctx, admin, settings)
+  await changeOnPlatform(platformUrl, BEFORE)
   await catalogue(ctx, admin)
+  await changeOnPlatform(platformUrl, SINCE)
 }
 
 /** What the stand-in's mail service signs its reports with. It is kept in its folder, with what else it remembers. */
@@ -150,14 +153,17 @@ async function channels(ctx: AppContext, admin: UserActor, platformUrl: string):
   must(await createChannel(reaching, admin, noticePorts, NoticeChannelForm.parse(form)))
 }
 
-/** The discount codes that the stand-in platform knows, one a level. */
-async function levels(ctx: AppContext): Promise<void> {
+/** The discount codes that the stand-in platform knows, one a level. The shop then looks for them there. */
+async function levels(ctx: AppContext, admin: UserActor): Promise<void> {
   const ofLevels = demoDiscountCodes.filter(code => code.code !== 'WELCOME10')
-  for (const [at, { code, value }] of ofLevels.entries()) {
-    await ctx.db
-      .update(levelCodes)
-      .set({ code, discount: value, discountType: 'percent' })
-      .where(eq(levelCodes.level, at + 1))
+  const rows = await ctx.db.select({ id: levelCodes.id }).from(levelCodes).orderBy(asc(levelCodes.level))
+  const ids = rows.map(row => row.id)
+  for (const level of await levelCodeList({ withCodes: true }).load(ctx.db, ids)) {
+    const known = ofLevels[level.level - 1]
+    if (!known || level.code === known.code) continue
+    const { point, version } = level
+    const form = { point, version, code: known.code, discount: known.value, discount_type: 'percent' } as const
+    must(await updateLevelCode(ctx, admin, level.id, form))
   }
 }
 
@@ -197,6 +203,32 @@ async function fleet(ctx: AppContext, admin: UserActor, settings: DemoSettings):
   for (const location of demoLocations) {
     const group = { name: location, description: `Servers in ${location}`, servers: [server.id] }
     must(await createGroup(ctx, admin, group), 'name_taken')
+  }
+}
+
+type Change = { product: string; change: { title?: string; tags?: string[] } }
+
+const demoPlan = (id: string) => {
+  const found = demoPlans.find(plan => plan.id === id)
+  if (!found) throw new Error(`The demo has no plan ${id}`)
+  return found
+}
+const [arcade, saturday] = [demoPlan('720000000006'), demoPlan('720000000009')]
+/** What the platform had when the shop took its catalogue, and has changed since without a webhook: Synchronise shows it. */
+const BEFORE: Change[] = [{ product: saturday.id, change: { tags: [...saturday.tags, 'Clearance'] } }]
+const SINCE: Change[] = [
+  { product: saturday.id, change: { tags: [...saturday.tags, 'Weekend'] } },
+  { product: arcade.id, change: { title: 'Arcade Gaming Datacenter' } }
+]
+
+async function changeOnPlatform(platformUrl: string, changes: readonly Change[]): Promise<void> {
+  for (const { product, change } of changes) {
+    const reply = await fetch(`${platformUrl}/sandbox/products/${product}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...change, silent: true })
+    })
+    if (!reply.ok) throw new Error(`The stand-in did not change product ${product}: ${reply.status}`)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { closeApi, listenApi, managementApi, readTls } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { Certificate, type Pem } from './certificate.ts'
+import { Certificate, endOf, type Pem } from './certificate.ts'
 import { Collector } from './collector.ts'
 import type { WriteLines } from './log/access-log.ts'
 import { LogFollower } from './log/follower.ts'
@@ -186,7 +186,9 @@ export async function startAgent(
   }
   const counted = { alarms, follower, collector, handingOver }
   const stored = { config, now, store, files: read.files, routes, loadRoutes }
-  const control = makeControl({ ...stored, ...counted, backend: () => backend, ready: ready.promise })
+  const apiEnds = https && endOf(String(https.cert))
+  const certificates = () => ({ api: apiEnds, proxy: certificate && endOf(certificate.pem.cert) })
+  const control = makeControl({ ...stored, ...counted, certificates, backend: () => backend, ready: ready.promise })
 
   // The management port comes first: the data plane has to know it, because no client may reach it.
   const api = managementApi(control, token, log, https, config.allowClients)

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
@@ -12,6 +13,20 @@ async function readPem(files: Pem): Promise<Pem> {
   const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')])
   createSecureContext({ cert, key })
   return { cert, key }
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** When the first certificate of a chain ends, ISO 8601: past that, clients refuse the chain. Null: none can be read. */
+export function endOf(cert: string): string | null {
+  const ends = [...cert.matchAll(BLOCK)].flatMap(([block]) => {
+    try {
+      return [new X509Certificate(block).validToDate.toISOString()]
+    } catch {
+      return []
+    }
+  })
+  return ends.toSorted()[0] ?? null
 }
 
 /** The certificate of the proxy port: it is read again when its files change, and one that is of no use is passed over. */

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { AgentHealth } from '@netlet/contract/agent'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { FROM_SOURCES } from '@netlet/contract/agent-version'
 import type { Control } from './api/control.ts'
@@ -31,6 +32,8 @@ type Parts = {
   follower: LogFollower
   collector: Collector
   handingOver: HandingOver
+  /** When those end that are shown to callers of the API and to clients of the proxy port. */
+  certificates: () => NonNullable<AgentHealth['certificates']>
   backend: () => Generations | null
   ready: Promise<void>
   loadRoutes: () => Promise<void>
@@ -79,7 +82,8 @@ export function makeControl(parts: Parts): Control {
         workers: workers.now,
         uptime_seconds: Math.floor(process.uptime()),
         problems: problems.find(observed, performance.now()),
-        time: new Date(now()).toISOString()
+        time: new Date(now()).toISOString(),
+        certificates: parts.certificates()
       }
     },
     program: () => ({

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile } from 'node:fs/promises'
+import { appendFile, copyFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -16,6 +16,7 @@ import {
 import { promisify } from 'node:util'
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { AgentHealth } from '@netlet/contract/agent'
 import {
   basic,
   httpTarget,
@@ -41,7 +42,7 @@ let ip: string
 const at = (name: string): string => join(folder, name)
 const pem = (name: string): { cert: string; key: string } => ({ cert: at(`${name}.pem`), key: at(`${name}.key`) })
 
-function makeCertificate(name: string): void {
+function makeCertificate(name: string, days = 2): void {
   const { cert, key } = pem(name)
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
   const options = [
@@ -49,7 +50,7 @@ function makeCertificate(name: string): void {
     ...curve,
     '-nodes',
     '-days',
-    '2',
+    String(days),
     '-subj',
     `/CN=${name}`,
     '-addext',
@@ -299,6 +300,21 @@ describe('TLS to the proxy', () => {
     expect(await subject()).toBe('second')
     before.write('still here')
     expect(String((await once(before, 'data'))[0])).toBe('still here')
+  })
+
+  test('says with its health when the certificate ends that it shows, of a chain the first one', async () => {
+    const told = async () => {
+      const reply = await fetch(`http://127.0.0.1:${agent.port}/healthz`)
+      return ((await reply.json()) as AgentHealth).certificates
+    }
+    const endOf = (name: string) => new X509Certificate(readFileSync(at(name))).validToDate.toISOString()
+    makeCertificate('short', 1)
+    for (const kind of ['pem', 'key']) await copyFile(at(`second.${kind}`), at(`used.${kind}`))
+    await agent.renewCertificate()
+    expect(await told()).toEqual({ api: null, proxy: endOf('second.pem') })
+    await appendFile(at('used.pem'), readFileSync(at('short.pem')))
+    await agent.renewCertificate()
+    expect(await told()).toEqual({ api: null, proxy: endOf('short.pem') })
   })
 
   test('is there in workers as well, and a signal brings the new certificate', async () => {

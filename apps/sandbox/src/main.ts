@@ -11,6 +11,7 @@ if (import.meta.main) {
     dataDir: env.DATA_DIR ?? './data',
     shopUrl: env.SANDBOX_SHOP_URL ?? 'http://127.0.0.1:3000',
     accessToken: env.SANDBOX_ACCESS_TOKEN ?? 'sandbox-access-token',
+    apiKey: env.SANDBOX_API_KEY ?? 'sandbox-api-key',
     appSecret: env.SANDBOX_APP_SECRET ?? 'sandbox-app-secret',
     discordClientId: env.SANDBOX_DISCORD_CLIENT_ID ?? '100000000000000001',
     discordClientSecret: env.SANDBOX_DISCORD_CLIENT_SECRET ?? 'sandbox-discord-secret',

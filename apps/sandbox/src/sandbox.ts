@@ -4,6 +4,7 @@ import fastify from 'fastify'
 import { registerChatPlatform } from './discord/chat-platform.ts'
 import { incomingWebhookRoutes } from './discord/incoming-webhooks.ts'
 import { echoRoutes } from './echo.ts'
+import { firstPage } from './first-page.ts'
 import { openCatcher } from './hooks/catcher.ts'
 import { hookRoutes } from './hooks/routes.ts'
 import { prepare } from './kit/http.ts'
@@ -28,7 +29,7 @@ export type SandboxOptions = {
   discordBotToken?: string
   /** What signatures of the shop's webhooks are checked with until another one is entered on the page. */
   hookSecret?: string
-} & Pick<PlatformOptions, 'fetch' | 'now' | 'saveOnlyAtClose' | 'webhookTimeoutMs' | 'webhookBackoff'>
+} & Pick<PlatformOptions, 'apiKey' | 'fetch' | 'now' | 'saveOnlyAtClose' | 'webhookTimeoutMs' | 'webhookBackoff'>
 
 export type Sandbox = { url: string; port: number; close(): Promise<void> }
 
@@ -58,6 +59,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   })
   incomingWebhookRoutes(app, options.now ?? Date.now)
   echoRoutes(app)
+  firstPage(app, { shopUrl })
   const hooks = { now: options.now ?? Date.now, secret: options.hookSecret ?? '' }
   await hookRoutes(app, await openCatcher(dir, hooks))
   await app.listen({ host: '127.0.0.1', port: options.port })

@@ -9,7 +9,7 @@ import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalo
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
-import { homeRoutes } from './domains/home/index.ts'
+import { homeRoutes, readDeliveries } from './domains/home/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { noticeRoutes } from './domains/notices/index.ts'
@@ -18,7 +18,7 @@ import { hasOpenMoney, mayDeliver, ordersPaidBy, paymentRoutes } from './domains
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
-import { statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
+import { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
 import { webhookRoutes } from './domains/webhooks/index.ts'
 import { createApp } from './infra/http/app.ts'
@@ -64,6 +64,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   fleetRoutes(naming, ctx, { variantsSellingFrom })
   rewardsRoutes(mount, ctx)
   statusRoutes(mount, ctx, { app, proxyChecks: proxyChecksOf(ctx.config) })
+  figureRoutes(mount, ctx, readDeliveries)
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, {
     onPlatformChange: async unit => requestWebhooks(unit),

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { NoticeCause } from '@netlet/contract'
+import type { AgentReport, NoticeCause } from '@netlet/contract'
 import { NoticeRules } from '@netlet/contract'
 import { eq, like, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatBot } from './domains/chat/tables.ts'
-import { platformChecks } from './domains/commerce/tables.ts'
-import { accessProofs, agentUsers, servers, upgrades } from './domains/fleet/tables.ts'
+import { accessProofs, agentUsers, serverReports, servers, upgrades } from './domains/fleet/tables.ts'
 import { START, startHome, type Home } from './domains/home/home.fixture.ts'
 import { mails } from './domains/mail/tables.ts'
 import { writeSettings } from './domains/settings/index.ts'
@@ -21,6 +20,18 @@ beforeAll(async () => {
   home = await startHome()
 })
 afterAll(() => home?.close())
+
+const REPORT: AgentReport = {
+  at: iso(START),
+  version: '1',
+  status: 'ok',
+  workers: 1,
+  uptime_seconds: 1,
+  users: 0,
+  connections: null,
+  rate: null,
+  hours: []
+}
 
 /** What is found of a cause now. */
 async function found(cause: NoticeCause, { rules = {}, open = [] }: { rules?: object; open?: string[] } = {}) {
@@ -81,8 +92,13 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
 
   const folder = mkdtempSync(`${tmpdir()}/certificate-`)
   const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 10 -subj /CN=agent -keyout'
-  execFileSync('openssl', [...how.split(' '), `${folder}/key.pem`, '-out', `${folder}/cert.pem`], { stdio: 'ignore' })
-  await set({ agentCertificate: readFileSync(`${folder}/cert.pem`, 'utf8') })
+  const make = (days: number) => {
+    const options = how.replace('-days 10', `-days ${days}`).split(' ')
+    execFileSync('openssl', [...options, `${folder}/key.pem`, '-out', `${folder}/cert.pem`], { stdio: 'ignore' })
+    return readFileSync(`${folder}/cert.pem`, 'utf8')
+  }
+  const [first, later] = [make(10), make(100)]
+  await set({ agentCertificate: first })
   rmSync(folder, { recursive: true })
   const ends = Date.now() + 10 * DAY
   home.wait(ends - 15 * DAY - home.now().getTime())
@@ -94,7 +110,28 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   expect(soon?.severity).toBeUndefined()
   home.wait(14 * DAY)
   expect(await found('certificate')).toMatchObject([{ severity: 'critical' }])
+  // What the agent shows: the same certificate is told once, another one beside it, and that of the proxy port.
+  const shown = (api: string | null, proxy: string | null = null) =>
+    db
+      .insert(serverReports)
+      .values({ serverId: home.serverId, report: { ...REPORT, certificates: { api, proxy } }, counters: null })
+      .onConflictDoUpdate({
+        target: serverReports.serverId,
+        set: { report: { ...REPORT, certificates: { api, proxy } } }
+      })
+  const subjects = async () => (await found('certificate')).map(({ subject, words }) => `${subject} ${words}`)
+  await shown(new X509Certificate(first).validToDate.toISOString())
+  expect(await subjects()).toEqual([`${id} certificate`])
+  await shown(iso(new Date(ends - DAY)), iso(new Date(ends - 2 * DAY)))
+  expect(await subjects()).toEqual([`${id}:proxy certificate_proxy`, `${id}:api certificate_api`, `${id} certificate`])
+  await shown(null)
+  // A chain is good for as long as the first of it that ends.
+  await set({ agentCertificate: `${later}${first}` })
+  expect(await subjects()).toEqual([`${id} certificate`])
+  await set({ agentCertificate: later })
+  expect(await subjects()).toEqual([])
   await set({ agentCertificate: null })
+  await db.delete(serverReports)
   home.wait(START.getTime() - home.now().getTime())
 })
 
@@ -158,11 +195,9 @@ test('payments that still wait, late events, dead letters by queue, mails and to
   ])
   expect(await found('mails')).toMatchObject([{ count: 1 }])
   expect(await found('token')).toMatchObject([{ subject: 'mail', params: { message: 'bad key' } }])
-  await db.insert(platformChecks).values({ name: 'shop', at: START, result: { error: 'no', refused: true } })
   await writeSettings(home.shop.ctx, { discord_bot_token: 'old token' })
   await db.insert(chatBot).values({ state: 'waiting', problem: 'token_refused', detail: 'wrong token' })
   expect(await found('token')).toMatchObject([
-    { subject: 'platform' },
     { subject: 'mail' },
     { subject: 'chat', params: { message: 'wrong token' } }
   ])

@@ -1,4 +1,4 @@
-import { readOperators } from './domains/accounts/index.ts'
+import { findRefusedClient, readOperators } from './domains/accounts/index.ts'
 import { catalogFinders } from './domains/catalog/index.ts'
 import { findRefusedBot } from './domains/chat/index.ts'
 import { commerceFinders, findRefusedTokens } from './domains/commerce/index.ts'
@@ -13,7 +13,11 @@ import { ownsAddresses } from './own-addresses.ts'
 const refusedTokens: NoticeFinder = {
   cause: 'token',
   every: 1,
-  find: async ctx => [...(await findRefusedTokens(ctx.db)), ...(await findRefusedBot(ctx))]
+  find: async ctx => [
+    ...(await findRefusedTokens(ctx)),
+    ...(await findRefusedBot(ctx)),
+    ...(await findRefusedClient(ctx))
+  ]
 }
 
 /** What notices get of the domains above them: who operates the shop, and how each cause is found. */

@@ -56,6 +56,15 @@ test('the platform is asked who it is; a wrong token and another currency are to
   expect(await tried('platform')).toMatchObject({ ok: false, outcome: 'failed' })
   await writeSettings(shop.ctx, { shopify_app_key: secrets.accessToken })
   expect(await tried('platform')).toMatchObject({ ok: true, outcome: 'platform_answers', params: { currency: 'USD' } })
+  await writeSettings(shop.ctx, { shopify_app_key: '', shopify_api_key: secrets.apiKey, shopify_api_secret: 'wrong' })
+  expect((await tried('platform')).detail).toContain('gives no access token for the API key and secret')
+  await writeSettings(shop.ctx, { shopify_api_secret: secrets.appSecret })
+  expect(await tried('platform')).toMatchObject({
+    ok: true,
+    outcome: 'platform_granted',
+    params: { currency: 'USD', until: expect.stringMatching(/^\d{4}-/) }
+  })
+  await writeSettings(shop.ctx, { shopify_app_key: secrets.accessToken, shopify_api_secret: '' })
   await writeSettings(shop.ctx, { shop_currency: 'EUR' })
   expect(await tried('platform')).toMatchObject({
     ok: false,

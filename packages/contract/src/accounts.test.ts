@@ -106,3 +106,18 @@ test('coins are a whole number from 0 to 100000000', () => {
       level_points_change: 'Please enter a whole number, such as 50 or -50'
     })
 })
+
+test('two passwords that differ are told with what else is wrong, and not while one of them is missing', () => {
+  const form = { ...signUp, username: '', repassword: 'Other#123' }
+  expect(messages(SignUpBody, form)).toEqual({
+    username: 'Please input username',
+    repassword: 'Password not consistent'
+  })
+  expect(messages(SignUpBody, { ...form, password: 'weak' })).toMatchObject({
+    password: PASSWORD_RULE,
+    repassword: 'Password not consistent'
+  })
+  expect(messages(SignUpBody, { ...form, repassword: '' })).toMatchObject({ repassword: 'Please input re-password' })
+  expect(messages(SignUpBody, { ...signUp, repassword: 7 })).toEqual({ repassword: 'Please input re-password' })
+  for (const nothing of [undefined, null, 'text', 7, []]) expect(SignUpBody.safeParse(nothing).success).toBe(false)
+})

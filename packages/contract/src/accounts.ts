@@ -68,6 +68,13 @@ export const LoginBody = z.object({
   captcha: z.union([blank, z.coerce.number()], { error: NO_CAPTCHA }).optional()
 })
 
+const isTyped = (value: unknown): boolean => typeof value === 'string' && value !== ''
+/** @param form anything: it was not found right yet */
+function areBothTyped(form: unknown): boolean {
+  const { password, repassword } = (form ?? {}) as Partial<Record<string, unknown>>
+  return isTyped(password) && isTyped(repassword)
+}
+
 export const SignUpBody = z
   .object({
     username,
@@ -81,7 +88,12 @@ export const SignUpBody = z
     /** Of its mails; by default what the browser prefers. */
     language: z.enum(LANGUAGES).optional()
   })
-  .refine(form => form.password === form.repassword, { path: ['repassword'], message: message('passwords_differ') })
+  .refine(form => form.password === form.repassword, {
+    path: ['repassword'],
+    message: message('passwords_differ'),
+    // It is said with what else is wrong, once there are two passwords.
+    when: ({ value }) => areBothTyped(value)
+  })
 
 export const EmailValidateBody = z.object({
   email: email(message('enter_your_email')),

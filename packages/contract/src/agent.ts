@@ -308,7 +308,9 @@ export const agentHealth = z.object({
     .array(z.string().regex(/^[\w-]{1,40}$/))
     .max(30)
     .optional(),
-  time: z.iso.datetime().optional()
+  time: z.iso.datetime().optional(),
+  /** When what it shows ends, of its API and of its proxy port; null: no TLS there. Those of before do not tell. */
+  certificates: z.object({ api: z.iso.datetime().nullable(), proxy: z.iso.datetime().nullable() }).optional()
 })
 export type AgentHealth = z.infer<typeof agentHealth>
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { OccupancyPicture, OfferedRule } from './advertising.ts'
 import { AddressFamily } from './address-family.ts'
 import { PriceDrift, ShownPrices } from './health.ts'
 import { route } from './route.ts'
@@ -71,6 +72,18 @@ export const catalog = {
     access: 'public',
     body: z.object({ product_id: Id, option_selected: Selection }),
     reply: VariantInfo
+  }),
+  rules: route('GET', `${P}/acl_list/`, {
+    summary:
+      'The access rules on sale, and how many products have addresses under each: at most 100, most products first',
+    access: 'public',
+    reply: z.array(OfferedRule)
+  }),
+  occupancy: route('GET', `${P}/products/:id/occupancy/`, {
+    summary: "How much of a product's addresses is leased, as a picture without addresses",
+    access: 'public',
+    params: IdParams,
+    reply: OccupancyPicture
   }),
   platformProducts: route('GET', `${P}/products/get_product_from_shopify/`, {
     summary: "The platform's products that are not added yet",

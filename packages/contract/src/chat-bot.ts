@@ -27,6 +27,8 @@ export const ChatBotStatus = z.object({
   problem: z.enum(CHAT_BOT_PROBLEMS).nullable(),
   detail: z.string().nullable(),
   retry_at: Time.nullable(),
+  /** Why its commands are not registered: it tries again by itself. Null: they are. */
+  commands_problem: z.string().nullable(),
   /** Channels of the settings that it cannot read. */
   unreadable_channels: z.array(z.string())
 })

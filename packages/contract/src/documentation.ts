@@ -1,5 +1,45 @@
 import { z } from 'zod'
+import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
+
+const Field = z.object({
+  /** `rows[].id` */
+  name: z.string(),
+  /** In a notation that needs no words: `integer 1..10000 = 10`, `"asc" | "desc"`, `string | null`. */
+  type: z.string(),
+  required: z.boolean()
+})
+
+/** A call that customers' API keys may make. */
+export const ReferenceCall = z.object({
+  /** The same as the operation's in OpenAPI: `orders_list`. */
+  id: z.string(),
+  domain: z.string(),
+  method: z.string(),
+  path: z.string(),
+  summary: z.string(),
+  scope: z.enum(API_KEY_SCOPES),
+  /** Its reply holds proxies' passwords. */
+  reveals: z.boolean(),
+  path_fields: z.array(Field),
+  query: z.array(Field),
+  body: z.array(Field),
+  /** Of `data` in a success. */
+  reply: z.array(Field),
+  example: z.string(),
+  samples: z.object({ curl: z.string(), python: z.string(), node: z.string() })
+})
+export type ReferenceCall = z.infer<typeof ReferenceCall>
+
+export const Reference = z.object({
+  /** Of the shop, without a trailing slash. */
+  url: z.string(),
+  /** Calls that a key may make in a minute. */
+  calls_a_minute: z.number(),
+  most_rows: z.number(),
+  calls: z.array(ReferenceCall)
+})
+export type Reference = z.infer<typeof Reference>
 
 export const documentation = {
   page: route('GET', '/api/docs', {
@@ -13,6 +53,17 @@ export const documentation = {
     summary: 'This documentation as OpenAPI 3.1',
     access: 'admin',
     permission: 'console.use',
+    reply: z.record(z.string(), z.unknown()),
+    raw: 'application/json'
+  }),
+  reference: route('GET', '/api/docs/reference/', {
+    summary: "The calls that customers' API keys may make, for the page about them",
+    access: 'public',
+    reply: Reference
+  }),
+  customerOpenapi: route('GET', '/api/docs/customer.json', {
+    summary: "The calls that customers' API keys may make, as OpenAPI 3.1",
+    access: 'public',
     reply: z.record(z.string(), z.unknown()),
     raw: 'application/json'
   })

@@ -18,6 +18,7 @@ export const formMessages = {
   must_be_at_most: 'Must be at most {max}',
   must_be_number: 'Must be a number from {min} to {max}',
   must_be_whole_number: 'Must be a whole number from {min} to {max}',
+  whole_or_empty: 'Must be a whole number from {min} to {max}, or empty',
   must_be_web_address: 'Must be a web address, such as https://example.com',
   must_be_shop_address: 'Must be a domain, such as my-shop.myshopify.com, or a web address',
   must_be_public_key: 'Must be the public key as the service shows it, in one line',

@@ -135,6 +135,16 @@ export const refusals = {
     'Only listed addresses may use these proxies, and the shop is none of them: it cannot check them.'
   ],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
+  changes_not_allowed: [409, 'The addresses of an order cannot be changed by customers here. Please contact support.'],
+  changes_used_up: [
+    429,
+    'The addresses of this order were changed {max} times in this term, which ends {until}. They can be changed again once the order is renewed.'
+  ],
+  resets_not_allowed: [409, 'The password of an order cannot be reset by customers here. Please contact support.'],
+  resets_used_up: [
+    429,
+    'The password of this order was reset {max} times in this term, which ends {until}. It can be reset again once the order is renewed.'
+  ],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
   order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
   order_has_open_payment: [

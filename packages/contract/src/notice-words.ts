@@ -85,12 +85,62 @@ const WORDS = {
       '服务器 {server}（{ip}）代理程序的证书将于 {ends} 到期。到期后将无法连接代理程序：请安装新证书并在“服务器管理”中保存。'
     ]
   ),
+  certificate_api: both(
+    [
+      'The certificate of server {server} ends',
+      'The certificate that the agent of server {server} ({ip}) shows to the console ends {ends}. Past that, nothing reaches the agent: put another one in place of the files of AGENT_TLS_CERT and AGENT_TLS_KEY, and restart the agent.'
+    ],
+    [
+      '服务器 {server} 的证书即将到期',
+      '服务器 {server}（{ip}）代理程序向控制台出示的证书将于 {ends} 到期。到期后将无法连接代理程序：请更换 AGENT_TLS_CERT 和 AGENT_TLS_KEY 指向的文件，并重启代理程序。'
+    ]
+  ),
+  certificate_proxy: both(
+    [
+      'The proxy certificate of server {server} ends',
+      'The certificate that clients of https:// proxies on server {server} ({ip}) are shown ends {ends}. Past that, they refuse the connection: put another one in place of the files of PROXY_TLS_CERT and PROXY_TLS_KEY. The agent reads them again by itself.'
+    ],
+    [
+      '服务器 {server} 的代理证书即将到期',
+      '服务器 {server}（{ip}）上 https:// 代理向客户端出示的证书将于 {ends} 到期。到期后客户端会拒绝连接：请更换 PROXY_TLS_CERT 和 PROXY_TLS_KEY 指向的文件，代理程序会自动重新读取。'
+    ]
+  ),
+  certificate_public: both(
+    [
+      'The certificate of the shop ends',
+      'The certificate that visitors of {url} are shown ends {ends}. Past that, browsers warn them, and the platform’s webhooks are not delivered: renew it where TLS ends, such as at the reverse proxy.'
+    ],
+    [
+      '商店的证书即将到期',
+      '{url} 向访客出示的证书将于 {ends} 到期。到期后浏览器会发出警告，平台的 Webhook 也无法送达：请在终止 TLS 的位置（例如反向代理）续期。'
+    ]
+  ),
   token: both(
     [
       'The token of {service} is not taken',
       '{service} refuses what it was given, or it cannot be read: {message}\n\nEnter a new one in the console.'
     ],
     ['{service} 的令牌不被接受', '{service} 拒绝了所用的令牌，或令牌无法读取：{message}\n\n请在控制台中输入新的令牌。']
+  ),
+  token_ending: both(
+    [
+      'The platform’s access token ends {ends}',
+      'The platform gave the shop an access token that ends {ends}, and there is no next one yet. What it answers: {message}\n\nPast that, codes, tags, refunds and prices wait. The shop asks again each few minutes. If nothing changes, look at the app in the platform, and whether a worker runs.'
+    ],
+    [
+      '平台访问令牌将于 {ends} 到期',
+      '平台发给商店的访问令牌将于 {ends} 到期，但尚未取得新令牌。平台的答复：{message}\n\n到期后，优惠码、标签、退款和价格都将等待。商店每隔几分钟会重新请求。如果情况没有变化，请检查平台中的应用，并确认工作进程正在运行。'
+    ]
+  ),
+  token_ended: both(
+    [
+      'The platform gives no access token',
+      'The shop has no access token for the platform that is still valid, and asking for one fails: {message}\n\nCodes, tags, refunds and prices wait until it gets one; the shop asks again each few minutes. The last one ended: {ends}.'
+    ],
+    [
+      '平台未发放访问令牌',
+      '商店没有仍然有效的平台访问令牌，请求新令牌失败：{message}\n\n在取得令牌之前，优惠码、标签、退款和价格都将等待；商店每隔几分钟会重新请求。上一个令牌的到期时间：{ends}。'
+    ]
   ),
   stock: both(
     [

@@ -41,6 +41,12 @@ export const ORDER_EVENTS = [
   'fail',
   'start_delivery',
   'deliver_part',
+  /** An agent refused the order's addresses, in its words; again only where it says something else. */
+  'delivery_refused',
+  /** Addresses wait for a server that does not answer, or for others where they were lost. */
+  'delivery_waits',
+  /** What kept the delivery is over. */
+  'delivery_resumed',
   'deliver_all',
   'expire',
   'revive',

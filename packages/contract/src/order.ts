@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { EgressMode, OrderFamily } from './address-family.ts'
 import { message } from './form-messages.ts'
+import { LABEL_LENGTH, NOTE_LENGTH } from './limits.ts'
 import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { toCents } from './money.ts'
 import { ORDER_STATES } from './states.ts'
-import { Money, MoneyInput, ReasonParams, Time, optionalText, text } from './shapes.ts'
+import { Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } from './shapes.ts'
 
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 export type OrderTask = (typeof ORDER_TASKS)[number]
@@ -27,9 +28,15 @@ export const Order = z.object({
   product_id: z.number(),
   product_name: z.string(),
   variant_name: z.string(),
+  /** Its customer's own words for it. */
+  label: z.string().nullable(),
+  note: z.string().nullable(),
   product_quantity: z.number(),
   amount: Money,
+  /** What all of its payments brought: its purchase and its renewals. */
   pay_amount: Money.nullable(),
+  /** What its running term was paid with: its purchase, or its latest renewal. What it costs, until it is paid. */
+  last_amount: Money,
   /** What of `pay_amount` was given back. */
   refunded_amount: Money,
   pay_status: z.union([z.literal(0), z.literal(1)]),
@@ -49,6 +56,10 @@ export const Order = z.object({
   /** It holds addresses, reserved ones too, so that an administrator cannot delete it; false for customers. */
   holds_addresses: z.boolean(),
   reset_time: Time.nullable(),
+  /** How often its customer may change its addresses in this term; null: without a limit. 0: not now. */
+  changes_left: z.number().nullable(),
+  /** The same for its password. */
+  resets_left: z.number().nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
   fail: OrderFail.nullable(),
@@ -94,6 +105,24 @@ export const Proxy = z.object({
   updated_at: Time
 })
 export type Proxy = z.infer<typeof Proxy>
+
+/** An emptied text is none; one that is left out stays as it is. */
+const ownText = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max, message('at_most_characters', { max }))
+    .refine(storable, message('forbidden_character'))
+    .nullish()
+    .transform(value => (value === undefined ? undefined : value || null))
+
+/** What a customer calls an order, and what it writes down about it. */
+export const OrderLabel = z.object({
+  // It stands in one line wherever it is shown.
+  label: ownText(LABEL_LENGTH).transform(value => value && value.replaceAll(/\s+/g, ' ')),
+  note: ownText(NOTE_LENGTH)
+})
+export type OrderLabel = z.infer<typeof OrderLabel>
 
 export const Statistics = z.object({
   total: z.number(),

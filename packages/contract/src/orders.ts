@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { clientAccess } from './client-access.ts'
 import { message } from './form-messages.ts'
+import { CHECK_SITES, MOST_RENEWALS, PROXY_STATUSES } from './limits.ts'
 import { Selection } from './products.ts'
 import { MoveForm } from './servers.ts'
 import { orderPage } from './order-page.ts'
+import { receiptRoutes } from './receipts.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Day, Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
 import {
   Order,
   OrderFail,
+  OrderLabel,
   OutageCredit,
   ProductOrders,
   Proxy,
@@ -28,12 +31,19 @@ const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order
 /** Without `from_server_id` the order leaves all servers that it has addresses on. */
 export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 
+const RenewalCheckout = z.object({
+  checkout_url: z.string(),
+  /** The term that it gives, as the plan is sold today. */
+  days: z.number()
+})
+
 export const orders = {
   ...orderPage,
   ...clientAccess,
+  ...receiptRoutes,
   checkout: route('POST', '/api/orders/checkout', {
     summary:
-      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing',
+      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing. A refusal `out_of_stock` names the rules that are short (`data.short`) and what they have together (`data.stock`)',
     access: 'user',
     body: z.object({
       product_id: Id,
@@ -163,14 +173,32 @@ export const orders = {
     params: IdParams,
     reply: Done
   }),
+  label: route('PUT', `${O}/:id/label/`, {
+    summary: "One's own words for an order: a label and a note. What is left out stays, and an empty text is none",
+    access: 'user',
+    params: IdParams,
+    body: OrderLabel,
+    reply: Order
+  }),
   proxyDetail: route('GET', `${O}/:id/get_proxy_detail/`, {
-    summary: "An order's proxies",
+    summary:
+      "An order's proxies, found by address, by what their latest check found, and by a site that answers or is silent",
     access: 'user',
     permission: 'orders.credentials',
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
-    query: listQuery({ sort: ['id'], order: 'asc' }),
+    query: listQuery({
+      sort: ['id', 'ip', 'google_delay', 'bing_delay', 'amazon_delay'],
+      order: 'asc',
+      filters: {
+        status: z.enum(PROXY_STATUSES).optional(),
+        /** A site that answered its latest check. */
+        answers: z.enum(CHECK_SITES).optional(),
+        /** A site that did not. */
+        silent: z.enum(CHECK_SITES).optional()
+      }
+    }),
     reply: page(Proxy)
       .omit({ data: true })
       .extend({ proxy_list: z.array(Proxy), order: Order })
@@ -193,7 +221,7 @@ export const orders = {
     reply: Traffic
   }),
   resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
-    summary: 'New credentials on the same addresses',
+    summary: 'New credentials on the same addresses; customers may ask for them so often in a term as the settings say',
     access: 'user',
     permission: 'orders.change',
     params: IdParams,
@@ -209,8 +237,8 @@ export const orders = {
     reply: Task
   }),
   change: route('POST', `${O}/:id/reset_proxy/`, {
-    summary: 'Other addresses',
-    access: 'admin',
+    summary: 'Other addresses; customers may ask for them so often in a term as the settings say',
+    access: 'user',
     permission: 'orders.change',
     params: IdParams,
     body: noBody,
@@ -255,11 +283,26 @@ export const orders = {
     scope: 'renew',
     params: IdParams,
     body: noBody,
-    reply: z.object({
-      checkout_url: z.string(),
-      /** The term that it gives, as the plan is sold today. */
-      days: z.number()
-    })
+    reply: RenewalCheckout
+  }),
+  renewMany: route('POST', '/api/orders/renew/', {
+    summary: 'Where to pay for renewals of several orders, each by itself, or why one cannot be renewed',
+    access: 'user',
+    permission: 'orders.change',
+    scope: 'renew',
+    body: z.object({
+      order_ids: z
+        .array(Id)
+        .min(1, message('must_select'))
+        .max(MOST_RENEWALS, message('too_many_ids'))
+        .transform(ids => [...new Set(ids)])
+    }),
+    /** In the sequence of the ids. */
+    reply: z.array(
+      RenewalCheckout.extend({ id: z.number() }).or(
+        z.object({ id: z.number(), reason: z.string(), params: ReasonParams, msg: z.string() })
+      )
+    )
   }),
   resetMany: route('POST', `${O}/one_key_reset/`, {
     summary: 'Other addresses for several orders',

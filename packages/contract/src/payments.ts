@@ -84,7 +84,7 @@ export const OrderPayment = Payment.omit({ order: true, order_id: true }).extend
   refunded_at: Time.nullable(),
   /** Who asked the platform for a refund that it has not reported yet. */
   refund_requested_by: z.string().nullable(),
-  /** What was paid for, as the platform told of it; empty where that is not kept any more. */
+  /** What was paid for, as the platform told of it; empty for payments of before that was kept. */
   lines: z.array(z.object({ title: z.string(), quantity: z.number(), price: Money })),
   /** What the platform gave back of it, in the payment's currency; null: all of it. */
   refunds: z.array(

@@ -205,6 +205,15 @@ export const VariantInfo = z.object({
 })
 export type VariantInfo = z.infer<typeof VariantInfo>
 
+/** What a refusal 'out_of_stock' of the checkout says in its `data`. */
+export const Shortage = z.object({
+  /** Addresses that the selected rules have together. */
+  stock: z.number(),
+  /** The rules that have too few by themselves; none where each has enough, but not of the same addresses. */
+  short: z.array(z.object({ acl_id: z.number(), acl_name: z.string(), stock: z.number() }))
+})
+export type Shortage = z.infer<typeof Shortage>
+
 /** What a variant could sell out of a server group, in blocks of one size. */
 export const GroupStock = z.object({
   /** The largest block that a range of the group holds; 0 where it has none. */

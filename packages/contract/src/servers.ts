@@ -106,6 +106,8 @@ export const AgentReport = z.object({
   problems: z.array(z.string()).optional(),
   /** Its program can hand over to another one without cutting tunnels. Reports of before do not say. */
   hands_over: z.boolean().optional(),
+  /** When the certificates of its API and of its proxy port end; null: no TLS there. Reports of before do not say. */
+  certificates: z.object({ api: Time.nullable(), proxy: Time.nullable() }).optional(),
   /** Since when what it tells of itself cannot be right and is not taken; what was told before stays. */
   refused_since: Time.optional()
 })

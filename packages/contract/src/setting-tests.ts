@@ -7,7 +7,8 @@ export const SETTING_TESTS = ['mail', 'platform', 'chat', 'webhook_secret'] as c
 export type SettingTest = (typeof SETTING_TESTS)[number]
 
 /**
- * What a test found. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
+ * What a test found. `platform_answers`: with the access token that is saved; `platform_granted`: with one that the platform gave
+ * for the app's key and secret. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
  * signed ones have, and since the last of them a request with another signature, which anybody can send.
  */
 export const TEST_OUTCOMES = [
@@ -15,6 +16,7 @@ export const TEST_OUTCOMES = [
   'failed',
   'mail_sent',
   'platform_answers',
+  'platform_granted',
   'platform_scopes',
   'platform_currency',
   'chat_answers',

@@ -52,8 +52,7 @@ function isShopAddress(value: string): boolean {
 }
 
 /** A number, or one as a form sends it. An emptied field is missing, not 0. */
-function amount(min: number, max: number) {
-  const wrong = message('must_be_number', { min, max })
+function amount(min: number, max: number, wrong = message('must_be_number', { min, max })) {
   return z
     .union(
       [
@@ -71,6 +70,11 @@ function amount(min: number, max: number) {
 function whole(min: number, max: number) {
   return amount(min, max).refine(Number.isInteger, message('must_be_whole_number', { min, max }))
 }
+/** Empty: without a limit. */
+function wholeOrEmpty(min: number, max: number) {
+  const wrong = message('whole_or_empty', { min, max })
+  return z.union([z.literal(''), amount(min, max, wrong).refine(Number.isInteger, wrong)], { error: wrong })
+}
 
 /** Every setting of Web Settings with its default. */
 export const Settings = z.object({
@@ -83,10 +87,11 @@ export const Settings = z.object({
   discord_bot_channels: line,
   discord_bot_points_per_message: whole(0, 10_000).default(0),
   discord_bot_max_points_per_day: whole(0, 1_000_000).default(0),
+  /** The app's client id: with the secret the shop gets access tokens, which end after a day. */
   shopify_api_key: line,
-  /** Signs the platform's webhooks. */
+  /** Signs the platform's webhooks, and gets access tokens. */
   shopify_api_secret: line,
-  /** The Admin API's access token. */
+  /** An access token that does not end, of an app that still has one. Empty: by key and secret. */
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: shopAddress,
@@ -129,6 +134,10 @@ export const Settings = z.object({
   max_unpaid_addresses: whole(1, 1_000_000).default(1024),
   /** Hours for which the addresses of an expired order stay held for its customer. 0: not at all. */
   grace_hours: whole(0, 720).default(24),
+  /** How often in a term a customer may change the addresses of an order. 0: not at all. */
+  customer_changes_per_term: whole(0, 1000).default(0),
+  /** The same for its password; '': without a limit. */
+  customer_resets_per_term: wholeOrEmpty(0, 1000).default(10),
   // Days after which rows are removed, see retention.ts.
   keep_logs_days: whole(1, 365).default(30),
   keep_mails_days: whole(30, 3650).default(365),

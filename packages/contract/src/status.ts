@@ -77,6 +77,28 @@ export const StatusPage = z.object({
 })
 export type StatusPage = z.infer<typeof StatusPage>
 
+/** What the shop can say of itself in figures; none of them names a customer, or tells what was sold. */
+export const ShopFigures = z.object({
+  /** Where plans on sale are: by number of locations, most first. A location with servers in two countries is in both. */
+  countries: z.array(
+    z.object({
+      /** ISO 3166-1, two letters; null: it is not known where these are. */
+      code: z.string().nullable(),
+      locations: z.number(),
+      /** As plans call them, the first 20. */
+      names: z.array(z.string())
+    })
+  ),
+  /** IPv4 addresses, and IPv6 /64s, that can be leased now under some rule: rounded down to two digits, so that no sale shows. */
+  addresses: z.number(),
+  networks: z.number(),
+  /** Seconds from paid until all addresses worked, of half the orders of the last 7 days; null: too few to say. */
+  delivery_seconds: z.number().nullable(),
+  /** Of the last 90 days, as on the status page. `days`: of how many of them it is known. Null: of none. */
+  uptime: z.object({ percent: z.number(), days: z.number() }).nullable()
+})
+export type ShopFigures = z.infer<typeof ShopFigures>
+
 /** An incident as operators see it. */
 export const Incident = z.object({
   ...incident,
@@ -141,6 +163,12 @@ export const status = {
     summary: 'The state of each location, 90 days of it, and incidents',
     access: 'public',
     reply: StatusPage
+  }),
+  figures: route('GET', '/api/status/figures/', {
+    summary:
+      'Countries, addresses in stock, time of delivery and uptime, measured by the shop itself; up to 30 seconds old',
+    access: 'public',
+    reply: ShopFigures
   }),
   publicIncident: route('GET', '/api/status/incident/:id/', {
     summary: 'One incident, however long ago',

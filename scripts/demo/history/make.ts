@@ -1,6 +1,7 @@
 import { MINUTE, DAY } from '../../../apps/server/src/infra/clock.ts'
 import type { Config } from '../../../apps/server/src/infra/config.ts'
 import { seed } from '../seed.ts'
+import { seedNotice } from '../notice.ts'
 import type { DemoSettings } from '../settings.ts'
 import { seedWebhook } from '../webhook.ts'
 import { createActs } from './acts.ts'
@@ -31,6 +32,7 @@ export async function makeHistory(options: {
     await useProxies(world, acts)
     // Last: nobody listened in the days that are made up.
     await seedWebhook(ctx, options.settings)
+    await seedNotice(ctx)
     await world.end()
   } finally {
     await world.close()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
-const KINDS = ['none', 'error500', 'throttled', 'html', 'half', 'timeout', 'unauthorized', 'forbidden'] as const
+const KINDS = ['none', 'error500', 'throttled', 'html', 'half', 'timeout', 'lost', 'unauthorized', 'forbidden'] as const
 /** What to answer instead of the truth, for the next `next` calls whose path contains `path`. */
 type ApiFault = { kind: Exclude<(typeof KINDS)[number], 'none'>; next: number; path: string }
 
@@ -47,6 +47,10 @@ async function answer(kind: ApiFault['kind'], request: FastifyRequest, reply: Fa
     reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
     reply.raw.write('{"id": "3100')
     reply.raw.socket?.end()
+  }
+  if (kind === 'lost') {
+    reply.hijack()
+    reply.raw.socket?.destroy()
   }
   if (kind === 'timeout') {
     // Silent until the client gives up, or until the stand-in ends and closes its connections.

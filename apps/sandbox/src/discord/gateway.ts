@@ -125,7 +125,8 @@ export function createGateway({ server, base, token }: { server: Server; base: (
       return null
     }
     counts.resumed++
-    session.socket?.terminate()
+    // A session that was called invalid is resumed on the connection that it has.
+    if (session.socket !== socket) session.socket?.terminate()
     session.socket = socket
     for (const packet of session.sent) if ((packet.s ?? 0) > seq) socket.send(JSON.stringify(packet))
     dispatch(session, 'RESUMED', {})

@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { formOf, sendPage } from '../kit/http.ts'
+import { answerWrongly } from '../hooks/faults.ts'
 import type { Outbox } from './outbox.ts'
 import { mailPage, outboxPage } from './pages.ts'
 import { HAPPENED, type Reporter } from './reports.ts'
@@ -13,25 +14,39 @@ const SendgridMail = z.object({
   content: z.array(z.object({ type: z.string(), value: z.string().min(1) })).min(1),
   custom_args: z.record(z.string(), z.string()).optional()
 })
-type Fault = { status: number; next: number }
+const STATUSES = [400, 401, 429, 500, 503] as const
+/** `html`: a page of something in between, with 200. `half` and `silence` take the mail, and say so by half or not at all. */
+const KINDS = ['html', 'half', 'silence'] as const
+type Fault = z.infer<typeof FaultBody>
 const ReportBody = z.object({ happened: z.enum(HAPPENED) })
 const FaultBody = z.object({
-  status: z.union([z.literal(400), z.literal(401), z.literal(429), z.literal(500), z.literal(503)]),
+  status: z.literal(STATUSES).optional(),
+  kind: z.enum(KINDS).optional(),
+  /** Of 429: seconds. */
+  retry_after: z.number().int().min(1).max(86_400).optional(),
   next: z.number().int().min(0).max(100).default(1)
 })
 
 /** The send calls of both mail services, the outbox that shows what they took, and what is reported of it. */
 export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Reporter): void {
   let fault: Fault | null = null
-  const takeFault = (): number | null => {
+  const takeFault = (): Fault | null => {
     if (!fault || fault.next <= 0) return null
     fault.next--
-    return fault.status
+    return fault
+  }
+  /** What is answered in place of a refusal's body, where a fault says so. */
+  const answerFault = (reply: FastifyReply, { status = 500, kind, retry_after }: Fault, body: object) => {
+    if (kind === 'html') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
+    if (retry_after !== undefined) void reply.header('retry-after', String(retry_after))
+    return reply.code(status).send(body)
   }
 
   app.post('/v3/mail/send', async (request, reply) => {
-    const status = takeFault()
-    if (status) return reply.code(status).send({ errors: [{ message: 'a fault that was asked for', field: null }] })
+    const met = takeFault()
+    const isTaken = met?.kind === 'half' || met?.kind === 'silence'
+    if (met && !isTaken)
+      return answerFault(reply, met, { errors: [{ message: 'a fault that was asked for', field: null }] })
     if (!/^Bearer \S+$/.test(request.headers.authorization ?? ''))
       return reply
         .code(401)
@@ -54,12 +69,14 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Repor
         idempotency_key: custom_args?.idempotency_key ?? null,
         service: 'sendgrid'
       })
+    if (isTaken) return answerWrongly(reply, met.kind === 'half' ? 'half' : 'silence')
     return reply.code(202).header('x-message-id', id).send()
   })
 
   app.post<{ Params: { domain: string } }>('/v3/:domain/messages', async (request, reply) => {
-    const status = takeFault()
-    if (status) return reply.code(status).send({ message: 'a fault that was asked for' })
+    const met = takeFault()
+    const isTaken = met?.kind === 'half' || met?.kind === 'silence'
+    if (met && !isTaken) return answerFault(reply, met, { message: 'a fault that was asked for' })
     if (!/^Basic \S+$/.test(request.headers.authorization ?? ''))
       return reply.code(401).type('text/plain').send('Forbidden')
     const form = request.body
@@ -80,6 +97,7 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Repor
       idempotency_key: field('v:idempotency_key') || null,
       service: 'mailgun'
     })
+    if (isTaken) return answerWrongly(reply, met.kind === 'half' ? 'half' : 'silence')
     return { id: `<${id}@${request.params.domain}>`, message: 'Queued. Thank you.' }
   })
 

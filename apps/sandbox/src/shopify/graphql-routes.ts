@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildSchema, graphql } from 'graphql'
@@ -34,15 +33,14 @@ const budget = { maximumAvailable: 2000, restoreRate: 100 }
 /** POST /admin/api/{version}/graphql.json, as the real platform answers it. */
 export function graphqlRoutes(
   app: FastifyInstance,
-  options: { accessToken: string; resolvers: ReturnType<typeof createResolvers> }
+  options: { isTaken: (token: string) => boolean; resolvers: ReturnType<typeof createResolvers> }
 ) {
-  let fault: GraphqlFault | null = null
+  const faults = createFaults()
 
   app.post<{ Params: { version: string } }>('/admin/api/:version/graphql.json', async (request, reply) => {
     if (!/^\d{4}-(01|04|07|10)$/.test(request.params.version)) return reply.code(404).send({ errors: 'Not Found' })
-    if (!sameSecret(String(request.headers['x-shopify-access-token'] ?? ''), options.accessToken))
-      return unauthorized(reply)
-    const kind = nextFault()
+    if (!options.isTaken(String(request.headers['x-shopify-access-token'] ?? ''))) return unauthorized(reply)
+    const kind = faults.next()
     if (kind && kind !== 'half' && kind !== 'lost') return answerFault(kind, request, reply)
     const body = Body.safeParse(request.body)
     if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
@@ -57,26 +55,26 @@ export function graphqlRoutes(
     return kind ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
   })
 
-  function nextFault(): GraphqlFault['kind'] | null {
-    if (!fault || fault.next === 0) return null
-    if (fault.after) {
-      fault.after--
-      return null
-    }
-    fault.next--
-    return fault.kind
-  }
-
-  return {
-    setFault: (next: GraphqlFault | null): void => {
-      fault = next
-    }
-  }
+  return { setFault: (fault: GraphqlFault | null): void => faults.set(fault) }
 }
 
-function sameSecret(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
-  return a.length === b.length && timingSafeEqual(a, b)
+/** The fault that is set, counted down by each call. */
+export function createFaults() {
+  let fault: GraphqlFault | null = null
+  return {
+    set(next: GraphqlFault | null): void {
+      fault = next
+    },
+    next(): GraphqlFault['kind'] | null {
+      if (!fault || fault.next === 0) return null
+      if (fault.after) {
+        fault.after--
+        return null
+      }
+      fault.next--
+      return fault.kind
+    }
+  }
 }
 
 const cost = (requestedQueryCost: number, currentlyAvailable: number) => ({
@@ -86,7 +84,7 @@ const cost = (requestedQueryCost: number, currentlyAvailable: number) => ({
 const unauthorized = (reply: FastifyReply) =>
   reply.code(401).send({ errors: '[API] Invalid API key or access token (unrecognized login or wrong password)' })
 
-async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, reply: FastifyReply) {
+export async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, reply: FastifyReply) {
   if (kind === 'error500') return reply.code(500).send({ errors: 'Internal Server Error' })
   if (kind === 'unauthorized') return unauthorized(reply)
   if (kind === 'garbage') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
@@ -103,7 +101,7 @@ async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, 
 }
 
 /** Half of the text, or nothing, and then no connection. */
-function breakOff(reply: FastifyReply, text: string) {
+export function breakOff(reply: FastifyReply, text: string) {
   reply.hijack()
   if (text) {
     reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { openStore } from '../kit/store.ts'
+import { accessTokenRoutes } from './access-tokens.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
 import { createCheckouts } from './checkout.ts'
 import { controlRoutes } from './control.ts'
 import { createDeliveries, platformBackoff } from './deliveries.ts'
 import { createGiveBack } from './give-back.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
+import { pageRoutes } from './page-routes.ts'
 import { pictures } from './pictures.ts'
 import { createResolvers } from './resolvers.ts'
 import { freshState } from './state.ts'
@@ -15,6 +17,8 @@ export type PlatformOptions = {
   dir: string
   shopUrl: string
   accessToken: string
+  /** The app's client id; with the secret it gets access tokens that end. */
+  apiKey?: string
   appSecret: string
   /** The stand-in's own address; known only once it listens. */
   base: () => string
@@ -50,8 +54,11 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     giveBack,
     emit: (topic, payload) => deliveries.emit(topic, payload)
   })
-  const { setFault } = graphqlRoutes(app, { accessToken: options.accessToken, resolvers })
+  const { accessToken, appSecret, apiKey = 'sandbox-api-key' } = options
+  const isTaken = accessTokenRoutes(app, { apiKey, appSecret, accessToken, now })
+  const { setFault } = graphqlRoutes(app, { isTaken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
+  pageRoutes(app, { store, now })
   controlRoutes(app, { store, checkouts, deliveries, giveBack, setGraphqlFault: setFault, now })
 
   app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {

@@ -44,6 +44,7 @@ export async function closedUrl(): Promise<string> {
 
 export const secrets = {
   accessToken: 'test-access-token',
+  apiKey: 'test-api-key',
   appSecret: 'test-app-secret',
   discordClientId: '100',
   discordClientSecret: 'test-discord-secret'

@@ -21,6 +21,8 @@ export type ApiCall = {
   access: Access
   permission: Permission | undefined
   scope: Scope | undefined
+  /** Its reply holds proxies' passwords. */
+  reveals: boolean
   params: JsonSchema | undefined
   query: JsonSchema | undefined
   body: JsonSchema | undefined
@@ -47,6 +49,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         access: route.access,
         permission: route.permission,
         scope: route.scope,
+        reveals: route.reveals === 'credentials',
         params: input(route.params),
         query: input(route.query),
         body: input(route.body),

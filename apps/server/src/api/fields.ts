@@ -15,23 +15,34 @@ const SHORT: Record<string, string> = {
   Time: 'time'
 }
 
-/** The fields of an object as flat lines; a named shape inside is one line when `deep` is not asked for. */
-export function fieldsOf(schema: JsonSchema | undefined, components: Components, deep: boolean): Field[] {
+/**
+ * The fields of an object as flat lines; a named shape inside is one line when `deep` is not asked for.
+ * @param worded says what type a field is of
+ */
+export function fieldsOf(
+  schema: JsonSchema | undefined,
+  components: Components,
+  deep: boolean,
+  worded: (schema: JsonSchema) => string = typeOf
+): Field[] {
   if (!schema) return []
-  return linesOf('', resolve(withoutNothing(schema), components), components, deep)
+  return linesOf('', resolve(withoutNothing(schema), components), { components, deep, worded })
 }
 
-function linesOf(prefix: string, schema: JsonSchema, components: Components, deep: boolean): Field[] {
+type Style = { components: Components; deep: boolean; worded: (schema: JsonSchema) => string }
+
+function linesOf(prefix: string, schema: JsonSchema, style: Style): Field[] {
+  const { components, deep, worded } = style
   const required = new Set(schema.required ?? [])
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const inner = withoutNothing(property)
     const list = inner.type === 'array' && inner.items ? withoutNothing(inner.items) : undefined
     const path = `${prefix}${name}${list ? '[]' : ''}`
     const shape = list ?? inner
-    const line = { name: `${prefix}${name}`, type: typeOf(property), required: required.has(name) }
+    const line = { name: `${prefix}${name}`, type: worded(property), required: required.has(name) }
     const target = resolve(shape, components)
     if (!target.properties || (shape.$ref && !deep)) return [line]
-    return [line, ...linesOf(`${path}.`, target, components, deep)]
+    return [line, ...linesOf(`${path}.`, target, style)]
   })
 }
 

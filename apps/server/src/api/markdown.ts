@@ -7,7 +7,7 @@ const INTRODUCTION = `# The API
 
 Made from the contract (\`packages/contract/src\`) by \`npm run docs\`; a test fails when it is stale.
 Administrators of a running shop find the same with examples at \`/api/docs\`, and as OpenAPI 3.1 at
-\`/api/docs/openapi.json\`.
+\`/api/docs/openapi.json\`; customers find what their keys may call at \`/api-reference\`.
 
 - Every JSON reply is \`{ "code", "data", "msg" }\`. A success is HTTP 200 with \`code\` 2000. A refusal carries its HTTP
   status as \`code\`, a message that a person can act on as \`msg\`, and details as \`data\`: \`data.errors\` maps each field

@@ -41,7 +41,7 @@ export function openApiDocument(serverUrl: string): Json {
   }
 }
 
-const refusal: JsonSchema = {
+export const refusal: JsonSchema = {
   type: 'object',
   required: ['code', 'data', 'msg'],
   properties: {
@@ -92,7 +92,7 @@ const REFUSED = {
   Refused: { status: 0, description: 'Another refusal: 409, 429, 500 or 503, with the reason as msg' }
 }
 
-const refusedWith = (description: string, status: number) => ({
+export const refusedWith = (description: string, status: number) => ({
   description,
   content: {
     'application/json': {
@@ -103,10 +103,12 @@ const refusedWith = (description: string, status: number) => ({
   }
 })
 
-function operationOf(call: ApiCall, components: Components): Json {
+export const operationId = ({ id }: Pick<ApiCall, 'id'>): string => id.replace('.', '_')
+
+export function operationOf(call: ApiCall, components: Components): Json {
   const response = (name: keyof typeof REFUSED) => ({ $ref: `#/components/responses/${name}` })
   return {
-    operationId: call.id.replace('.', '_'),
+    operationId: operationId(call),
     tags: [call.domain],
     summary: call.summary,
     description: `${whoMay(call)}.`,

@@ -77,6 +77,8 @@ POST /api/bulk/:id/cancel/                                    401  403  403  401
 GET /api/events                                               401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/products/products/                                   in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/products/products/get_recommend_product/             in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/products/acl_list/                                   in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/products/products/:id/occupancy/                     in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/products/products/stock/                            in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/products/products/variant_info/                     in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/products/products/get_product_from_shopify/          401  403  403  401  in   in   in   in   403  403  403  403
@@ -111,16 +113,18 @@ POST /api/orders/export                                       401  403  403  401
 GET /api/orders/order_list/                                   401  in   in   401  in   in   in   in   in   403  in   403
 POST /api/orders/order_list/:id/cancel/                       401  in   404  401  in   in   in   403  403  403  403  403
 DELETE /api/orders/order_list/:id/                            401  403  403  401  in   in   403  403  403  403  403  403
+PUT /api/orders/order_list/:id/label/                         401  in   404  401  404  404  404  404  403  403  403  403
 GET /api/orders/order_list/:id/get_proxy_detail/              401  in   404  401  in   in   in   403  in   403  404  403
 POST /api/orders/order_list/:id/reset_proxy_password/         401  in   404  401  in   in   in   403  403  403  403  403
 GET /api/orders/order_list/:id/check_proxy/                   401  in   404  401  in   in   in   403  in   403  404  403
-POST /api/orders/order_list/:id/reset_proxy/                  401  403  403  401  in   in   in   403  403  403  403  403
+POST /api/orders/order_list/:id/reset_proxy/                  401  in   404  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/devery_order/                 401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/update_proxy_expired_at/      401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/credit/                       401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/move/                         401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/reopen/                       401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/orders/order_list/:id/order-renew-checkout/         401  in   404  401  in   in   in   403  403  in   403  404
+POST /api/orders/renew/                                       401  in   in   401  in   in   in   403  403  in   403  in
 POST /api/orders/order_list/one_key_reset/                    401  403  403  401  in   in   in   403  403  403  403  403
 GET /api/orders/order_list/:id/export_proxies/                401  in   404  401  in   in   in   403  in   403  404  403
 GET /api/orders/order_list/:id/copy_proxies/                  401  in   404  401  in   in   in   403  in   403  404  403
@@ -133,6 +137,7 @@ GET /api/orders/order_list/:id/timeline/                      401  403  403  401
 GET /api/orders/order_list/:id/client_access/                 401  in   404  401  in   in   in   in   403  403  403  403
 PUT /api/orders/order_list/:id/client_access/                 401  in   in   401  in   in   in   403  403  403  403  403
 GET /api/orders/order_list/:id/payments/                      401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/orders/order_list/:id/receipts/                      401  in   404  401  404  404  404  404  in   403  404  403
 GET /api/orders/order_list/:id/refund/                        401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/orders/order_list/:id/refund/                       401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/payments/inbox/                                      401  403  403  401  in   in   in   in   403  403  403  403
@@ -287,6 +292,8 @@ GET /api/settings/audit_log/:id/                              401  403  403  401
 GET /geofeed.csv                                              in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/docs                                                 401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/docs/openapi.json                                    401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/docs/reference/                                      in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/docs/customer.json                                   in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/home/setup/                                          401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/attention/                                      401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/home/sales/                                          401  403  403  401  in   in   in   in   403  403  403  403
@@ -328,6 +335,7 @@ GET /api/settings/outgoing_webhooks/deliveries/               401  403  403  401
 GET /api/settings/outgoing_webhooks/deliveries/:id/           401  403  403  401  in   in   in   403  403  403  403  403
 POST /api/settings/outgoing_webhooks/deliveries/:id/resend/   401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/status/                                              in   in   in   in   in   in   in   in   in   in   in   in
+GET /api/status/figures/                                      in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/status/incident/:id/                                 in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/status/subscribe/                                   in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/status/confirm/                                     in   in   in   in   in   in   in   in   in   in   in   in
@@ -360,7 +368,10 @@ export const OWNED = {
     'GET /api/orders/order_list/:id/export_proxies/',
     'GET /api/orders/order_list/:id/copy_proxies/',
     'GET /api/orders/order_list/:id/client_access/',
-    'PUT /api/orders/order_list/:id/client_access/'
+    'PUT /api/orders/order_list/:id/client_access/',
+    'POST /api/orders/order_list/:id/reset_proxy/',
+    'PUT /api/orders/order_list/:id/label/',
+    'GET /api/orders/order_list/:id/receipts/'
   ],
   orderKey: ['GET /api/orders/checkout'],
   apiKey: ['DELETE /api/users/api_keys/:id/'],

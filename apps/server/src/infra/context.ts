@@ -15,4 +15,6 @@ export type AppContext = {
   now: Clock
   secrets: Secrets
   changes: ChangeFeed
+  /** How the e-commerce platform is waited for, where the standard is too long: for its silence, and while it limits calls. */
+  platformLimits?: { timeoutMs: number; sleep: (ms: number) => Promise<unknown> }
 }

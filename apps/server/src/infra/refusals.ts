@@ -1,8 +1,11 @@
 import { fillIn, messageKeyOf, refusals, refuse, type Params, type Reason, type Refusal } from '@netlet/contract'
 
-/** A refusal that is about one field of a form: its sentence is shown beside that field. */
-export function fieldRefusal(field: string, reason: Reason, params: Params = {}): Refusal {
-  return refuse(reason, { params, data: { errors: { [field]: fillIn(refusals[reason][1], params) } } })
+/**
+ * A refusal that is about one field of a form: its sentence is shown beside that field.
+ * @param more what else `data` tells
+ */
+export function fieldRefusal(field: string, reason: Reason, params: Params = {}, more: object = {}): Refusal {
+  return refuse(reason, { params, data: { ...more, errors: { [field]: fillIn(refusals[reason][1], params) } } })
 }
 
 /**

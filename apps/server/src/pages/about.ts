@@ -35,7 +35,12 @@ const WORDS: Partial<Record<PageId, { title: string; description: string }>> = {
     title: 'Status',
     description: 'How each location does now and did in the last 90 days, incidents, and mails about them.'
   },
+  apiReference: {
+    title: 'API reference',
+    description: 'What programs can do with an API key: orders, proxies, renewals and webhooks, with examples to copy.'
+  },
   login: { title: 'Login', description: LEAD },
+  forgot: { title: 'Forgot password', description: LEAD },
   createAccount: { title: 'Create account', description: LEAD }
 }
 
@@ -62,6 +67,7 @@ export const LISTED = [
   '/rewards',
   '/support',
   '/status',
+  '/api-reference',
   ...[...POLICIES, TERMS].map(({ id }) => `/policy?id=${id}`)
 ]
 

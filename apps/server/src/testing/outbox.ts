@@ -19,7 +19,7 @@ export type TestOutbox = {
   /** Everything sent so far, oldest first. */
   mails: TestMail[]
   /** The number of the next replies that fail with this status. */
-  fail(status: number, times: number, body?: object): void
+  fail(status: number, times: number, body?: object | string, headers?: Record<string, string>): void
   /** The next mails are taken, and the connection ends without an answer, once `meanwhile` is done. */
   cut(times: number, meanwhile?: () => Promise<unknown>): void
   /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
@@ -30,7 +30,12 @@ export type TestOutbox = {
 /** A mail service that keeps what it is given. */
 export async function startTestOutbox(): Promise<TestOutbox> {
   const mails: TestMail[] = []
-  let failure: { status: number; times: number; body?: object | undefined } = { status: 0, times: 0 }
+  let failure: { status: number; times: number; body: string; headers: Record<string, string> } = {
+    status: 0,
+    times: 0,
+    body: '',
+    headers: {}
+  }
   let cuts = 0
   let beforeCut = async (): Promise<unknown> => undefined
   const server = createServer((request, response) => {
@@ -39,7 +44,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
     request.on('end', () => {
       if (failure.times > 0) {
         failure.times -= 1
-        response.writeHead(failure.status).end(failure.body && JSON.stringify(failure.body))
+        response.writeHead(failure.status, failure.headers).end(failure.body)
         return
       }
       const mail = Posted.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')))
@@ -59,8 +64,8 @@ export async function startTestOutbox(): Promise<TestOutbox> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
-    fail(status, times, body) {
-      failure = { status, times, body }
+    fail(status, times, body = '', headers = {}) {
+      failure = { status, times, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
     },
     cut(times, meanwhile = async () => undefined) {
       cuts = times

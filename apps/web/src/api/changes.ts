@@ -63,6 +63,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     orders.order,
     orders.proxies,
     orders.timeline,
+    orders.receipts,
     orders.payment,
     orders.ofProduct,
     catalog.groupStock,

@@ -1,4 +1,4 @@
-import type { BodyOf, ParamsOf, QueryOf, ReplyOf, Route } from '@netlet/contract'
+import type { BodyOf, ParamsOf, QueryOf, ReplyOf, Route, Shortage } from '@netlet/contract'
 
 /** `code` of a success. The contract's own constant would bring its validation library into every page. */
 const SUCCESS = 2000
@@ -37,7 +37,7 @@ export type RefusalData = {
   field_reasons?: Record<string, { reason: string; params?: Params }>
   /** Of a stale edit: the row as it is now. */
   current?: Record<string, unknown>
-}
+} & Partial<Shortage>
 type Params = Record<string, string | number>
 
 export type FailureKind = 'refused' | 'network' | 'timeout' | 'format'

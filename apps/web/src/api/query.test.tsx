@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
+import { onlineManager, useQuery } from '@tanstack/react-query'
 import { act, screen, waitFor } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
-import { answer, hold, requestsOf } from '../testing/answers.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { failureText } from '../i18n/failures.ts'
+import { answer, answerLost, hold, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { order, pageOf } from '../testing/shapes.ts'
 import { read, refresh } from './query.ts'
@@ -39,5 +40,25 @@ describe('reading again what changed', () => {
     await changed()
     arrive(pageOf(order))
     await waitFor(() => expect(asked()).toBe(2))
+  })
+})
+
+describe('reading without a connection', () => {
+  afterEach(() => onlineManager.setOnline(true))
+
+  function Read() {
+    const { data, error, isPending } = useQuery(read(orders.list))
+    return <p>{isPending ? 'waiting' : error ? failureText(error) : `${data.total} orders`}</p>
+  }
+
+  it('says so at once, and reads when there is one again', async () => {
+    onlineManager.setOnline(false)
+    answerLost(orders.list)
+    renderAt(<Read />)
+    await screen.findByText('You are offline. Please try again when there is a connection.')
+    expect(asked()).toBe(1)
+    answer(orders.list, pageOf(order))
+    await act(async () => onlineManager.setOnline(true))
+    await screen.findByText('1 orders')
   })
 })

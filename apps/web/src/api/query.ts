@@ -1,12 +1,15 @@
-import { QueryClient, queryOptions, type Query } from '@tanstack/react-query'
+import { onlineManager, QueryClient, queryOptions, type Query } from '@tanstack/react-query'
 import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 
-/** A refusal will be the same the second time; a lost connection may not be. */
-const retry = (count: number, error: Error) => count < 2 && !(error instanceof ApiError && error.kind === 'refused')
+/** A refusal will be the same the second time; a lost connection may not be, unless the browser knows that there is none. */
+const retry = (count: number, error: Error) =>
+  count < 2 && onlineManager.isOnline() && !(error instanceof ApiError && error.kind === 'refused')
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry, staleTime: 15_000, refetchOnWindowFocus: true }, // Made at once or not at all: one that waited for the network would be made long after it was asked for.
+    // Also tried without a connection, so that what is on the screen says so, and again when there is one.
+    queries: { retry, staleTime: 15_000, refetchOnWindowFocus: true, networkMode: 'always', refetchOnReconnect: true },
+    // Made at once or not at all: one that waited for the network would be made long after it was asked for.
     mutations: { retry: false, networkMode: 'always' }
   }
 })

@@ -6,6 +6,10 @@ declare module 'virtual:routes/catalog' {
   const calls: (typeof import('@netlet/contract').routes)['catalog']
   export default calls
 }
+declare module 'virtual:routes/documentation' {
+  const calls: (typeof import('@netlet/contract').routes)['documentation']
+  export default calls
+}
 declare module 'virtual:routes/orders' {
   const calls: (typeof import('@netlet/contract').routes)['orders']
   export default calls

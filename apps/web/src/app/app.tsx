@@ -5,7 +5,7 @@ import { BrowserRouter } from 'react-router'
 import { queryClient } from '../api/query.ts'
 import { onSessionChange, onSessionLoss, shareSession } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import { Hosts } from '../kit/hosts.tsx'
+import { Hosts, preloadHosts } from '../kit/hosts.tsx'
 import { isUnsaved, watchHistory } from '../kit/leaving.ts'
 import { notify } from '../kit/notify.ts'
 import { keepPayment } from '../kit/payment/pending.ts'
@@ -25,6 +25,10 @@ onSessionLoss(loss => {
 if ('BroadcastChannel' in window) shareSession(new BroadcastChannel('netlet-session'))
 
 watchHistory()
+
+// Somebody who does something may soon be told of it: not before, since the first load is to be small.
+for (const deed of ['pointerdown', 'keydown'])
+  window.addEventListener(deed, preloadHosts, { once: true, passive: true })
 
 const schemes = localStorageColorSchemeManager({ key: 'netlet-color-scheme' })
 

@@ -1,10 +1,15 @@
 import { IconAlertTriangle, IconBrandDiscord, IconBrandX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { read } from '../api/query.ts'
 import { settings } from '../api/routes.ts'
-import { useT } from '../i18n/index.ts'
+import { useSession } from '../api/session.ts'
+import { useT, type Key } from '../i18n/index.ts'
+import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
+import { BlockArt } from '../kit/block-art.tsx'
 import { webAddress } from '../kit/web-address.ts'
+import { chooseLanguage } from './choose-language.ts'
 import classes from './footer.module.css'
 
 type Props = {
@@ -14,11 +19,36 @@ type Props = {
   brief: boolean
 }
 
+const COLUMNS: [Key, [string, Key][]][] = [
+  [
+    'nav.product',
+    [
+      ['/product', 'landing.browse'],
+      ['/rewards', 'publicRewards.title'],
+      ['/dashboard', 'nav.dashboard']
+    ]
+  ],
+  [
+    'nav.support',
+    [
+      ['/support#faq', 'nav.faq'],
+      ['/support#contact', 'nav.contact'],
+      ['/api-reference', 'nav.api'],
+      ['/status', 'nav.status']
+    ]
+  ],
+  [
+    'footer.legal',
+    [
+      ['/policy?id=1', 'policy.privacy'],
+      ['/policy?id=2', 'policy.refund'],
+      ['/policy?id=3', 'policy.terms']
+    ]
+  ]
+]
+
 export function Footer({ isConsole, brief }: Props) {
   const t = useT()
-  const { data: social } = useQuery({ ...read(settings.social), staleTime: Infinity })
-  const discord = webAddress(social?.discord)
-  const twitter = webAddress(social?.twitter)
   return (
     <footer className={classes.footer} data-brief={brief || undefined}>
       <div className={`wide ${classes.inside}`} data-console={isConsole || undefined}>
@@ -26,47 +56,102 @@ export function Footer({ isConsole, brief }: Props) {
           <IconAlertTriangle size={18} aria-hidden />
           <span>{t('footer.warning')}</span>
         </p>
-        {!brief && (
-          <div className={classes.ends}>
-            <ul className={classes.links}>
-              <li>
-                <Link to="/policy?id=1">{t('policy.privacy')}</Link>
-              </li>
-              <li>
-                <Link to="/policy?id=2">{t('policy.refund')}</Link>
-              </li>
-              <li>
-                <Link to="/policy?id=3">{t('policy.terms')}</Link>
-              </li>
-              <li>
-                <Link to="/rewards">{t('publicRewards.title')}</Link>
-              </li>
-              <li>
-                <Link to="/support">{t('nav.support')}</Link>
-              </li>
-              <li>
-                <Link to="/status">{t('nav.status')}</Link>
-              </li>
-            </ul>
-            <ul className={classes.links}>
-              {discord && (
-                <li>
-                  <a href={discord} target="_blank" rel="noopener noreferrer">
-                    <IconBrandDiscord size={19} aria-hidden /> Discord
-                  </a>
-                </li>
-              )}
-              {twitter && (
-                <li>
-                  <a href={twitter} target="_blank" rel="noopener noreferrer">
-                    <IconBrandX size={18} aria-hidden /> Twitter
-                  </a>
-                </li>
-              )}
-            </ul>
-          </div>
-        )}
+        {!brief && <Columns />}
       </div>
     </footer>
+  )
+}
+
+function Columns() {
+  const t = useT()
+  return (
+    <>
+      <div className={classes.columns}>
+        <div className={classes.about}>
+          <Link to="/" className="brand">
+            <img src="/icon.svg" alt="" width={26} height={26} />
+            Netlet
+          </Link>
+          <p>{t('footer.about')}</p>
+          <BlockArt seed="Netlet" cols={22} rows={3} className={classes.art} />
+        </div>
+        {COLUMNS.map(([title, links]) => (
+          <Column key={title} title={t(title)}>
+            {links.map(([to, key]) => (
+              <li key={to}>
+                <Link to={to}>{t(key)}</Link>
+              </li>
+            ))}
+          </Column>
+        ))}
+      </div>
+      <div className={classes.end}>
+        <Languages />
+        <Social />
+      </div>
+    </>
+  )
+}
+
+const Column = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div className={classes.column}>
+    <h2>{title}</h2>
+    <ul className={classes.links}>{children}</ul>
+  </div>
+)
+
+function Languages() {
+  const t = useT()
+  const { user } = useSession()
+  const language = useLanguage()
+  // Its words may be on their way for a while.
+  const [wanted, setWanted] = useState<Language>()
+  const choose = async (code: Language) => {
+    setWanted(code)
+    // Where they cannot be loaded, the page stays in the language that it is in.
+    await chooseLanguage(code, Boolean(user)).catch(() => null)
+    setWanted(undefined)
+  }
+  return (
+    <ul className={classes.links} aria-label={t('nav.language')}>
+      {(Object.keys(LANGUAGES) as Language[]).map(code => (
+        <li key={code}>
+          <button
+            type="button"
+            lang={code}
+            aria-pressed={code === (wanted ?? language)}
+            aria-busy={code === wanted}
+            onClick={() => void choose(code)}
+          >
+            {LANGUAGES[code]}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Where the shop's people meet; its line keeps its place until it is known. */
+function Social() {
+  const { data: social } = useQuery({ ...read(settings.social), staleTime: Infinity })
+  const discord = webAddress(social?.discord)
+  const twitter = webAddress(social?.twitter)
+  return (
+    <ul className={classes.links}>
+      {discord && (
+        <li>
+          <a href={discord} target="_blank" rel="noopener noreferrer">
+            <IconBrandDiscord size={19} aria-hidden /> Discord
+          </a>
+        </li>
+      )}
+      {twitter && (
+        <li>
+          <a href={twitter} target="_blank" rel="noopener noreferrer">
+            <IconBrandX size={18} aria-hidden /> Twitter
+          </a>
+        </li>
+      )}
+    </ul>
   )
 }

@@ -113,7 +113,10 @@ function UserMenu() {
       align="end"
       label={
         <>
-          <IconUserCircle size={20} aria-hidden /> {user.username}
+          <IconUserCircle size={20} aria-hidden />
+          <span className={classes.name} title={user.username}>
+            {user.username}
+          </span>
         </>
       }
     >
@@ -161,7 +164,7 @@ function MobilePages() {
               {t(key)}
             </NavLink>
           ))}
-          <button type="button" onClick={() => logout.mutate()}>
+          <button type="button" className={classes.ends} onClick={() => logout.mutate()}>
             {t('nav.logout')} ({user.username})
           </button>
         </>
@@ -187,7 +190,7 @@ function LanguageMenu() {
               aria-pressed={code === language}
               onClick={() => {
                 close()
-                chooseLanguage(code, Boolean(user))
+                void chooseLanguage(code, Boolean(user))
               }}
             >
               {LANGUAGES[code]}

@@ -1,10 +1,11 @@
 import { lazy, Suspense } from 'react'
 import { Outlet, useLocation } from 'react-router'
-import { useT } from '../i18n/index.ts'
+import { Arrival } from './arrival.tsx'
 import { Boundary } from './boundary.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import { PageSkeleton } from './page-skeleton.tsx'
+import { CONTENT, SkipLinks } from './skip-links.tsx'
 import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
@@ -12,15 +13,13 @@ const ChangeFeed = lazy(() => import('./change-feed.ts'))
 const Console = lazy(() => import('./console/console.tsx'))
 
 export function Layout() {
-  const t = useT()
   const { user } = useSession()
   const { pathname } = useLocation()
   const isConsole = pathname.startsWith('/dashboard')
   return (
     <>
-      <a className="skip" href="#content">
-        {t('skip')}
-      </a>
+      <SkipLinks />
+      <Arrival />
       {user && (
         <Suspense fallback={null}>
           {user.impersonated_by && <Impersonation user={user} />}
@@ -29,7 +28,7 @@ export function Layout() {
         </Suspense>
       )}
       <Header isConsole={isConsole} />
-      <main id="content" tabIndex={-1} className="content">
+      <main id={CONTENT} tabIndex={-1} className="content">
         {/* A dashboard stays while its pages change: it has a boundary of its own around them. */}
         <Boundary key={isConsole ? 0 : pathname}>
           <Suspense fallback={<PageSkeleton />}>

@@ -1,50 +1,88 @@
 import { MantineProvider } from '@mantine/core'
 import { onlineManager } from '@tanstack/react-query'
-import { act, render, screen } from '@testing-library/react'
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { Suspense } from 'react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { setLanguage } from '../i18n/language.ts'
 import { Boundary } from './boundary.tsx'
 import { lazyPage } from './lazy-page.ts'
 
-afterEach(() => onlineManager.setOnline(true))
+afterEach(() => {
+  onlineManager.setOnline(true)
+  vi.restoreAllMocks()
+})
 
-/** A page whose code can be loaded while there is a connection. */
-const show = () => {
-  const Page = lazyPage(() =>
-    onlineManager.isOnline()
+/** A page whose code comes while `net.works`. */
+function show() {
+  const net = { works: false, asked: 0 }
+  const Page = lazyPage(() => {
+    net.asked += 1
+    return net.works
       ? Promise.resolve({ default: () => <p>the page</p> })
       : Promise.reject(new TypeError('Failed to fetch dynamically imported module'))
+  })
+  render(
+    <MantineProvider env="test">
+      <p>the menu</p>
+      <Boundary within>
+        <Suspense>
+          <Page />
+        </Suspense>
+      </Boundary>
+    </MantineProvider>
   )
-  return render(
-    <Boundary>
-      <Suspense fallback={<p>waiting</p>}>
-        <Page />
-      </Suspense>
-    </Boundary>
-  )
+  return net
 }
+const retry = () => act(async () => fireEvent.click(screen.getByRole('button', { name: 'Try again' })))
 
-describe('the code of a page', () => {
-  it('is waited for without a connection, and shown when there is one again', async () => {
+describe('a page whose code does not come', () => {
+  it('for want of a connection says so beside what is there, and is shown when there is one, without a reload', async () => {
     onlineManager.setOnline(false)
-    show()
-    await act(() => Promise.resolve())
-    expect(screen.getByText('waiting')).toBeTruthy()
+    const net = show()
+    expect((await screen.findByRole('alert')).textContent).toContain('You are offline')
+    expect(screen.getByText('the menu')).toBeTruthy()
+    await retry()
+    expect(await screen.findByRole('alert')).toBeTruthy()
+    // A browser would keep the failure of what was tried.
+    expect(net.asked).toBe(0)
+    net.works = true
     act(() => onlineManager.setOnline(true))
     expect(await screen.findByText('the page')).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
   })
 
-  it('that is gone while there is a connection says so', async () => {
-    const Page = lazyPage(() => Promise.reject(new TypeError('Failed to fetch dynamically imported module')))
-    render(
-      <MantineProvider env="test">
-        <Boundary>
-          <Suspense>
-            <Page />
-          </Suspense>
-        </Boundary>
-      </MantineProvider>
-    )
-    expect(await screen.findByRole('alert')).toBeTruthy()
+  it('although there is a connection loads everything again, but only from a shop that answers', async () => {
+    const reload = vi.spyOn(window.location, 'reload').mockImplementation(() => {})
+    show()
+    expect((await screen.findByRole('alert')).textContent).toContain('This page could not be loaded')
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
+    await retry()
+    expect(screen.getByText('the menu')).toBeTruthy()
+    expect(reload).not.toHaveBeenCalled()
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response()))
+    await retry()
+    await waitFor(() => expect(reload).toHaveBeenCalledTimes(1))
   })
+
+  it('says it in the language that is chosen meanwhile', async () => {
+    show()
+    await screen.findByRole('alert')
+    await act(() => setLanguage('zh-CN'))
+    expect(screen.getByRole('button', { name: '重试' })).toBeTruthy()
+    await act(() => setLanguage('en'))
+  })
+})
+
+it('a page that breaks says so', async () => {
+  const Page = () => {
+    throw new Error('broken')
+  }
+  render(
+    <MantineProvider env="test">
+      <Boundary>
+        <Page />
+      </Boundary>
+    </MantineProvider>
+  )
+  expect((await screen.findByRole('alert')).textContent).toContain('This page could not be shown')
 })

@@ -1,28 +1,35 @@
-import { lazy, type ComponentType } from 'react'
-import { onlineManager } from '@tanstack/react-query'
+import { createElement, lazy, type ComponentType } from 'react'
+import { loadCode } from '../kit/load-code.ts'
 
 type Code = { default: ComponentType }
 
-/**
- * A page whose code is loaded when it is first shown. Offline that waits for the connection, instead of failing for good.
- * `preload` loads it before.
- */
-export const lazyPage = (preload: () => Promise<Code>) =>
-  Object.assign(
-    lazy(() => loaded(preload)),
-    { preload }
-  )
+/** The code of a page did not come. After `again`, the next drawing of the page asks for it anew. */
+export class CodeError extends Error {
+  readonly again: () => void
 
-async function loaded(load: () => Promise<Code>): Promise<Code> {
-  try {
-    return await load()
-  } catch (error) {
-    if (onlineManager.isOnline()) throw error
-    await new Promise<void>(done => {
-      const end = onlineManager.subscribe(online => {
-        if (online) done(end())
-      })
-    })
-    return load()
+  constructor(cause: unknown, again: () => void) {
+    super('the code of a page could not be loaded', { cause })
+    this.name = 'CodeError'
+    this.again = again
   }
+}
+
+/**
+ * A page whose code is loaded when it is first shown; `preload` loads it before. Where it does not come, the boundary around
+ * the page says so and can try again: the library itself keeps a failure for good.
+ */
+export function lazyPage(load: () => Promise<Code>) {
+  const preload = () => loadCode(load)
+  const make = () => {
+    const page = lazy(() =>
+      preload().catch((cause: unknown) => {
+        throw new CodeError(cause, () => {
+          if (Page === page) Page = make()
+        })
+      })
+    )
+    return page
+  }
+  let Page = make()
+  return Object.assign(() => createElement(Page), { preload })
 }

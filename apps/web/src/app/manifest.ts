@@ -44,6 +44,7 @@ const list = [
   { id: 'publicRewards', role: 'public', page: lazyPage(() => import('../shop/rewards/page.tsx')) },
   { id: 'empty', role: 'public', page: lazyPage(() => import('../shop/empty/page.tsx')) },
   { id: 'policy', role: 'public', page: lazyPage(() => import('../shop/policy/page.tsx')) },
+  { id: 'apiReference', role: 'public', page: lazyPage(() => import('../shop/api-reference/page.tsx')) },
   {
     id: 'unsubscribe',
     role: 'public',
@@ -51,6 +52,7 @@ const list = [
   },
   { id: 'status', role: 'public', page: lazyPage(() => import('../shop/status/page.tsx')) },
   { id: 'login', role: 'public', page: lazyPage(() => import('../shop/login/page.tsx')) },
+  { id: 'forgot', role: 'public', page: lazyPage(() => import('../shop/forgot/page.tsx')) },
   {
     id: 'createAccount',
     role: 'public',
@@ -91,6 +93,12 @@ const list = [
     role: 'customer',
     page: lazyPage(() => import('../account/settings/page.tsx')),
     menu: { title: 'menu.settings', group: 'menu.account' }
+  },
+  {
+    id: 'receipts',
+    role: 'customer',
+    page: lazyPage(() => import('../account/receipts/page.tsx')),
+    within: 'userSettings'
   },
   {
     id: 'support',

@@ -1,14 +1,11 @@
 import { Skeleton } from '@mantine/core'
 import { useT } from '../i18n/index.ts'
-import { useOnline } from '../kit/use-online.ts'
 
 /** Holds a page's place while its code or the session is loaded. It is as tall as a window, so the footer stays put. */
 export function PageSkeleton() {
   const t = useT()
-  const online = useOnline()
   return (
     <div className="wide page stack" style={{ minHeight: '100vh' }} role="status" aria-label={t('loading')}>
-      {!online && <p>{t('offline')}</p>}
       <Skeleton height={38} width="min(22rem, 70%)" />
       <Skeleton height={18} width="min(34rem, 90%)" />
       <Skeleton height={280} radius="md" mt="md" />

@@ -58,6 +58,7 @@ describe('the dashboards', () => {
     expect(linksOf(screen.getByRole('navigation', { name: 'Dashboard' }))).toEqual([
       'Home',
       'Proxies',
+      'Recent ordersOrders 0',
       'Level and points',
       'Promo code',
       'Gift card',

@@ -1,5 +1,4 @@
-import { useEffect } from 'react'
-import { Route, Routes, useLocation } from 'react-router'
+import { Route, Routes } from 'react-router'
 import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
 import { Layout } from './layout.tsx'
 import { lazyPage } from './lazy-page.ts'
@@ -8,22 +7,12 @@ import { NotFound } from './not-found.tsx'
 
 const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
 
-/** A new page starts at its top, as a page that was loaded would. */
-function useScrollToTop() {
-  const { pathname, hash } = useLocation()
-  useEffect(() => {
-    if (hash) document.getElementById(hash.slice(1))?.scrollIntoView()
-    else window.scrollTo(0, 0)
-  }, [pathname, hash])
-}
-
 const routesOf = (role: Role) =>
   screens
     .filter(screen => screen.role === role)
     .map(({ id, path, page: Page }) => <Route key={id} path={path} element={<Page />} />)
 
 export function Pages() {
-  useScrollToTop()
   return (
     <Routes>
       <Route element={<Layout />}>

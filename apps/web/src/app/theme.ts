@@ -14,41 +14,39 @@ const lagoon: MantineColorsTuple = [
 ]
 
 const gray: MantineColorsTuple = [
-  '#f6f8f8',
-  '#eef2f2',
-  '#e2e8e8',
-  '#d3dbdb',
-  '#bfc9c9',
-  '#9ba8a8',
-  '#718080',
-  '#4c5a5a',
-  '#313c3c',
-  '#182020'
+  '#fafafa',
+  '#f4f4f4',
+  '#e5e5e5',
+  '#d4d4d4',
+  '#c0c0c0',
+  '#a3a3a3',
+  '#737373',
+  '#525252',
+  '#343434',
+  '#171717'
 ]
 
 const dark: MantineColorsTuple = [
-  '#dbe4e3',
-  '#bac6c5',
-  '#9aa9a8',
-  '#6f7f7e',
-  '#374444',
-  '#2c3737',
-  '#1d2627',
-  '#141b1c',
-  '#0f1516',
-  '#0a0e0f'
+  '#ededed',
+  '#c6c6c6',
+  '#a3a3a3',
+  '#777777',
+  '#3d3d3d',
+  '#2e2e2e',
+  '#1f1f1f',
+  '#161616',
+  '#0e0e0e',
+  '#0a0a0a'
 ]
 
-const sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif'
-
-/** Netlet's one visual language: one accent, quiet greys that lean towards it, small radii, the system's own type. */
+/** Netlet's one visual language: one accent, neutral greys, small radii, and the type of tokens.css. */
 export const theme = createTheme({
   primaryColor: 'lagoon',
   primaryShade: { light: 7, dark: 6 },
   colors: { lagoon, gray, dark },
-  black: '#182020',
-  fontFamily: sans,
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  black: '#171717',
+  fontFamily: 'var(--nl-font)',
+  fontFamilyMonospace: 'var(--nl-mono)',
   defaultRadius: 'sm',
   radius: { xs: '3px', sm: '6px', md: '10px', lg: '14px', xl: '20px' },
   cursorType: 'pointer',
@@ -58,7 +56,7 @@ export const theme = createTheme({
     // Its <header> would count as a second banner of the page.
     Modal: {
       defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } },
-      styles: { title: { fontSize: '1.15rem', fontWeight: 650 } }
+      styles: { title: { fontSize: 'var(--nl-size-title)', fontWeight: 600 } }
     }
   }
 })
@@ -69,15 +67,15 @@ export const variables: CSSVariablesResolver = () => ({
   light: {
     '--mantine-color-lagoon-light-color': lagoon[8],
     '--mantine-color-dimmed': gray[7],
-    '--mantine-color-placeholder': '#5d6b6b',
+    '--mantine-color-placeholder': '#666666',
     '--mantine-color-error': '#b42318',
     '--mantine-color-default-border': gray[4]
   },
   dark: {
     '--mantine-color-lagoon-light-color': lagoon[3],
     '--mantine-color-dimmed': dark[2],
-    '--mantine-color-placeholder': '#8d9c9b',
+    '--mantine-color-placeholder': '#969696',
     '--mantine-color-error': '#ff8f85',
-    '--mantine-color-default-border': '#435151'
+    '--mantine-color-default-border': '#454545'
   }
 })

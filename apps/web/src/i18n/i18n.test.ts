@@ -1,4 +1,5 @@
 import { formMessages, refusals } from '@netlet/contract'
+import { LEVEL_NAMES } from '@netlet/contract/limits'
 import { POINT_REASONS } from '@netlet/contract/rewards'
 import { describe, expect, it } from 'vitest'
 import accountEn from './account.en.json'
@@ -6,17 +7,35 @@ import accountZh from './account.zh-CN.json'
 import adminEn from './admin.en.json'
 import adminZh from './admin.zh-CN.json'
 import en from './en.json'
+import landingEn from './landing.en.json'
+import landingZh from './landing.zh-CN.json'
+import proxiesEn from './proxies.en.json'
+import proxiesZh from './proxies.zh-CN.json'
+import productEn from './product.en.json'
+import productZh from './product.zh-CN.json'
 import reasons from './reasons.zh-CN.json'
 import { fill, type Words } from './words.ts'
+import levelsEn from './levels.en.json'
+import levelsZh from './levels.zh-CN.json'
+import receiptsEn from './receipts.en.json'
+import receiptsZh from './receipts.zh-CN.json'
+import referenceEn from './reference.en.json'
+import referenceZh from './reference.zh-CN.json'
 import statusEn from './status.en.json'
 import statusZh from './status.zh-CN.json'
 import zh from './zh-CN.json'
 
 const lists: [string, Words, Words][] = [
   ['the shop', en, zh],
+  ['the product page', productEn, productZh],
   ['the dashboard', accountEn, accountZh],
   ['the console', adminEn, adminZh],
-  ['the status page', statusEn, statusZh]
+  ['the landing page', landingEn, landingZh],
+  ['orders and proxies', proxiesEn, proxiesZh],
+  ['the status page', statusEn, statusZh],
+  ['the receipts', receiptsEn, receiptsZh],
+  ['the levels', levelsEn, levelsZh],
+  ['the API reference', referenceEn, referenceZh]
 ]
 const blanks = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(match => match[0]).toSorted()
 
@@ -38,6 +57,10 @@ describe('the word lists', () => {
       expect(chinese, reason).not.toBe('')
       expect(blanks(chinese), reason).toEqual(blanks(sentence))
     }
+  })
+
+  it('call the levels as the contract does', () => {
+    expect(Object.values(levelsEn)).toEqual([...LEVEL_NAMES])
   })
 
   it('say why points change in the sentences of the contract', () => {

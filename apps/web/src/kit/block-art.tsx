@@ -1,6 +1,6 @@
 import { memo } from 'react'
 
-type Props = { seed: string; cols?: number; rows?: number; density?: number; className?: string | undefined }
+type Motif = { seed: string; cols?: number; rows?: number; density?: number; className?: string | undefined }
 
 /** The same text always gives the same numbers from 0 to 1. */
 function* numbers(seed: string) {
@@ -13,21 +13,71 @@ function* numbers(seed: string) {
 }
 
 /** An address range drawn as a grid of cells, some of them leased: the shop's own ornament. Decoration only. */
-export const BlockArt = memo(function BlockArt({ seed, cols = 24, rows = 9, density = 0.34, className }: Props) {
+export const BlockArt = memo(function BlockArt({ seed, cols = 24, rows = 9, density = 0.34, className }: Motif) {
   const random = numbers(seed)
   const next = () => random.next().value ?? 0
-  const cells = []
-  for (let row = 0; row < rows; row++)
-    for (let col = 0; col < cols; col++) {
-      const run = next() < density
-      const opacity = run ? 0.35 + next() * 0.65 : 0.1
-      cells.push(
-        <rect key={`${row}-${col}`} x={col * 10 + 1} y={row * 10 + 1} width="8" height="8" rx="1.6" opacity={opacity} />
-      )
-    }
+  const cells = Array.from({ length: cols * rows }, () => ({
+    opacity: next() < density ? 0.35 + next() * 0.65 : 0.1
+  }))
+  return <Grid cells={cells} cols={cols} className={className} />
+})
+
+/** By level: an empty cell is neutral, and the more of one is leased the stronger its colour is. */
+const EMPTY = { fill: 'var(--nl-quiet)', opacity: 0.16 }
+const LEVELS = [EMPTY, ...[0.4, 0.6, 0.8, 1].map(opacity => ({ opacity }))]
+
+type Cells = {
+  cells: readonly number[]
+  /** How wide the picture is by its height. */
+  ratio: number
+  label?: string | undefined
+  className?: string | undefined
+}
+
+/** The same grid with what is measured: a level from 0 to 4 for each cell. `label` says what it shows; without it it is decoration. */
+export const CellArt = memo(function CellArt({ cells, ratio, label, className }: Cells) {
   return (
-    <svg className={className} viewBox={`0 0 ${cols * 10} ${rows * 10}`} fill="currentColor" aria-hidden="true">
-      {cells}
-    </svg>
+    <Grid
+      cells={cells.map(level => LEVELS[level] ?? EMPTY)}
+      cols={columnsFor(cells.length, ratio)}
+      label={label}
+      className={className}
+    />
   )
 })
+
+/** The columns with which so many cells fill a picture best: near `ratio` of width to height, and with the last row full. */
+export function columnsFor(count: number, ratio: number): number {
+  const misfit = (cols: number) => {
+    const rows = Math.ceil(count / cols)
+    return Math.abs(Math.log(cols / rows / ratio)) + (6 * (cols * rows - count)) / count
+  }
+  const all = Array.from({ length: Math.max(count, 1) }, (_, at) => at + 1)
+  return all.reduce((best, cols) => (misfit(cols) < misfit(best) ? cols : best), 1)
+}
+
+type Cell = { opacity: number; fill?: string }
+type GridProps = { cells: readonly Cell[]; cols: number; label?: string | undefined; className?: string | undefined }
+
+function Grid({ cells, cols, label, className }: GridProps) {
+  return (
+    <svg
+      className={className}
+      viewBox={`0 0 ${cols * 10} ${Math.ceil(cells.length / cols) * 10}`}
+      fill="currentColor"
+      {...(label ? { role: 'img', 'aria-label': label } : { 'aria-hidden': true })}
+    >
+      {cells.map((cell, at) => (
+        <rect
+          key={at}
+          x={(at % cols) * 10 + 1}
+          y={Math.floor(at / cols) * 10 + 1}
+          width="8"
+          height="8"
+          rx="1.6"
+          {...cell}
+        />
+      ))}
+    </svg>
+  )
+}

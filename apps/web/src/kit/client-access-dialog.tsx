@@ -1,7 +1,6 @@
 import './styles/forms.ts'
-import './styles/overlays.ts'
 import type { ClientAccess, ClientAccessKind } from '@netlet/contract'
-import { Button, Modal, NativeSelect, Textarea } from '@mantine/core'
+import { Button, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
@@ -10,7 +9,8 @@ import { orders } from '../api/routes.ts'
 import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
-import { failureText, fieldTexts } from '../i18n/failures.ts'
+import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
+import { Dialog } from './dialog.tsx'
 import { notify } from './notify.ts'
 
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
@@ -33,8 +33,8 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
     refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
   })
   return (
-    <Modal opened onClose={onClose} title={t('clients.title')} closeButtonProps={{ 'aria-label': word('close') }}>
-      {notice !== null && <p role="alert">{notice}</p>}
+    <Dialog onClose={onClose} title={t('clients.title')}>
+      {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
       {data ? (
         <ClientAccessForm
           key={data.version}
@@ -50,7 +50,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
           {error && <Button onClick={() => void refetch()}>{word('retry')}</Button>}
         </div>
       )}
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -130,7 +130,7 @@ function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Pr
           <p className="dim">{t('clients.warning')}</p>
         </>
       )}
-      {wrong !== undefined && <p role="alert">{wrong}</p>}
+      {wrong !== undefined && <p role="alert">{saidAgain(wrong)}</p>}
       {current.is_pending && <p role="status">{t('clients.pending')}</p>}
       <div className="row">
         <Button type="submit" loading={save.isPending}>

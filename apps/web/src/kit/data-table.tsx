@@ -1,12 +1,13 @@
 import './styles/tables.ts'
-import { NativeSelect, Pagination, Skeleton } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ReactNode } from 'react'
-import { useT } from '../i18n/index.ts'
+import { useId, useRef, type MouseEvent, type ReactNode } from 'react'
 import classes from './data-table.module.css'
-import { numberText } from './number.ts'
+import { isForRow } from './row-click.ts'
+import { useSkipTarget } from './skip-links.ts'
 import { EmptyState, ErrorState } from './states.tsx'
-import { useClampedPage, type usePaging } from './use-paging.ts'
+import { TablePages, useShownPlace } from './table-pages.tsx'
+import type { Paging } from './use-paging.ts'
 
 export type Column<Row> = {
   key: string
@@ -26,37 +27,43 @@ export type Column<Row> = {
 type Props<Row> = {
   /** What the table holds, for those who do not see it. */
   label: string
+  /** Offers the keyboard a way to it at the page's beginning, in these words. */
+  skip?: string
   columns: Column<Row>[]
   rows: Row[] | undefined
   rowKey: (row: Row) => string | number
   pending: boolean
+  /** The rows are those of the page before, which stay until the next one is there (a query's `isPlaceholderData`). */
+  stale?: boolean
   error?: unknown
   errorText?: string
   onRetry?: () => void
   empty: { title: string; body?: string; compact?: boolean; action?: ReactNode }
-  paging?: ReturnType<typeof usePaging>
+  paging?: Paging
   total?: number | undefined
-  sizes?: number[]
+  sizes?: readonly number[]
   selected?: string | number | null
+  /** A click anywhere in a row, beside its links and buttons. What it does, one of these does for the keyboard. */
+  onRow?: (row: Row) => void
   /** Rows that need somebody's attention. */
   problem?: (row: Row) => boolean
 }
 
 /** A dense table; a list of cards where the window is 768 px wide or less. */
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, rows, pending, error, errorText, onRetry, empty, paging, total, sizes } = props
+  const { label, rows, pending, stale = false, error, errorText, onRetry, empty, paging, total, sizes } = props
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const top = useRef<HTMLDivElement>(null)
+  const id = useId()
+  useSkipTarget(id, props.skip)
+  const shown = useShownPlace(paging, total, stale)
   const places = Math.min(paging?.size ?? 5, 10)
   const height = { minHeight: `${places * (narrow ? 7.5 : 2.9) + 2.5}rem` }
+  // On their way: the first rows, those after an empty page, and those of the last page where the wanted one is no more.
+  const coming = pending || (!rows?.length && (stale || (paging !== undefined && paging.page > 1 && Boolean(total))))
   let body: ReactNode
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />
-  else if (!pending && !rows?.length)
-    body = (
-      <EmptyState title={empty.title} body={empty.body} compact={empty.compact}>
-        {empty.action}
-      </EmptyState>
-    )
-  else if (pending)
+  else if (coming)
     body = (
       <div className={classes.loading} style={height} role="status" aria-label={label}>
         {Array.from({ length: places }, (_, index) => (
@@ -64,21 +71,36 @@ export function DataTable<Row>(props: Props<Row>) {
         ))}
       </div>
     )
+  else if (!rows?.length)
+    body = (
+      <EmptyState title={empty.title} body={empty.body} compact={empty.compact}>
+        {empty.action}
+      </EmptyState>
+    )
   else body = narrow ? <Cards {...props} /> : <Grid {...props} />
   return (
-    <div className={`card ${classes.root}`}>
+    <div ref={top} id={id} className={`card ${classes.root}`} data-stale={stale || undefined}>
       {body}
-      {paging && total !== undefined && total > 0 && (
-        <Pages paging={paging} total={total} {...(sizes ? { sizes } : {})} />
+      {paging && shown && (
+        <TablePages paging={paging} shown={shown} hidden={!rows} table={top} {...(sizes ? { sizes } : {})} />
       )}
     </div>
   )
 }
 
-function Grid<Row>({ label, columns, rows, rowKey, selected, problem }: Props<Row>) {
+/** What a row needs to be clicked anywhere. */
+const clicked = <Row,>(row: Row, onRow: Props<Row>['onRow']) =>
+  onRow && {
+    'data-clickable': true,
+    onClick: ({ target }: MouseEvent) => {
+      if (isForRow(target)) onRow(row)
+    }
+  }
+
+function Grid<Row>({ label, columns, rows, rowKey, selected, onRow, problem, stale = false }: Props<Row>) {
   return (
-    <div className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
-      <table className={classes.table}>
+    <div className={classes.scroll} tabIndex={0} role="group" aria-label={label} data-rows>
+      <table className={classes.table} aria-busy={stale}>
         <thead>
           <tr>
             {columns.map(column => (
@@ -92,6 +114,7 @@ function Grid<Row>({ label, columns, rows, rowKey, selected, problem }: Props<Ro
           {rows?.map(row => (
             <tr
               key={rowKey(row)}
+              {...clicked(row, onRow)}
               data-selected={selected === rowKey(row) || undefined}
               data-problem={problem?.(row) || undefined}
             >
@@ -108,12 +131,13 @@ function Grid<Row>({ label, columns, rows, rowKey, selected, problem }: Props<Ro
   )
 }
 
-function Cards<Row>({ label, columns, rows, rowKey, selected, problem }: Props<Row>) {
+function Cards<Row>({ label, columns, rows, rowKey, selected, onRow, problem, stale = false }: Props<Row>) {
   return (
-    <ul aria-label={label}>
+    <ul className={classes.list} aria-label={label} aria-busy={stale} tabIndex={-1} data-rows>
       {rows?.map(row => (
         <li
           key={rowKey(row)}
+          {...clicked(row, onRow)}
           className={classes.item}
           data-selected={selected === rowKey(row) || undefined}
           data-problem={problem?.(row) || undefined}
@@ -145,46 +169,5 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, problem }: Props<R
         </li>
       ))}
     </ul>
-  )
-}
-
-type PagesProps = { paging: ReturnType<typeof usePaging>; total: number; sizes?: number[] }
-
-function Pages({ paging, total, sizes }: PagesProps) {
-  const t = useT()
-  useClampedPage(paging, total)
-  const { page, size, setPage, setSize } = paging
-  const count = Math.ceil(total / size)
-  const names = { previous: t('previous'), next: t('next'), first: t('page.first'), last: t('page.last') }
-  return (
-    <div className={classes.foot}>
-      <span className="dim num">
-        {t('page.range', {
-          from: numberText((page - 1) * size + 1),
-          to: numberText(Math.min(page * size, total)),
-          total: numberText(total)
-        })}
-      </span>
-      {sizes && (
-        <NativeSelect
-          size="xs"
-          aria-label={t('page.size')}
-          data={sizes.map(String)}
-          value={String(size)}
-          onChange={event => setSize(Number(event.currentTarget.value))}
-        />
-      )}
-      {count > 1 && (
-        <Pagination
-          size="sm"
-          total={count}
-          value={page}
-          onChange={setPage}
-          siblings={1}
-          getControlProps={control => ({ 'aria-label': names[control] })}
-          getItemProps={item => ({ 'aria-label': t('page.number', { page: item }) })}
-        />
-      )}
-    </div>
   )
 }

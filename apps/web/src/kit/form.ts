@@ -1,11 +1,13 @@
 import { message, messageKeyOf } from '@netlet/contract/form-messages'
 import { zod4Resolver } from 'mantine-form-zod-resolver'
-import { wordsOf } from '../i18n/failures.ts'
+import { useEffect, type ReactNode } from 'react'
+import { noted, saidAgain, wordsOf } from '../i18n/failures.ts'
+import { useLanguage } from '../i18n/language.ts'
 
 /** A sentence of the contract's forms in the chosen language. */
 function translate(sentence: string): string {
   const known = messageKeyOf(sentence)
-  return (known && wordsOf(known.key, known.params)) ?? sentence
+  return noted((known && wordsOf(known.key, known.params)) ?? sentence, () => translate(sentence))
 }
 
 /** What the contract's forms say for a key, in the chosen language. */
@@ -20,4 +22,25 @@ export function rules(schema: Parameters<typeof zod4Resolver>[0]) {
         typeof sentence === 'string' ? [[field, translate(sentence)]] : []
       )
     )
+}
+
+type Errors = Record<string, ReactNode>
+
+/** Has what is wrong with a form's fields said in the language that is chosen while it stands there. */
+export function useErrorsInLanguage({
+  errors,
+  setErrors
+}: {
+  errors: Errors
+  setErrors: (errors: Errors) => void
+}): void {
+  const language = useLanguage()
+  useEffect(() => {
+    const again = Object.entries(errors).map(([field, said]) => [
+      field,
+      typeof said === 'string' ? saidAgain(said) : said
+    ])
+    if (again.length > 0) setErrors(Object.fromEntries(again) as Errors)
+    // oxlint-disable-next-line react/exhaustive-deps -- when the language changes, not when the errors do
+  }, [language])
 }

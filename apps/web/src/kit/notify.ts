@@ -1,8 +1,6 @@
-import { t } from '../i18n/index.ts'
 import type { ToastAction } from './action-toast.tsx'
-
-type Kind = 'good' | 'bad' | 'info'
-const colors = { good: 'green', bad: 'red', info: 'lagoon' } as const
+import { loadCode } from './load-code.ts'
+import { colors, type Kind, type Message } from './message.ts'
 
 let needed = false
 const listeners = new Set<() => void>()
@@ -17,11 +15,18 @@ export const toaster = {
 
 /** Milliseconds that a message with a button stays after pointer and keyboard have left it. */
 const WITH_ACTION = 10_000
-
 function need(): void {
   needed = true
   for (const listener of listeners) listener()
 }
+
+let loaded: ReturnType<typeof load> | undefined
+const load = () => Promise.all([import('./show-toast.tsx'), import('./toaster.tsx')])
+/** What draws messages; once it was loaded, without a connection, too. */
+const parts = () => loaded ?? loadCode(() => (loaded = load()))
+
+/** Has the part that draws messages loaded before there is one: without a connection it would be too late. */
+export const preloadToasts = (): void => void parts().catch(() => undefined)
 
 /** Shows a message with a button, which stays long enough to be reached. */
 export function notifyWith(kind: Kind, message: string, action: ToastAction): void {
@@ -31,16 +36,21 @@ export function notifyWith(kind: Kind, message: string, action: ToastAction): vo
   )
 }
 
-/** Shows a short message. The part that draws it is loaded with the first one. `ms`: how long it stays. */
-export function notify(kind: Kind, message: string, ms = 3000): void {
-  need()
-  void import('@mantine/notifications').then(({ notifications }) =>
-    notifications.show({
-      message,
-      color: colors[kind],
-      autoClose: ms,
-      withBorder: true,
-      closeButtonProps: { 'aria-label': t('close') }
-    })
-  )
+/**
+ * Shows a short message; one that is there already stays longer and counts, instead of standing there twice. The part that
+ * draws it is loaded with the first one. `ms`: how long it stays.
+ */
+export function notify(kind: Kind, message: Message, ms?: number): void {
+  void show(kind, message, ms)
+}
+
+async function show(kind: Kind, message: Message, ms?: number): Promise<void> {
+  try {
+    const [{ showToast }] = await parts()
+    need()
+    showToast(kind, message, ms)
+  } catch {
+    // Without its part, which could not be loaded, the browser's own has to do.
+    window.alert(typeof message === 'string' ? message : message())
+  }
 }

@@ -5,7 +5,7 @@ export function safePath(value: string | null | undefined): string | undefined {
   const url = URL.canParse(value, base) ? new URL(value, base) : undefined
   if (url?.origin !== base) return undefined
   const path = url.pathname + url.search + url.hash
-  return path.startsWith('//') || path.startsWith('/login') ? undefined : path
+  return /^\/(\/|login|forgot)/.test(path) ? undefined : path
 }
 
 /** The login page that comes back to `path`. */

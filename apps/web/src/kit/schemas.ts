@@ -26,6 +26,7 @@ export {
   ExtendForm,
   FaqForm,
   ForgotBody,
+  ForgotVerifyBody,
   GiftCardForm,
   IncidentForm,
   IncidentUpdateForm,

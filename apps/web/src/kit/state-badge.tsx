@@ -1,14 +1,27 @@
+import { IconAlertCircle, IconCircleCheck, IconCircleMinus, IconClock, IconProgress } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import classes from './state-badge.module.css'
 
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
-/** A state in a word, with a dot in its colour. */
-export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
-  <span className={classes.badge} data-tone={tone}>
-    {children}
-  </span>
-)
+const ICONS = {
+  good: IconCircleCheck,
+  busy: IconProgress,
+  wait: IconClock,
+  bad: IconAlertCircle,
+  off: IconCircleMinus
+} satisfies Record<Tone, unknown>
+
+/** A state in a word, in its colour and with a sign for it: who sees no colours tells them apart by that. */
+export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
+  const Icon = ICONS[tone]
+  return (
+    <span className={classes.badge} data-tone={tone}>
+      <Icon size={14} aria-hidden />
+      {children}
+    </span>
+  )
+}
 
 /** A badge with what there is to say of it below. */
 export const StateWithDetails = ({ children }: { children: ReactNode }) => (

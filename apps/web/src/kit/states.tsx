@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { IconAlertCircle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useT } from '../i18n/index.ts'
 import { failureText } from '../i18n/failures.ts'
@@ -19,7 +20,7 @@ export function EmptyState({ title, body, compact = false, children }: Empty) {
     <div className={classes.state} data-compact={compact || undefined}>
       {!compact && <BlockArt seed={title} cols={9} rows={3} className={classes.art} density={0.12} />}
       <p className={classes.title}>{title}</p>
-      {body && <p className="dim">{body}</p>}
+      {body && <p className={classes.body}>{body}</p>}
       {children && <div className={classes.action}>{children}</div>}
     </div>
   )
@@ -30,6 +31,7 @@ export function ErrorState({ error, fallback, onRetry }: { error: unknown; fallb
   const t = useT()
   return (
     <div className={classes.state} role="alert">
+      <IconAlertCircle className={classes.sign} size={24} aria-hidden />
       <p className={classes.title}>{failureText(error, fallback)}</p>
       {onRetry && (
         <div className={classes.action}>

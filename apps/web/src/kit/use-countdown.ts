@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 
 /** Whole seconds from `now` until `until` (both milliseconds), never below 0. */
 export const secondsLeft = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))
@@ -22,11 +22,4 @@ export function useSecondsUntil(until: number | null): number {
     return () => clearInterval(timer)
   }, [until, over])
   return until === null ? 0 : secondsLeft(until, now)
-}
-
-/** A countdown that is started with a number of seconds, and reset with 0. */
-export function useCountdown(): [left: number, start: (seconds: number) => void] {
-  const [until, setUntil] = useState<number | null>(null)
-  const start = useCallback((seconds: number) => setUntil(seconds > 0 ? Date.now() + seconds * 1000 : null), [])
-  return [useSecondsUntil(until), start]
 }

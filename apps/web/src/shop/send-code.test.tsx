@@ -1,20 +1,29 @@
+import { refusals } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { afterEach, describe, expect, it } from 'vitest'
 import { queryClient } from '../api/query.ts'
 import { accounts } from '../api/routes.ts'
 import { setLanguage } from '../i18n/language.ts'
-import { hold, requestsOf } from '../testing/answers.ts'
+import { answerLost, answerRefused, hold, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
-import { SendCode } from './send-code.tsx'
+import { NO_CODE, SendCode } from './send-code.tsx'
 
-const open = () => {
+const open = (email = 'a@example.com') => {
   const sent: string[] = []
+  const refused: Record<string, string>[] = []
   renderAt(
-    <SendCode email="a@example.com" type="register" onSent={id => sent.push(id)} onRefused={() => {}} label="Code" />,
+    <SendCode
+      email={email}
+      type="register"
+      mailed={NO_CODE}
+      onSent={({ id }) => sent.push(id)}
+      onRefused={errors => refused.push(errors)}
+      label="Code"
+    />,
     { at: '/', route: '/' }
   )
-  return sent
+  return { sent, refused }
 }
 const ID = '0197f0a0-0000-7000-8000-000000000001'
 
@@ -24,7 +33,7 @@ describe('the button that has a code sent', () => {
   it('sends one for a double click, in the language of the page', async () => {
     await act(() => setLanguage('zh-CN'))
     const reply = hold(accounts.emailValidate)
-    const sent = open()
+    const { sent } = open()
     const button = screen.getByRole('button')
     fireEvent.click(button)
     fireEvent.click(button)
@@ -34,6 +43,32 @@ describe('the button that has a code sent', () => {
     expect(requestsOf(accounts.emailValidate).map(({ body }) => body)).toEqual([
       { email: 'a@example.com', type: 'register', language: 'zh-CN' }
     ])
+  })
+})
+
+describe('why no code was sent', () => {
+  const ask = () => fireEvent.click(screen.getByRole('button', { name: 'send code' }))
+
+  it('is told beside the address that is missing, or beside the button', async () => {
+    const { refused } = open(' ')
+    ask()
+    expect(refused).toEqual([{ email: 'Please enter your email address!' }])
+    expect(requestsOf(accounts.emailValidate)).toEqual([])
+  })
+
+  it.each(['email_code_too_soon', 'email_code_limit'] as const)('is told at the field: %s', async reason => {
+    const sentence = refusals[reason][1]
+    answerRefused(accounts.emailValidate, reason, { data: { errors: { email_code: sentence } } })
+    const { refused } = open()
+    ask()
+    await waitFor(() => expect(refused).toEqual([{ email_code: sentence }]))
+  })
+
+  it('is told there too where no answer came', async () => {
+    answerLost(accounts.emailValidate)
+    const { refused } = open()
+    ask()
+    await waitFor(() => expect(Object.keys(refused[0] ?? {})).toEqual(['email_code']))
   })
 })
 

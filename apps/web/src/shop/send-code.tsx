@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core'
-import { useEffect, type ComponentProps } from 'react'
+import type { ComponentProps } from 'react'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
 import { useMutation } from '../api/use-mutation.ts'
@@ -8,46 +8,46 @@ import { currentLanguage } from '../i18n/language.ts'
 import { failureText, fieldTexts } from '../i18n/failures.ts'
 import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
-import { useCountdown } from '../kit/use-countdown.ts'
+import { useSecondsUntil } from '../kit/use-countdown.ts'
 
-/** Seconds until another code can be sent. */
-const WAIT = 600
+/** Milliseconds until another code can be sent. */
+const WAIT = 600_000
+
+/** A code that was mailed: its id, '' before the first one, and when another one can be sent (milliseconds). */
+export type MailedCode = { id: string; until: number }
+export const NO_CODE: MailedCode = { id: '', until: 0 }
 
 type Props = {
   email: string
   type: 'register' | 'forgot'
-  onSent: (codeId: string) => void
+  mailed: MailedCode
+  onSent: (mailed: MailedCode) => void
+  /** Of the fields `email` and `email_code`. */
   onRefused: (errors: Record<string, string>) => void
-  /** Each new value ends the wait: a sign-up that failed may need another code. */
-  resetKey?: number
 } & ComponentProps<typeof TextInput>
 
 /** The field for a mailed code, with the button that has it sent. */
-export function SendCode({ email, type, onSent, onRefused, resetKey = 0, ...input }: Props) {
+export function SendCode({ email, type, mailed, onSent, onRefused, ...input }: Props) {
   const t = useT()
-  const [left, start] = useCountdown()
-  useEffect(() => {
-    if (resetKey > 0) start(0)
-  }, [resetKey, start])
+  const left = useSecondsUntil(mailed.until || null)
   const send = useMutation({
     mutationFn: () =>
       call(accounts.emailValidate, {
         body: { email, type, language: currentLanguage(), ...(type === 'forgot' ? { check_user: 1 as const } : {}) }
       }),
     onSuccess: ({ email_code_id }) => {
-      onSent(email_code_id)
-      start(WAIT)
+      onSent({ id: email_code_id, until: Date.now() + WAIT })
       notify('good', t('sendCode.sent'))
     },
     onError: error => {
-      onRefused(fieldTexts(error))
-      notify('bad', failureText(error))
+      const errors = fieldTexts(error)
+      // What has no field of its own is said beside the button.
+      onRefused(errors['email'] || errors['email_code'] ? errors : { email_code: failureText(error) })
     }
   })
   const ask = () => {
-    if (email.trim()) return send.mutate()
-    onRefused({ email: formMessage('enter_your_email') })
-    notify('bad', formMessage('enter_your_email'))
+    if (email.trim()) send.mutate()
+    else onRefused({ email: formMessage('enter_your_email') })
   }
   return (
     <div style={{ display: 'flex', gap: '0.6rem', alignItems: 'flex-start' }}>

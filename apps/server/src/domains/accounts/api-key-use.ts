@@ -1,4 +1,5 @@
 import { refuse, type Refusal, type Route } from '@netlet/contract'
+import { API_KEY_CALLS_A_MINUTE as CALLS_A_MINUTE } from '@netlet/contract/limits'
 import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
@@ -6,9 +7,6 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { clientNetwork } from './client-network.ts'
 import { apiKeyNetworks, apiKeys } from './tables.ts'
-
-/** Calls that one key may make in a minute. */
-const CALLS_A_MINUTE = 120
 
 /** After this long without a use, a key's network is a new one again. */
 export const NETWORKS_KEPT = 90 * DAY

@@ -1,9 +1,10 @@
-import { refuse, type Refusal } from '@netlet/contract'
+import type { Refusal } from '@netlet/contract'
 import { and, between, eq, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { lock } from '../../infra/db/locks.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { emailCodes } from './tables.ts'
 
 const PAUSE = MINUTE
@@ -35,10 +36,10 @@ export async function refuseCode(
   const since = (milliseconds: number) =>
     between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
   if ((await tx.$count(emailCodes, and(ofClient, since(PAUSE)))) > 0)
-    return refuse('email_code_too_soon', { data: { retry_after: PAUSE / 1000 } })
+    return fieldRefusal('email_code', 'email_code_too_soon', {}, { retry_after: PAUSE / 1000 })
   if ((await tx.$count(emailCodes, and(ofClient, ofAddress, since(DAY)))) >= MAX_PER_PAIR)
-    return refuse('email_code_limit')
+    return fieldRefusal('email_code', 'email_code_limit')
   if (!isKnown && (await tx.$count(emailCodes, and(ofAddress, since(DAY)))) >= MAX_PER_ADDRESS)
-    return refuse('email_code_limit')
+    return fieldRefusal('email_code', 'email_code_limit')
   return null
 }

@@ -5,11 +5,15 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { mailJobs } from '../mail/index.ts'
+import { refusedTokens } from '../notices/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
+import { findRefusedClient } from './chat-client.ts'
+import { proposeName } from './propose-name.ts'
 import { SESSION_COOKIE } from './sessions.ts'
 import { sessions, users } from './tables.ts'
 
@@ -27,6 +31,10 @@ beforeAll(async () => {
       if (request.url === '/api/oauth2/token') {
         const form = new URLSearchParams(Buffer.concat(chunks).toString())
         redirects.push(form.get('redirect_uri'))
+        if (form.get('client_secret') !== 'secret') {
+          response.statusCode = 401
+          return void response.end(JSON.stringify({ error: 'invalid_client' }))
+        }
         const id = /^code-(\d+)$/.exec(form.get('code') ?? '')?.[1]
         response.statusCode = id ? 200 : 400
         response.end(
@@ -127,6 +135,25 @@ test('a refused or false code logs nobody in', async () => {
   expect((await visitor.get('/api/auth/login')).code).toBe(401)
 })
 
+test('a client secret that the platform refuses is told to operators, once, until it takes one', async () => {
+  const refused = () => findRefusedClient(shop.ctx)
+  expect(await refused()).toEqual([])
+  await configure({ discord_client_secret: 'of before' })
+  for (let times = 0; times < 2; times++) {
+    const visitor = visitorFromAnywhere(shop)
+    expect(await comeBack(visitor, await leave(visitor, 'login'), 7)).toBe('/login?discord=failed')
+  }
+  const titles = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
+  expect(await titles()).toEqual(['The token of Chat sign-in (client id and secret) is not taken'])
+  expect(await refused()).toMatchObject([{ subject: 'chat_client', words: 'token' }])
+  expect(JSON.stringify(await refused())).not.toContain('of before')
+  await configure({ discord_client_secret: 'secret' })
+  expect(await refused()).toEqual([])
+  const visitor = visitorFromAnywhere(shop)
+  await comeBack(visitor, await leave(visitor, 'login'), 7)
+  expect(await shop.ctx.db.select().from(refusedTokens)).toEqual([])
+})
+
 test('a banned user does not get in this way', async () => {
   const { user } = await shop.customer()
   await bound(user.id, '103')
@@ -139,7 +166,7 @@ test('a banned user does not get in this way', async () => {
 test('who is unknown goes to the sign-up form, where only this browser can take the account along, once', async () => {
   const visitor = visitorFromAnywhere(shop)
   const location = await comeBack(visitor, await leave(visitor, 'login'), 104)
-  expect(location).toBe('/createAccount?discord_id=104&discord_name=Name+104')
+  expect(location).toBe('/createAccount?discord_id=104&discord_name=Name+104&username=Name104')
 
   const stranger = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, stranger, 'stranger@example.com', 'register')
@@ -157,6 +184,23 @@ test('who is unknown goes to the sign-up form, where only this browser can take 
   })
   const again = visitorFromAnywhere(shop)
   expect(await comeBack(again, await leave(again, 'login'), 104)).toBe('/product')
+})
+
+test('the sign-up is offered a user name like that of the chat account: one that it takes, and that is free', async () => {
+  const propose = (name: string) => proposeName(shop.ctx.db, name)
+  for (const [name, proposed] of [
+    ['walker.one', 'walkerone'],
+    ['Zoë Müller-Lüdenscheidt', 'ZoeMullerL'],
+    ['<b>"&x=1', 'bx10'],
+    ['王小明', null],
+    ['2026', null],
+    ['', null]
+  ] as const)
+    expect(await propose(name), name).toBe(proposed)
+  for (const username of ['WalkerOne', 'walkeron2', 'abcdefghij'])
+    await shop.customer({ username, email: `${username}@example.com` })
+  expect(await propose('walker.one')).toBe('walkeron3')
+  expect(await propose('abcdefghijklm')).toBe('abcdefgh2')
 })
 
 test('the proof for the sign-up lasts an hour', async () => {
@@ -258,7 +302,7 @@ test('a chat account that was bound does not log in after a reset by mail; a cha
   )
   const thief = shop.visitor()
   expect(await comeBack(thief, await leave(thief, 'login'), 110)).toBe(
-    '/createAccount?discord_id=110&discord_name=Name+110'
+    '/createAccount?discord_id=110&discord_name=Name+110&username=Name110'
   )
 
   const other = await shop.customer()
@@ -298,7 +342,7 @@ test('a chat account that a thief bound logs in to nothing after an administrato
     expect((await mend(user.id)).code, `mend ${n}`).toBe(2000)
     const thief = visitorFromAnywhere(shop)
     expect(await comeBack(thief, await leave(thief, 'login'), chat)).toBe(
-      `/createAccount?discord_id=${chat}&discord_name=Name+${chat}`
+      `/createAccount?discord_id=${chat}&discord_name=Name+${chat}&username=Name${chat}`
     )
     expect((await thief.get('/api/auth/login')).code).toBe(401)
     await vi.waitFor(() => {

@@ -1,12 +1,10 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { createDiscord, type Discord } from '../../integrations/discord/index.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import type { Config } from '../../infra/config.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { readSettings } from '../settings/index.ts'
+import { connectChat } from './chat-client.ts'
 import { bindDiscord } from './discord-binding.ts'
 import {
   consumeOauthState,
@@ -16,6 +14,7 @@ import {
   type OauthState
 } from './discord-states.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
+import { proposeName } from './propose-name.ts'
 import { users } from './tables.ts'
 
 type Mode = OauthState['mode']
@@ -32,7 +31,7 @@ export async function startDiscord(
   mode: Mode
 ): Promise<Result<{ url: string; browserToken: string }>> {
   const user = mode === 'bind' && by.kind === 'user' ? by : null
-  const { discord, redirectUri } = await connect(ctx, mode)
+  const { discord, redirectUri } = await connectTo(ctx, mode)
   return command(ctx, by, async unit => {
     const { state, browserToken } = await createOauthState(unit, { mode, userId: user?.id ?? null })
     const url = discord.authorizeUrl({ redirectUri, state })
@@ -59,6 +58,8 @@ export async function finishDiscordLogin(
     if (!user) {
       await storeDiscordProof(unit, state, account)
       const query = new URLSearchParams({ discord_id: account.id, discord_name: account.name })
+      const proposed = await proposeName(unit.tx, account.name)
+      if (proposed) query.set('username', proposed)
       return { location: `/createAccount?${query.toString()}` }
     }
     const opened = await openSession(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
@@ -104,8 +105,9 @@ async function finishOauth(
   if (!started) return { failed: '' }
   if (error === 'access_denied') return { failed: '&reason=refused' }
   if (error || !code) return { failed: '' }
-  const { discord, redirectUri } = await connect(ctx, mode)
+  const { discord, redirectUri, noteClient } = await connectTo(ctx, mode)
   const exchanged = await discord.exchangeCode({ code, redirectUri })
+  await noteClient(exchanged)
   const found = exchanged.ok ? await discord.currentUser(exchanged.value.accessToken) : exchanged
   if (!found.ok) {
     ctx.log.warn({ reason: found.reason, detail: found.message }, 'chat platform login failed')
@@ -116,15 +118,9 @@ async function finishOauth(
   return { account: { id: found.value.id, name: found.value.name }, state, userId: started.userId }
 }
 
-async function connect(ctx: AppContext, mode: Mode): Promise<{ discord: Discord; redirectUri: string }> {
-  const settings = await readSettings(ctx.db, ctx.secrets)
-  const discord = createDiscord({
-    clientId: settings.discord_client_id,
-    clientSecret: settings.discord_client_secret,
-    baseUrl: ctx.config.discordUrl
-  })
+/** The chat platform for one way of coming back from it. */
+async function connectTo(ctx: AppContext, mode: Mode) {
+  const { settings, ...client } = await connectChat(ctx)
   const own = mode === 'bind' ? settings.discord_bind_redirect_uri : settings.discord_redirect_uri
-  return { discord, redirectUri: own || defaultRedirect(ctx.config, mode) }
+  return { ...client, redirectUri: own || `${ctx.config.publicUrl}${PATHS[mode]}` }
 }
-
-const defaultRedirect = (config: Pick<Config, 'publicUrl'>, mode: Mode): string => `${config.publicUrl}${PATHS[mode]}`

@@ -99,6 +99,8 @@ test('one mail a minute from a client, whatever the address, even when asked at 
     )
   )
   expect(replies.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([429, 429, 429, 2000])
+  for (const { code, msg, data } of replies.filter(reply => reply.code === 429))
+    expect({ code, data }).toMatchObject({ code: 429, data: { retry_after: 60, errors: { email_code: msg } } })
   const elsewhere = shop.visitor({ ip: '2001:db8:1:3::1' })
   expect((await elsewhere.post(ASK, { email: 'burst9@example.com', type: 'register' })).code).toBe(2000)
 })
@@ -202,7 +204,8 @@ test('a forgotten password is set again by the code; every session ends; the pro
   const code = await mailedCode(shop, visitor, email, 'forgot')
   expect(await visitor.post(VERIFY, { email, ...wrongCode(code) })).toMatchObject({
     code: 400,
-    msg: 'The verification code is not correct or has expired'
+    msg: 'The verification code is not correct or has expired',
+    data: { errors: { email_code: 'The verification code is not correct or has expired' } }
   })
   const { data: proof } = await visitor.post<{ verify_id: string }>(VERIFY, { email, ...code })
   expect((await visitor.post(VERIFY, { email, ...code })).code).toBe(400)

@@ -6,6 +6,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { clearFailuresOf } from './attempts.ts'
@@ -27,11 +28,12 @@ export async function verifyForgotCode(
   form: z.output<typeof ForgotVerifyBody>
 ): Promise<Result<{ verify_id: string }>> {
   const code = { id: form.email_code_id, email: form.email, purpose: 'forgot' as const }
-  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return refuse('wrong_email_code')
+  const wrongCode = fieldRefusal('email_code', 'wrong_email_code')
+  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return wrongCode
   return command(ctx, by, async unit => {
     const verifyId = randomUUID()
     const proof = { verifyId, expiresAt: new Date(unit.now.getTime() + PROOF_LIFE) }
-    if (!(await consumeEmailCode(unit, code, proof))) return refuse('wrong_email_code')
+    if (!(await consumeEmailCode(unit, code, proof))) return wrongCode
     return ok({ verify_id: verifyId })
   })
 }

@@ -34,6 +34,7 @@ export { notifyAdmins, readOperators } from './notify-admins.ts'
 export type { AccountPorts } from './ports.ts'
 export { accountRetention } from './retention.ts'
 export { searchUsers } from './search-users.ts'
+export { findRefusedClient } from './chat-client.ts'
 export { testChat } from './test-chat.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 

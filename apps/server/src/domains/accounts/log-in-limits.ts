@@ -4,6 +4,7 @@ import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { beginAttempt, countFailures, deviceKey, nameKey } from './attempts.ts'
@@ -118,7 +119,7 @@ const isMissing = ({ id, answer }: Trying['captcha']): boolean => id === undefin
 type LoginRefusal = 'login_throttled' | 'captcha_required' | 'wrong_captcha'
 
 const refuseLogin = (reason: LoginRefusal): Refusal =>
-  refuse(reason, reason === 'login_throttled' ? {} : { data: { require_captcha: true } })
+  reason === 'login_throttled' ? refuse(reason) : fieldRefusal('captcha', reason, {}, { require_captcha: true })
 
 /** @param discard takes back what does not count: nothing was tried */
 async function refused(discard: () => Promise<void>, reason: LoginRefusal): Promise<Refusal> {
@@ -141,7 +142,7 @@ export async function tryCaptcha(
   const isRight = !isThrottled && (await consumeCaptcha(ctx, by, captcha.id, captcha.answer))
   if (isThrottled || isRight) await attempt.discard()
   if (isThrottled) return refuse('too_many')
-  return isRight ? null : refuse('wrong_captcha')
+  return isRight ? null : fieldRefusal('captcha', 'wrong_captcha')
 }
 
 const clientKey = (ip: string): string => `ip:${clientNetwork(ip)}`

@@ -111,14 +111,14 @@ test('three failures for an account bring the captcha, from wherever; a solved o
   expect(await visitor.post(LOGIN, right)).toMatchObject({
     code: 401,
     msg: 'Please enter the captcha code!',
-    data: { require_captcha: true }
+    data: { require_captcha: true, errors: { captcha: 'Please enter the captcha code!' } }
   })
   const solved = await solvedCaptcha(shop)
   const miss = await visitor.post(LOGIN, { ...right, ...solved, captcha: solved.captcha + 1 })
   expect(miss).toMatchObject({
     code: 400,
     msg: 'The captcha code is not correct',
-    data: { require_captcha: true }
+    data: { require_captcha: true, errors: { captcha: 'The captcha code is not correct' } }
   })
   expect((await visitor.post(LOGIN, { ...right, ...solved })).msg).toBe('The captcha code is not correct')
   expect(await visitor.post(LOGIN, { ...wrong, ...(await solvedCaptcha(shop)) })).toMatchObject({

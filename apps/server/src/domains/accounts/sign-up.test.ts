@@ -54,7 +54,8 @@ test('a code works once, and for its own address only', async () => {
   const visitor = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, visitor, 'once@example.com', 'register')
   const other = await visitor.post(SIGN_UP, signUpForm('Once', 'other@example.com', code))
-  expect(other).toMatchObject({ code: 400, msg: 'The verification code is not correct or has expired' })
+  const wrong = 'The verification code is not correct or has expired'
+  expect(other).toMatchObject({ code: 400, msg: wrong, data: { errors: { email_code: wrong } } })
   expect((await visitor.post(SIGN_UP, signUpForm('Once', 'once@example.com', code))).code).toBe(2000)
   expect((await visitor.post(SIGN_UP, signUpForm('Once2', 'once@example.com', code))).code).toBe(400)
 })
@@ -114,7 +115,8 @@ test('an invite code counts the invitation, once, and earns nothing before the f
     SIGN_UP,
     signUpForm('Guest1', 'guest@example.com', code, { invite_code: 'nonsense' })
   )
-  expect(unknown).toMatchObject({ code: 400, msg: 'This invite code does not exist' })
+  const said = 'This invite code does not exist'
+  expect(unknown).toMatchObject({ code: 400, msg: said, data: { errors: { invite_code: said } } })
   const form = signUpForm('Guest1', 'guest@example.com', code, { invite_code: invite.invite_code.toUpperCase() })
   expect((await visitor.post(SIGN_UP, form)).code).toBe(2000)
   expect(await inviter.get('/api/auth/login')).toMatchObject({ data: { invite_count: 1, level_points: 0 } })

@@ -1,9 +1,10 @@
-import { refusals, refuse, type SignUpBody } from '@netlet/contract'
+import type { SignUpBody } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { insertUser, USER_CONFLICTS } from './create-user.ts'
@@ -24,16 +25,16 @@ export async function signUp(
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<Result<LoggedIn>> {
   const code = { id: form.email_code_id, email: form.email, purpose: 'register' as const }
-  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return refuse('wrong_email_code')
+  const wrongCode = fieldRefusal('email_code', 'wrong_email_code')
+  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return wrongCode
   const passwordHash = await hashPassword(form.password)
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
     const { tx } = unit
-    if (!(await consumeEmailCode(unit, code))) return refuse('wrong_email_code')
+    if (!(await consumeEmailCode(unit, code))) return wrongCode
     const inviterId = form.invite_code ? await inviterOf(tx, form.invite_code) : null
-    if (form.invite_code && inviterId === null) return refuse('unknown_invite_code')
+    if (form.invite_code && inviterId === null) return fieldRefusal('invite_code', 'unknown_invite_code')
     const discord = form.discord_id ? await consumeDiscordProof(unit, form.discord_id, browser.oauthToken) : undefined
-    if (form.discord_id && !discord)
-      return refuse('discord_proof_missing', { data: { errors: { discord_id: refusals.discord_proof_missing[1] } } })
+    if (form.discord_id && !discord) return fieldRefusal('discord_id', 'discord_proof_missing')
     const { username, email } = form
     const userId = await insertUser(unit, {
       username,

@@ -1,17 +1,12 @@
 import type { SettingTestResult } from '@netlet/contract'
-import { createDiscord } from '../../integrations/discord/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { readSettings } from '../settings/index.ts'
+import { connectChat } from './chat-client.ts'
 
 /** Asks the chat platform whether it knows the saved client, and the bot where there is one. */
 export async function testChat(ctx: AppContext): Promise<SettingTestResult> {
-  const settings = await readSettings(ctx.db, ctx.secrets)
-  const discord = createDiscord({
-    clientId: settings.discord_client_id,
-    clientSecret: settings.discord_client_secret,
-    baseUrl: ctx.config.discordUrl
-  })
+  const { settings, discord, noteClient } = await connectChat(ctx)
   const client = await discord.checkClient()
+  await noteClient(client)
   if (!client.ok)
     return {
       ok: false,

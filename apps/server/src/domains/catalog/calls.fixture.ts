@@ -19,6 +19,8 @@ export type Catalogue = {
   ctx: AppContext
   /** Calls a route of the contract, with its own types. */
   call<R extends Route>(route: R, input?: CallInput<R>): Promise<TestReply<ReplyOf<R>>>
+  /** Goes past what replies are kept for. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -61,6 +63,7 @@ export async function openCatalogue(): Promise<Catalogue> {
         ? client.put<ReplyOf<R>>(url, body, headers)
         : client.post<ReplyOf<R>>(url, body, headers)
     },
+    forget: () => testShop.advance(31_000),
     close: () => testShop.close()
   }
 }

@@ -47,10 +47,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
 }
 
 /** The platform's product, for a command that adds it or more of its variants. */
-export async function fetchProduct(
-  ctx: Pick<AppContext, 'db' | 'secrets'>,
-  platformId: string
-): Promise<Result<ShopifyProduct>> {
+export async function fetchProduct(ctx: AppContext, platformId: string): Promise<Result<ShopifyProduct>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const source = await platform.data.product(platformId)

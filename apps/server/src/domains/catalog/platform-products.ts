@@ -15,7 +15,7 @@ import { wholeCents } from './whole-cents.ts'
  * words beside.
  */
 export async function listPlatformProducts(
-  ctx: Pick<AppContext, 'db' | 'secrets'>,
+  ctx: AppContext,
   search: string | undefined
 ): Promise<Result<PlatformProduct[]>> {
   const platform = await openPlatform(ctx)
@@ -32,10 +32,7 @@ export async function listPlatformProducts(
 }
 
 /** One of our products as the platform has it now. */
-export async function readPlatformProduct(
-  ctx: Pick<AppContext, 'db' | 'secrets'>,
-  id: number
-): Promise<Result<PlatformProduct>> {
+export async function readPlatformProduct(ctx: AppContext, id: number): Promise<Result<PlatformProduct>> {
   const [product] = await ctx.db
     .select({ platformId: products.platformId })
     .from(products)

@@ -1,4 +1,4 @@
-import type { AddressFamily, GroupStock, RuleStock, VariantInfo } from '@netlet/contract'
+import type { AddressFamily, GroupStock, RuleStock, Shortage, VariantInfo } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
@@ -6,7 +6,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { maxStep, quoteRules, quoteSelection, sellableRules } from '../inventory/index.ts'
 import { findVariant, type OptionChoice } from './find-variant.ts'
-import { priceSelection } from './price-selection.ts'
+import { priceSelection, type PricedSelection } from './price-selection.ts'
 
 /** Stock and price of every access rule on sale for a choice of options. */
 export async function quoteEachRule(
@@ -48,6 +48,22 @@ export async function quoteGroup(
     stock: quoted.reduce((most, quote) => Math.max(most, quote.stock), 0),
     rules: byRule
   })
+}
+
+/** Says of a selection that could not be had which of its rules are short, as of this moment. */
+export async function quoteShortage(
+  db: Executor,
+  { variant, rules, ruleNames }: Pick<PricedSelection, 'variant' | 'rules' | 'ruleNames'>,
+  quantity: number
+): Promise<Shortage> {
+  const { groupId, step, family } = variant
+  const [each, together] = await Promise.all([
+    quoteRules(db, { groupId, step, family }),
+    quoteSelection(db, { groupId, step, rules, family })
+  ])
+  const stock = new Map(each.map(quote => [quote.ruleId, quote.stock]))
+  const all = rules.map((id, at) => ({ acl_id: id, acl_name: ruleNames[at] ?? '', stock: stock.get(id) ?? 0 }))
+  return { stock: together, short: all.filter(rule => rule.stock < quantity) }
 }
 
 /** Stock and price of a variant with the selected rules, of this moment: an order looks again. */

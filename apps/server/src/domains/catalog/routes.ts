@@ -1,15 +1,17 @@
-import { routes, SUCCESS, type Resource, type Route } from '@netlet/contract'
+import { refuse, routes, SUCCESS, type Resource, type Route } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Actor } from '../../infra/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { answerList, columnsOf, paginate, type List, type ListInput } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
+import { listOfferedRules } from './list-rules.ts'
 import { collectionList, tagList } from './list-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
+import { readOccupancy, rangesSoldBy } from './occupancy.ts'
 import { quoteEachRule, quoteVariant } from './quote.ts'
-import { openReplyCache } from './reply-cache.ts'
+import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
 
 type ShopQuery = ListInput & { format: 'json' | 'csv' }
@@ -26,18 +28,28 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   const stock = openStockBoard({ quote: key => largestStock(db, key), now: ctx.now, log: ctx.log })
   // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
+  // What is counted over the whole inventory, and moves slowly.
+  const slow = openReplyCache({ ttl: 30_000, maxEntries: 500, maxBytes: 4 * 1024 * 1024, now: ctx.now })
+  const forget = () => {
+    replies.clear()
+    slow.clear()
+  }
   // What another process or a job changed. Without an event some may have been missed.
   const unsubscribe = ctx.changes.subscribe(event => {
     if (!event || event.changes.some(({ resource }) => resource === 'server_group')) stock.forget()
-    if (!event || event.changes.some(({ resource }) => SHOWN.has(resource))) replies.clear()
+    if (!event || event.changes.some(({ resource }) => SHOWN.has(resource))) forget()
   })
   app.addHook('onClose', async () => unsubscribe())
 
-  const sendShared = async (reply: FastifyReply, key: string, make: () => Promise<unknown>): Promise<typeof SENT> => {
-    const bytes = await replies.get(key, async () => ({ code: SUCCESS, data: await make(), msg: 'success' }))
-    reply.type('application/json; charset=utf-8').send(bytes)
-    return SENT
-  }
+  const sharing =
+    (from: ReplyCache) =>
+    async (reply: FastifyReply, key: string, make: () => Promise<unknown>): Promise<typeof SENT> => {
+      const bytes = await from.get(key, async () => ({ code: SUCCESS, data: await make(), msg: 'success' }))
+      reply.type('application/json; charset=utf-8').send(bytes)
+      return SENT
+    }
+  const sendShared = sharing(replies)
+  const sendSlow = sharing(slow)
 
   /** Administrators see what is there now; everyone else shares what the cache has. */
   const mountShopList = (route: Route, name: string, listFor: (viewer: Viewer) => List<never, { id: number }>) => {
@@ -70,8 +82,14 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     const { acl_selected: rules, ...options } = body.option_selected
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
+  mount(catalog.rules, async ({ reply }) => sendSlow(reply, 'rules', () => listOfferedRules(db)))
+  mount(catalog.occupancy, async ({ params, reply }) => {
+    const ranges = await rangesSoldBy(db, params.id)
+    if (!ranges) return refuse('not_found')
+    return sendSlow(reply, JSON.stringify(ranges), () => readOccupancy(db, ranges))
+  })
   // At once as well: whoever changed something sees it with the next call, before the feed has told.
-  adminRoutes(mount, ctx, { stock, changed: () => replies.clear() })
+  adminRoutes(mount, ctx, { stock, changed: forget })
 }
 
 /** The same for queries that mean the same, however they were written. */

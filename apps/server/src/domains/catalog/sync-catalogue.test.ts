@@ -30,6 +30,8 @@ beforeAll(async () => {
   app = await openCatalogue()
   dataDir = await newDataDir()
   sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  // Of silence and of limits on calls no test waits for the end.
+  app.ctx.platformLimits = { timeoutMs: 2000, sleep: async () => {} }
   await writeSettings(app.ctx, {
     shopify_shop_url: sandbox.url,
     shopify_app_key: secrets.accessToken,
@@ -231,16 +233,18 @@ test('taking the tags alone can be undone too, and an earlier sync then not', as
   await control(sandbox, 'PATCH', `/products/${plan.id}`, { tags: [...plan.tags], silent: true })
 })
 
-test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost'])(
+test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost', 'timeout', 'throttled', 'too_many'])(
   '%s: neither preview nor sync leaves anything',
   async kind => {
     await stock()
     const { version } = await preview()
     const before = await everything()
+    // A call that is limited goes again: all of its tries meet the fault.
+    const next = kind === 'throttled' || kind === 'too_many' ? 100 : 1
     for (const after of [0, 3]) {
-      await control(sandbox, 'POST', '/graphql/faults', { kind, after })
+      await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })
       expect((await app.call(catalog.previewSync, { as: admin })).status).toBe(503)
-      await control(sandbox, 'POST', '/graphql/faults', { kind, after })
+      await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })
       expect((await sync(version)).status).toBe(503)
     }
     expect(await everything()).toEqual(before)

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { chatEvents, pointRecords } from '../rewards/tables.ts'
+import { startChatBot } from './index.ts'
 import { chatBot, chatCursors } from './tables.ts'
 import { CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
 
@@ -110,8 +111,8 @@ test('what is written while no bot runs is counted afterwards, within a day, and
   expect(await recordsOf(id)).toBe(8)
 })
 
-test('one of many processes connects; when it is killed, another one takes over and counts what was written meanwhile', async () => {
-  const { name, id } = await newMember()
+/** The bot of one more process. */
+function botProcess() {
   const { config } = chat.shop.ctx
   const child = fork(fileURLToPath(new URL('./bot-process.fixture.ts', import.meta.url)), [], {
     env: {
@@ -124,7 +125,12 @@ test('one of many processes connects; when it is killed, another one takes over 
     },
     execArgv: []
   })
-  const ended = once(child, 'exit')
+  return { child, ended: once(child, 'exit') }
+}
+
+test('one of many processes connects; when it is killed, another one takes over and counts what was written meanwhile', async () => {
+  const { name, id } = await newMember()
+  const { child, ended } = botProcess()
   try {
     await chat.connected()
     await chat.write({ user: name })
@@ -144,6 +150,58 @@ test('one of many processes connects; when it is killed, another one takes over 
   } finally {
     child.kill('SIGKILL')
     await ended
+  }
+})
+
+test('a process that hangs loses the bot to another one, and what it wakes up to counts nothing twice', async () => {
+  const { name, id } = await newMember()
+  const { child, ended } = botProcess()
+  const holder = async () => (await chat.shop.ctx.db.select().from(chatBot))[0]?.holder
+  try {
+    await chat.connected()
+    await chat.write({ user: name })
+    await chat.earned(id, 1)
+    const first = await holder()
+    child.kill('SIGSTOP')
+    chat.start({ connectMs: 20_000 })
+    await expect.poll(holder, SOON).not.toBe(first)
+    await chat.write({ user: name, count: 3 })
+    await chat.earned(id, 4)
+    child.kill('SIGCONT')
+    // It gives its connection up, and leaves the bot to whoever has it.
+    await chat.connected()
+    await chat.write({ user: name, count: 2 })
+    await chat.earned(id, 6)
+    expect(await recordsOf(id)).toBe(6)
+    expect(await holder()).not.toBe(first)
+  } finally {
+    child.kill('SIGCONT')
+    child.kill('SIGKILL')
+    await ended
+  }
+})
+
+test('a process that cannot reach the database ends its connection before its lease is over', async () => {
+  let away = false
+  const { ctx } = chat.shop
+  const db = new Proxy(ctx.db, {
+    get(target, key, receiver) {
+      if (away) throw new Error('the database is away')
+      return Reflect.get(target, key, receiver) as unknown
+    }
+  })
+  const bot = startChatBot({ ...ctx, db }, { everyMs: 50, leaseMs: 3000, connectMs: 2500, backoff: () => 150 })
+  try {
+    await chat.connected()
+    away = true
+    const since = Date.now()
+    await chat.connected(0)
+    expect(Date.now() - since).toBeLessThan(3000)
+    away = false
+    await chat.connected()
+  } finally {
+    away = false
+    await bot.stop()
   }
 })
 
@@ -192,6 +250,7 @@ test('a gateway with a fault is told of in words, and ends neither the process n
   chat.start({ connectMs: 1000, backoff: () => 300 })
   const faults = [
     [{ next: { kind: 'half', count: 1000 } }, 'silent'],
+    [{ next: { kind: 'garbage', count: 1000 } }, 'silent'],
     [{ next: { kind: 'broken', count: 1000 } }, 'crashed'],
     [{ next: null, refuse_intents: true }, 'intents_refused']
   ] as const
@@ -214,23 +273,6 @@ test('a connection that keeps breaking is given up, and tried anew after a pause
   await vi.waitFor(async () => expect((await chat.status()).problem).toBe('silent'), SOON)
   await chat.call('POST', '/gateway', { next: null })
   await chat.earned(id, 2)
-})
-
-test('a history that cannot be read is asked for again before anything that follows it is counted', async () => {
-  const { name, id } = await newMember()
-  chat.start()
-  await chat.connected()
-  await chat.write({ user: name })
-  await chat.earned(id, 1)
-  await chat.stopBots()
-  await chat.write({ user: name, count: 2 })
-  await chat.call('POST', '/faults', { kind: 'error500', next: 1000, path: '/messages' })
-  chat.start()
-  await vi.waitFor(async () => expect((await chat.status()).problem).toBe('server_error'), SOON)
-  await chat.write({ user: name })
-  expect(await chat.coinsOf(id)).toBe(1)
-  await chat.call('POST', '/faults', { kind: 'none' })
-  await chat.earned(id, 4)
 })
 
 test('without a token there is no bot, and nothing is said of one', async () => {

@@ -18,6 +18,8 @@ const QUICK: Partial<ChatBotTimes> = {
   everyMs: 50,
   leaseMs: 1500,
   connectMs: 2500,
+  callMs: 1000,
+  registerMs: 100,
   goodMs: 60_000,
   backoff: () => 150
 }

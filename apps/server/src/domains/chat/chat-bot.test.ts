@@ -72,18 +72,80 @@ test('a stranger is told once how to connect the account, after a restart too', 
   expect(JSON.stringify(stored)).not.toContain('stranger')
 })
 
-test('a message to a stranger that the platform did not take is sent with the next one', async () => {
-  const replies = async () => (await chat.room()).filter(message => message.author.bot).length
+test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'forbidden'])(
+  'a message to a stranger that the platform did not take (%s) is sent with the next one, unless it was refused',
+  async kind => {
+    const user = `newcomer.${kind.toLowerCase()}`
+    const replies = async () => (await chat.room()).filter(message => message.author.bot).length
+    const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
+    const before = { replies: await replies(), told: await told() }
+    const isForGood = kind === 'forbidden'
+    await chat.call('POST', '/faults', { kind, next: 50, path: '/messages' })
+    await chat.write({ user })
+    await settled()
+    await expect.poll(told, SOON).toBe(before.told + (isForGood ? 1 : 0))
+    await chat.call('POST', '/faults', { kind: 'none' })
+    await chat.write({ user })
+    await settled()
+    await expect.poll(replies, SOON).toBe(before.replies + (isForGood ? 0 : 1))
+  }
+)
+
+test('a stranger to whom the platform lets nobody write is not tried again and again', async () => {
   const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
-  const before = { replies: await replies(), told: await told() }
-  await chat.call('POST', '/faults', { kind: 'error500', next: 50, path: '/messages' })
-  await chat.write({ user: 'newcomer' })
+  const before = await told()
+  await chat.call('POST', '/faults', { kind: 'forbidden', next: 50, path: '/messages' })
+  await chat.write({ user: 'unreachable' })
+  await expect.poll(told, SOON).toBe(before + 1)
   await settled()
-  await expect.poll(told, SOON).toBe(before.told)
   await chat.call('POST', '/faults', { kind: 'none' })
-  await chat.write({ user: 'newcomer' })
-  await expect.poll(replies, SOON).toBe(before.replies + 1)
+  const replies = async () => (await chat.room()).filter(message => message.author.bot).length
+  const answers = await replies()
+  await chat.write({ user: 'unreachable' })
+  await settled()
+  expect(await replies()).toBe(answers)
+  expect(await told()).toBe(before + 1)
 })
+
+test.each(['error500', 'throttled', 'html', 'half', 'forbidden'])(
+  '%s at the registration of the commands is shown, and tried again, while messages count',
+  async kind => {
+    await chat.stopBots()
+    await chat.call('POST', '/faults', { kind, next: 1000, path: '/commands' })
+    chat.start()
+    await chat.connected()
+    await expect.poll(async () => (await chat.status()).commands_problem, SOON).toEqual(expect.any(String))
+    const name = `during.${kind.toLowerCase()}`
+    const id = await chat.member(name)
+    await chat.write({ user: name })
+    await chat.earned(id, 3)
+    expect(await chat.status()).toMatchObject({ state: 'connected', problem: null })
+    // A limit says itself how long it lasts: that is not waited for here.
+    if (kind !== 'throttled') {
+      await chat.call('POST', '/faults', { kind: 'none' })
+      await expect.poll(async () => (await chat.status()).commands_problem, SOON).toBeNull()
+      expect(await chat.call('GET', '/commands')).toHaveLength(3)
+      return
+    }
+    await chat.call('POST', '/faults', { kind: 'none' })
+    await chat.stopBots()
+    chat.start()
+    await chat.connected()
+    await expect.poll(async () => (await chat.status()).commands_problem, SOON).toBeNull()
+  }
+)
+
+test.each(['error500', 'half', 'forbidden'])(
+  '%s at the answer of a command keeps neither the next one nor messages',
+  async kind => {
+    await expect.poll(async () => (await chat.call<unknown[]>('GET', '/commands')).length, SOON).toBe(3)
+    await chat.call('POST', '/faults', { kind, next: 2, path: '/callback' })
+    expect(await chat.ask('asker', 'bind')).toBeNull()
+    await chat.call('POST', '/faults', { kind: 'none' })
+    expect((await chat.ask('asker', 'bind'))?.link?.url).toContain('/dashboard/index/setting')
+    expect(await chat.status()).toMatchObject({ state: 'connected', problem: null })
+  }
+)
 
 test('/points, /proxies and /bind answer their caller alone, in the caller’s language', async () => {
   const { db } = chat.shop.ctx

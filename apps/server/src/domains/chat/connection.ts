@@ -2,7 +2,7 @@ import type { ChatBotProblem, Settings } from '@netlet/contract'
 import { LRUCache } from 'lru-cache'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
-import { openBot, type AskedCommand, type ChatMessage } from '../../integrations/discord/bot.ts'
+import { openBot, type AskedCommand, type CallFailure, type ChatMessage } from '../../integrations/discord/bot.ts'
 import { chatChannels, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
 import { answerCommand, refusalIn, settingsPage } from './answer-command.ts'
 import { countedChannels, countMessage, forgetTold, readCursor, setCursor } from './count-message.ts'
@@ -26,6 +26,8 @@ export type ConnectionEvents = {
   onLost(): void
   /** Called once, and last. */
   onFailed(problem: ChatBotProblem, detail: string, retryAfterMs: number): void
+  /** The commands are registered, or are not: why. */
+  onCommands(problem: string | null): void
   onUnreadable(channels: string[]): void
 }
 
@@ -36,7 +38,10 @@ export type ConnectionEvents = {
  */
 export function connectBot(
   ctx: AppContext,
-  { token, connectMs, settings: first }: { token: string; connectMs: number; settings: Settings },
+  {
+    settings: first,
+    ...start
+  }: { token: string; connectMs: number; callMs: number; registerMs: number; settings: Settings },
   events: ConnectionEvents
 ) {
   let settings = first
@@ -50,7 +55,7 @@ export function connectBot(
   const recent = new LRUCache<string, number>({ max: 5000, ttl: WINDOW_MS, noUpdateTTL: true })
 
   const bot = openBot(
-    { token, connectMs, baseUrl: ctx.config.discordUrl, commands: COMMANDS },
+    { ...start, baseUrl: ctx.config.discordUrl, commands: COMMANDS },
     {
       onSession() {
         caughtUp.clear()
@@ -59,6 +64,7 @@ export function connectBot(
       onReady: name => events.onConnected(name),
       onResumed: () => events.onConnected(),
       onLost: () => events.onLost(),
+      onCommands: problem => events.onCommands(problem),
       onMessage(message) {
         if (counts(message.channelId)) enqueue(message.channelId, () => count(message))
       },
@@ -78,11 +84,11 @@ export function connectBot(
 
   const isOver = () => over
 
-  function fail(problem: ChatBotProblem, detail: string): void {
+  function fail(problem: ChatBotProblem, detail: string, retryAfterMs = 0): void {
     if (over) return
     over = true
     void bot.close()
-    events.onFailed(problem, detail, 0)
+    events.onFailed(problem, detail, retryAfterMs)
   }
 
   /** Does work for a channel after all that was asked for before, and after its history. */
@@ -99,7 +105,7 @@ export function connectBot(
       await work().catch((error: unknown) => {
         ctx.log.error({ err: error, channel: channelId }, 'a chat message could not be counted')
         // What would fail each time is left out; everything else is tried again by the next connection.
-        if (error instanceof HistoryError) fail(error.problem, error.message)
+        if (error instanceof HistoryError) fail(error.problem, error.message, error.retryAfterMs)
         else if (isTemporaryFailure(error)) fail('crashed', 'Messages could not be counted.')
       })
     }
@@ -145,10 +151,11 @@ export function connectBot(
     if (!over) ctx.log.warn({ channel: channelId }, 'more chat messages were written than are counted afterwards')
   }
 
-  function lookedInVain(channelId: string, { status, message }: { status: number | null; message: string }): void {
+  function lookedInVain(channelId: string, failure: CallFailure): void {
+    const { status, message } = failure
     if (over) return
     // The channel is gone, or the bot was not let in: what is written there is not told to it either.
-    if (status !== 403 && status !== 404) throw new HistoryError(status, message)
+    if (status !== 403 && status !== 404) throw new HistoryError(failure)
     ctx.log.warn({ channel: channelId, detail: message }, 'the chat bot cannot read a channel of the settings')
     unreadable.add(channelId)
     events.onUnreadable([...unreadable])
@@ -205,10 +212,11 @@ export function connectBot(
 class HistoryError extends Error {
   override name = 'HistoryError'
   readonly problem: ChatBotProblem
-  constructor(status: number | null, message: string) {
+  readonly retryAfterMs: number
+  constructor({ problem, message, retryAfterMs }: CallFailure) {
     super(`The messages of a channel could not be read: ${message}`)
-    this.problem =
-      status === null ? 'bad_reply' : status === 429 ? 'rate_limited' : status >= 500 ? 'server_error' : 'bad_reply'
+    this.problem = problem
+    this.retryAfterMs = retryAfterMs
   }
 }
 

@@ -39,6 +39,7 @@ export function takeLease(
       failures: 0,
       retryAt: null,
       tokenHash: hash,
+      commandsProblem: null,
       unreadable: []
     })
     return { waitMs: 0 }
@@ -65,6 +66,15 @@ export const noteState = (
     await tx
       .update(chatBot)
       .set({ ...change, since: sql`clock_timestamp()`, ...(change.state === 'connected' ? connected : {}) })
+      .where(sql`${chatBot.holder} = ${holder}`)
+  })
+
+/** Notes why the bot's commands are not registered; null: they are. */
+export const noteCommands = (ctx: AppContext, holder: string, commandsProblem: string | null): Promise<void> =>
+  command(ctx, SYSTEM, async ({ tx }) => {
+    await tx
+      .update(chatBot)
+      .set({ commandsProblem })
       .where(sql`${chatBot.holder} = ${holder}`)
   })
 

@@ -5,7 +5,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { connectBot } from './connection.ts'
-import { noteFailure, noteState, noteUnreadable, releaseLease, takeLease } from './lease.ts'
+import { noteCommands, noteFailure, noteState, noteUnreadable, releaseLease, takeLease } from './lease.ts'
 
 /** All in milliseconds. */
 export type ChatBotTimes = {
@@ -15,6 +15,10 @@ export type ChatBotTimes = {
   leaseMs: number
   /** How long the platform may take to let the bot in. */
   connectMs: number
+  /** How long one call of the platform's API may take. It is made twice before it counts as failed. */
+  callMs: number
+  /** The pause after a registration of the commands that failed; it doubles with each. */
+  registerMs: number
   /** A connection that lasted so long was a good one: its end is the first failure, not one more. */
   goodMs: number
   backoff: (failures: number, problem: ChatBotProblem) => number
@@ -24,6 +28,8 @@ export const TIMES: ChatBotTimes = {
   everyMs: 5000,
   leaseMs: 20_000,
   connectMs: 45_000,
+  callMs: 10_000,
+  registerMs: 5000,
   goodMs: MINUTE,
   // What an operator has to mend is not mended by asking often; the platform counts how often a bot begins.
   backoff: (failures, problem) =>
@@ -75,13 +81,14 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
       void work.catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted'))
     const opened = connectBot(
       ctx,
-      { token, settings, connectMs: times.connectMs },
+      { token, settings, connectMs: times.connectMs, callMs: times.callMs, registerMs: times.registerMs },
       {
         onConnected(name) {
           connectedAt ??= performance.now()
           note(noteState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
         },
         onLost: () => note(noteState(ctx, holder, { state: 'connecting' })),
+        onCommands: problem => note(noteCommands(ctx, holder, problem)),
         onUnreadable: channels => note(noteUnreadable(ctx, holder, channels)),
         onFailed(problem, detail, atLeastMs) {
           const afresh = connectedAt !== null && performance.now() - connectedAt >= times.goodMs

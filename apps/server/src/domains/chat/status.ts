@@ -7,7 +7,15 @@ import { chatBot } from './tables.ts'
 
 /** How the chat bot is doing, as the process that runs it wrote down. */
 export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<ChatBotStatus> {
-  const nothing = { since: null, name: null, problem: null, detail: null, retry_at: null, unreadable_channels: [] }
+  const nothing = {
+    since: null,
+    name: null,
+    problem: null,
+    detail: null,
+    retry_at: null,
+    commands_problem: null,
+    unreadable_channels: []
+  }
   const { discord_bot_token: token } = await readSettings(ctx.db, ctx.secrets)
   if (token === '') return { state: 'off', ...nothing }
   const [row] = await ctx.db
@@ -18,6 +26,7 @@ export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Prom
       problem: chatBot.problem,
       detail: chatBot.detail,
       retryAt: chatBot.retryAt,
+      commandsProblem: chatBot.commandsProblem,
       unreadable: chatBot.unreadable,
       runs: sql<boolean>`coalesce(${chatBot.leaseUntil} > clock_timestamp(), false)`
     })
@@ -30,6 +39,7 @@ export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Prom
     problem: row.problem,
     detail: row.detail,
     retry_at: row.state === 'waiting' ? isoOrNull(row.retryAt) : null,
+    commands_problem: row.commandsProblem,
     unreadable_channels: row.unreadable
   }
 }

@@ -27,6 +27,8 @@ export const chatBot = pgTable(
     retryAt: instant(),
     /** Of which token all this is said, hashed. */
     tokenHash: bytes(),
+    /** Why its commands are not registered; null: they are, or nobody has tried yet. */
+    commandsProblem: text(),
     /** Channels of the settings that it cannot read. */
     unreadable: text()
       .array()

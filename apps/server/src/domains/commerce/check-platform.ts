@@ -1,4 +1,6 @@
 import type { AppContext } from '../../infra/context.ts'
+import type { ShopifyResult, ShopifyShop } from '../../integrations/shopify/index.ts'
+import { noteTaken } from '../notices/index.ts'
 import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
@@ -14,10 +16,12 @@ export const SCOPES = [
   'write_customers'
 ] as const
 
-/** Asks the platform who it is, and writes down what it says; a failure too. */
-export async function checkPlatform(ctx: AppContext): Promise<void> {
+/** Asks the platform who it is, and writes down what it says; a failure too. Undefined where the settings name none. */
+export async function checkPlatform(ctx: AppContext): Promise<ShopifyResult<ShopifyShop> | undefined> {
   const platform = await openPlatform(ctx)
-  if (!platform.ok) return
+  if (!platform.ok) return undefined
   const shop = await platform.data.shop()
-  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message, refused: shop.reason === 'unauthorized' })
+  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message })
+  if (shop.ok) await noteTaken(ctx, 'platform')
+  return shop
 }

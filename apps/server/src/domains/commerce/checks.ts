@@ -7,8 +7,8 @@ import { platformChecks } from './tables.ts'
 
 /** What is looked at from time to time, and what the last look found. */
 export type Checks = {
-  /** The platform as a whole; `refused`: it did not take the access token. */
-  shop: { name: string; currency: string; scopes: string[] } | { error: string; refused?: boolean }
+  /** The platform as a whole. */
+  shop: { name: string; currency: string; scopes: string[] } | { error: string }
   webhooks:
     | { wanted: string[]; present: string[]; foreign: string[]; blocked: boolean; restored: number }
     | { error: string }

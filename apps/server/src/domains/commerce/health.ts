@@ -1,6 +1,5 @@
 import type { Health } from '@netlet/contract'
 import { and, desc, eq, notLike } from 'drizzle-orm'
-import { shopBase } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -10,6 +9,7 @@ import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
 import { missedWebhooks } from './missed-webhooks.ts'
 import { platformEvents } from './tables.ts'
+import { accessOf } from './token.ts'
 import { waitingEvents } from './waiting-events.ts'
 
 type Platform = NonNullable<Health['platform']>
@@ -37,7 +37,7 @@ export async function platformHealth(
   const seenHooks = webhooks && 'wanted' in webhooks.result ? webhooks.result : null
   const wanted = seenHooks?.wanted ?? []
   return {
-    configured: shopBase(settings.shopify_shop_url) !== null && settings.shopify_app_key !== '',
+    configured: accessOf(settings) !== null,
     shop: {
       ...lookedAt(shop),
       name: seenShop?.name ?? null,

@@ -1,7 +1,7 @@
 /**
  * The link to the e-commerce platform: its connection, its webhooks, and the tags on its orders. It owns
- * `platform_events`, the inbox of webhooks, where an event is stored once and handled once, `webhook_addresses` and
- * `platform_checks`. What an event causes is done
+ * `platform_events`, the inbox of webhooks, where an event is stored once and handled once, `webhook_addresses`,
+ * `platform_checks` and `platform_tokens`. What an event causes is done
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
 export { checkPlatform } from './check-platform.ts'

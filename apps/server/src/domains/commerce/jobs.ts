@@ -5,12 +5,14 @@ import { handleEvent } from './handle-event.ts'
 import {
   applyProductEventQueue,
   registerWebhooksQueue,
+  renewTokenQueue,
   settlePaymentQueue,
   sweepEventsQueue,
   tagOrderQueue
 } from './queues.ts'
 import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
+import { renewToken } from './renew-token.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
@@ -36,6 +38,12 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     purpose: "Tags the platform's order: delivered, renewed, or failed with a note.",
     importance: 'background',
     run: tagOrder
+  }),
+  job(renewTokenQueue, {
+    purpose:
+      "Renews the access token that the platform gave for the app's key and secret, hours before it ends, and tries one that was refused again.",
+    cron: '*/5 * * * *',
+    run: renewToken
   }),
   job(registerWebhooksQueue, {
     purpose:

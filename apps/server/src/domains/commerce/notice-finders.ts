@@ -1,10 +1,38 @@
-import { iso } from '../../infra/clock.ts'
+import type { Settings } from '@netlet/contract'
+import { iso, MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { refusedMail } from '../mail/index.ts'
-import type { Found, NoticeFinder } from '../notices/index.ts'
+import { findRefusal, type Found, type NoticeFinder } from '../notices/index.ts'
+import { readSettings } from '../settings/index.ts'
 import { readCheck } from './checks.ts'
 import { missedWebhooks } from './missed-webhooks.ts'
+import { accessOf, credentialsOf, readToken, renewalOf } from './token.ts'
 import { countLateEvents, waitingEvents } from './waiting-events.ts'
+
+/** A renewal that fails is told once it has failed for so long, or the token is that near to its end. */
+const RENEWAL_FAILS = 15 * MINUTE
+
+/**
+ * A token that is about to end without a next one: asking for it fails, or nobody asks, since no worker runs that would. A
+ * single failure of the platform mends itself with hours left.
+ */
+async function findEndingToken(db: Executor, settings: Settings, now: Date): Promise<Found[]> {
+  const row = await readToken(db, settings)
+  if (!row) return []
+  const { obtainedAt, endsAt, failingSince, failure } = row
+  const lives = endsAt !== null && endsAt > now
+  const isLate = obtainedAt && endsAt ? lateOf({ obtainedAt, endsAt }) <= now : failure !== null
+  const lasts = failingSince !== null && now.getTime() - failingSince.getTime() >= RENEWAL_FAILS
+  if (!isLate && !lasts) return []
+  const params = { ends: endsAt ? iso(endsAt) : '–', message: failure?.message ?? '–' }
+  return [{ subject: 'platform_token', words: lives ? 'token_ending' : 'token_ended', params, since: failingSince }]
+}
+
+/** Half of the time between its renewal and its end has gone: three hours are left of a day. */
+const lateOf = (token: { obtainedAt: Date; endsAt: Date }): Date =>
+  new Date((renewalOf(token).getTime() + token.endsAt.getTime()) / 2)
+
+type FinderContext = Parameters<NoticeFinder['find']>[0]
 
 /** Figures in what the database says, such as those of a process, make it no other cause. */
 const causeOf = (reason: string | null): string => (reason ?? 'unknown').replace(/\d+/g, '#')
@@ -36,13 +64,15 @@ export const commerceFinders: NoticeFinder[] = [
   }
 ]
 
-/** Tokens that the shop platform and the mail service refuse. */
-export async function findRefusedTokens(db: Executor): Promise<Found[]> {
+/** Tokens that the shop platform and the mail service refuse, and the platform's that ends without a next one. */
+export async function findRefusedTokens({ db, secrets, now }: FinderContext): Promise<Found[]> {
+  const settings = await readSettings(db, secrets)
+  const access = accessOf(settings)
   const found: Found[] = []
-  const check = await readCheck(db, 'shop')
-  if (check && 'error' in check.result && check.result.refused) {
-    const params = { service: 'E-commerce platform', message: check.result.error }
-    found.push({ subject: 'platform', words: 'token', params, since: check.at })
+  if (access) found.push(...(await findRefusal(db, 'platform', credentialsOf(settings))))
+  if (access === 'grant') {
+    const refusals = await findRefusal(db, 'platform_key', credentialsOf(settings))
+    found.push(...refusals, ...(refusals.length === 0 ? await findEndingToken(db, settings, now()) : []))
   }
   const mail = await refusedMail(db)
   if (mail) {

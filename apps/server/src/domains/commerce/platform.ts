@@ -1,18 +1,20 @@
 import { refuse, type Refusal } from '@netlet/contract'
-import { createShopify, shopBase, type Shopify, type ShopifyFailure } from '../../integrations/shopify/index.ts'
+import { createShopify, type Shopify, type ShopifyFailure } from '../../integrations/shopify/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
+import { accessOf, openTokens } from './token.ts'
 
 /** The e-commerce platform as the saved settings name it; 'platform_not_configured' where they do not. */
-export async function openPlatform(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<Result<Shopify>> {
+export async function openPlatform(ctx: AppContext): Promise<Result<Shopify>> {
   const settings = await readSettings(ctx.db, ctx.secrets)
-  if (!shopBase(settings.shopify_shop_url) || settings.shopify_app_key === '') return refuse('platform_not_configured')
+  if (accessOf(settings) === null) return refuse('platform_not_configured')
   return ok(
     createShopify({
       shopUrl: settings.shopify_shop_url,
-      accessToken: settings.shopify_app_key,
-      apiSecret: settings.shopify_api_secret
+      accessToken: openTokens(ctx, settings),
+      apiSecret: settings.shopify_api_secret,
+      ...ctx.platformLimits
     })
   )
 }

@@ -18,4 +18,6 @@ export const sweepEventsQueue = queue<object>('sweep-platform-events', { retryLi
 
 export const tagOrderQueue = queue<{ platformOrderId: string; tags: string[]; note?: string }>('tag-platform-order')
 
+export const renewTokenQueue = queue<object>('renew-platform-token', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
 export const registerWebhooksQueue = queue<object>('register-webhooks')

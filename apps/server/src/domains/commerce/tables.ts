@@ -12,7 +12,8 @@ import {
   text
 } from 'drizzle-orm/pg-core'
 import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
-import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
+import type { ShopifyFailure } from '../../integrations/shopify/index.ts'
+import { bytes, createdAt, instant, oneOf } from '../../infra/db/columns.ts'
 
 /** Is an event about money? Each that is about no product is. @param topic the column of it */
 export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
@@ -91,3 +92,26 @@ export const platformChecks = pgTable('platform_checks', {
   at: instant().notNull(),
   result: jsonb().$type<unknown>().notNull()
 })
+
+/** Access tokens that the platform gave for the app's key and secret, and how asking for the next one goes: see token.ts. */
+export const platformTokens = pgTable(
+  'platform_tokens',
+  {
+    /** SHA-256 of shop, key and secret: with others, it is another token. */
+    credentials: bytes().primaryKey(),
+    /** Sealed. Null: none was given yet. */
+    token: bytes(),
+    obtainedAt: instant(),
+    endsAt: instant(),
+    /** Since when each try has failed, what the last one failed with, and when the next one is due. */
+    failingSince: instant(),
+    failure: jsonb().$type<ShopifyFailure>(),
+    retryAt: instant()
+  },
+  t => [
+    check(
+      'platform_tokens_whole',
+      sql`(${t.token} is null) = (${t.endsAt} is null) and (${t.token} is null) = (${t.obtainedAt} is null)`
+    )
+  ]
+)

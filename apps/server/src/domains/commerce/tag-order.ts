@@ -19,10 +19,7 @@ const [FAILED, DELIVERED] = ['delivery_fail', 'delivered']
  * job comes late, since the platform was away.
  * @throws where another try may help
  */
-export async function tagOrder(
-  ctx: Pick<AppContext, 'db' | 'secrets' | 'log'>,
-  { platformOrderId, tags, note }: OrderTags
-): Promise<void> {
+export async function tagOrder(ctx: AppContext, { platformOrderId, tags, note }: OrderTags): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) throw new Error('The platform is not configured')
   const tagged = await setTags(platform.data, { platformOrderId, tags, note })

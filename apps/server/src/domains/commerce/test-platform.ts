@@ -1,32 +1,37 @@
 import type { SettingTestResult } from '@netlet/contract'
 import { and, desc, gt, notLike } from 'drizzle-orm'
-import { iso } from '../../infra/clock.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings, savedAt } from '../settings/index.ts'
-import { SCOPES } from './check-platform.ts'
-import { noteCheck, readCheck } from './checks.ts'
+import { SCOPES, checkPlatform } from './check-platform.ts'
+import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
 import { allows } from './health.ts'
-import { openPlatform } from './platform.ts'
 import { platformEvents } from './tables.ts'
+import { accessOf, readToken } from './token.ts'
 
 const notConfigured: SettingTestResult = { ok: false, outcome: 'not_configured', params: {}, detail: null }
 
-/** Asks the platform who it is: whether the token is right, may do what the shop needs, and the currency is the same. */
+/**
+ * Asks the platform who it is: whether the token is right, may do what the shop needs, and the currency is the
+ * same; and says which way the shop is let in.
+ */
 export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> {
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) return notConfigured
-  const shop = await platform.data.shop()
-  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message })
+  const shop = await checkPlatform(ctx)
+  if (!shop) return notConfigured
   if (!shop.ok) return { ok: false, outcome: 'failed', params: {}, detail: shop.message }
   const { name, currency, scopes } = shop.value
   const missing = SCOPES.filter(scope => !allows(scopes, scope))
   if (missing.length > 0)
     return { ok: false, outcome: 'platform_scopes', params: { name, scopes: missing.join(', ') }, detail: null }
-  const { shop_currency: expected } = await readSettings(ctx.db, ctx.secrets)
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  const { shop_currency: expected } = settings
   if (currency !== expected)
     return { ok: false, outcome: 'platform_currency', params: { name, currency, expected }, detail: null }
-  return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }
+  if (accessOf(settings) === 'token')
+    return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }
+  const until = isoOrNull((await readToken(ctx.db, settings))?.endsAt ?? null) ?? '–'
+  return { ok: true, outcome: 'platform_granted', params: { name, currency, until }, detail: null }
 }
 
 /**

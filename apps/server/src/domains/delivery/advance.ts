@@ -5,6 +5,7 @@ import { notifyAdmins } from '../accounts/index.ts'
 import { agentProgress, removeDesiredUsers, setDesiredUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import {
+  failTask,
   finishTask,
   lockOrders,
   markDelivered,
@@ -63,23 +64,25 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     sumOf(held, holding => holding.live),
     order.quantity
   )
-  const refusal = concerned.find(agent => agent.refusal !== null)?.refusal ?? null
+  const refuser = concerned.find(agent => agent.refusal !== null)
+  const refusal = refuser?.refusal ?? null
   const waits = concerned.some(isAwaited)
   const lost = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
   // What is to be given back works for now, but does not stand for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
-  const isNews = await recordProgress(unit, order, { deliveryNum: working, failure })
+  const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refuser?.server })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (waits || refusal) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // Trying the same again would be refused again, so the task ends now.
-    if (refusal) await finishRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } })
+    if (refusal) await failRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } }, live)
     return givenBack(held, agents)
   }
   if (live < order.quantity) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // A new password is on what works; other addresses, or all of them, there are none.
-    await finishRunningTask(unit, order, order.task === 'reset' ? null : { code: 'out_of_stock' })
+    if (order.task === 'reset') await finishRunningTask(unit, order)
+    else await failRunningTask(unit, order, { code: 'out_of_stock' }, live)
     return givenBack(held, agents)
   }
 
@@ -94,7 +97,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     await markDelivered(unit, order)
     unit.jobs.send(deliveredQueue, { orderId: order.id })
   }
-  if (!later.some(agent => concerns(agent, kept) && isAwaited(agent))) await finishRunningTask(unit, order, null)
+  if (!later.some(agent => concerns(agent, kept) && isAwaited(agent))) await finishRunningTask(unit, order)
   return givenBack(
     left.map(holding => ({ ...holding, live: 0, pending: 0 })),
     later
@@ -183,7 +186,13 @@ async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[])
 }
 
 /** Ends the task that the agents were working on; one whose work has not been done yet is not touched. */
-async function finishRunningTask(unit: Unit, order: OrderRow, failure: FailedTask | null): Promise<void> {
-  if (!order.taskId || order.task === 'check' || taskStateOf(order) !== 'running') return
-  await finishTask(unit, order.id, order.taskId, failure)
+async function finishRunningTask(unit: Unit, order: OrderRow): Promise<void> {
+  if (order.taskId && isAwaitedTask(order)) await finishTask(unit, order.id, order.taskId)
 }
+
+/** @param live how many of the addresses that the order keeps work: of a change none, where its customer got nothing of it */
+async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, live: number): Promise<void> {
+  if (isAwaitedTask(order)) await failTask(unit, order, failure, { changed: order.task !== 'change' || live > 0 })
+}
+
+const isAwaitedTask = (order: OrderRow): boolean => order.task !== 'check' && taskStateOf(order) === 'running'

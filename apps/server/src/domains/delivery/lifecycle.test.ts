@@ -65,20 +65,23 @@ async function whileAgentWaits(work: () => Promise<void>): Promise<void> {
 
 test("another customer's order does not exist, and some actions are the administrator's", async () => {
   const stranger = await stack.customer(shop.url, 'stranger1')
-  const calls: ['get' | 'post', string][] = [
+  const calls: ['get' | 'post' | 'put', string, unknown?][] = [
     ['get', path('get_proxy_detail')],
     ['get', path('check_proxy')],
     ['get', path('export_proxies')],
     ['get', path('copy_proxies')],
     ['post', path('reset_proxy_password')],
+    ['post', path('reset_proxy')],
+    ['put', path('label'), { label: 'mine' }],
+    ['get', path('receipts')],
     ['post', path('order-renew-checkout')],
     ['get', `/api/orders/checkout?order_id=${order.order_id}`]
   ]
-  for (const [method, url] of calls) expect(await stranger[method](url), url).toMatchObject({ status: 404, code: 404 })
+  for (const [method, url, body] of calls)
+    expect(await stranger[method](url, body as never), url).toMatchObject({ status: 404, code: 404 })
   expect(await ordersOf(stranger)).toEqual([])
   expect((await stranger.get<{ total: number }>(`/api/orders/order_list/?username=buyer1`)).data.total).toBe(0)
   const others: ['get' | 'post' | 'delete', string, unknown?][] = [
-    ['post', path('reset_proxy')],
     ['post', path('devery_order')],
     ['post', path('update_proxy_expired_at'), { expired_at: Date.now() + DAY }],
     ['get', path('timeline')],

@@ -1,12 +1,12 @@
 import { Proxy, refuse } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { csvOf, paginate, type ListInput } from '../../infra/list/index.ts'
+import { csvOf, paginate } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { servers } from '../fleet/tables.ts'
 import { findOrder } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { proxyList } from './list-proxies.ts'
+import { proxyList, type ProxyQuery } from './list-proxies.ts'
 import { proxies } from './tables.ts'
 
 type Scope = {
@@ -17,7 +17,7 @@ type Scope = {
 }
 
 /** A page of an order's live proxies with the order itself. */
-export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope, query: ListInput<'id'>) {
+export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
   const page = await paginate(db, proxyList(orderId), query)
@@ -27,7 +27,7 @@ export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope,
 }
 
 /** The same proxies as CSV, all that match. */
-export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, query: ListInput<'id'>) {
+export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
   return csvOf(db, proxyList(orderId), query, { columns: Object.keys(Proxy.shape), now })

@@ -219,6 +219,23 @@ test('what an agent refuses ends the task with its words, and the next change ta
     failParams: { message: 'no such range' }
   })
   expect((await adminNotices(stack)).at(-1)).toContain('no such range')
+  // The history keeps the agent's words, once: looking again is no news.
+  await command(ctx, SYSTEM, unit => advance(unit, [order.id]))
+  const told = async () => {
+    const events = await db.select().from(orderEvents).where(eq(orderEvents.orderId, order.id)).orderBy(orderEvents.id)
+    return events.filter(({ kind }) => kind.startsWith('delivery_'))
+  }
+  expect((await told()).filter(({ kind }) => kind === 'delivery_refused')).toMatchObject([
+    {
+      detail: {
+        code: 'agent_refused',
+        message: 'no such range',
+        server: expect.stringMatching(/./) as string,
+        working: order.quantity,
+        of: order.quantity
+      }
+    }
+  ])
   expect((await request(order.id, 'change')).ok).toBe(true)
   await settleDown([])
   expect(await row()).toMatchObject({
@@ -228,6 +245,7 @@ test('what an agent refuses ends the task with its words, and the next change ta
     failCode: null,
     failParams: null
   })
+  expect((await told()).at(-1)).toMatchObject({ kind: 'delivery_resumed', detail: { of: order.quantity } })
   const { rows } = await db.execute(
     sql`select count(*) as held from leases where order_id = ${order.id} and state <> 'released'`
   )

@@ -6,14 +6,17 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, markReplaced, reserveOther } from '../inventory/index.ts'
+import { activate, markReplaced, reserveOther, reserveUnknown } from '../inventory/index.ts'
 import {
+  addDays,
   beginTask,
+  failTask,
   finishTask,
   isOver,
   lockOrder,
   markOtherAddresses,
   queueTask,
+  quotaRefusal,
   recordTaskDone,
   setCredentials,
   taskStateOf,
@@ -64,7 +67,11 @@ export async function requestTaskIn(
   const held = task === 'deliver' ? await mayDeliver(unit, order) : null
   if (held) return held
   if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
-  const taskId = await queueTask(unit, order, task)
+  // An operator's, also one who views the shop as this customer, is no one of the customer's quota.
+  const counted = userId !== null && !actsAsAdmin(unit.by)
+  const spent = counted ? await quotaRefusal(unit.tx, order, task) : null
+  if (spent) return spent
+  const taskId = await queueTask(unit, order, task, { counted })
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
   enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })
   return ok({ task_id: taskId, status: 'queued' as const })
@@ -104,7 +111,7 @@ export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJo
     if (taskStateOf(order) === 'queued') {
       await beginTask(unit, order)
       const failure = await work(unit, order, ctx, ports)
-      if (failure) await finishTask(unit, orderId, taskId, failure)
+      if (failure) await failTask(unit, order, failure, { changed: false })
     }
     // The agents may have nothing to do for it: then it ends here.
     await advance(unit, [orderId])
@@ -132,7 +139,7 @@ export async function checkSlice(
   })
   await command(ctx, SYSTEM, async unit => {
     if (left) enqueueTask(unit, 'check', job)
-    else await finishTask(unit, orderId, taskId, null)
+    else await finishTask(unit, orderId, taskId)
   })
 }
 
@@ -155,7 +162,11 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
   // Addresses that still work and were replaced: an earlier change was refused by an agent halfway. It is taken up where
   // it stands.
   if (!held.some(holding => holding.replaced && !isRetired(holding))) {
-    const lease = await reserveOther(tx, reservationOf(order))
+    const wanted = reservationOf(order)
+    // A customer who may change often gets nothing back that it has just given away.
+    const lease = order.taskCounted
+      ? await reserveUnknown(tx, wanted, addDays(unit.now, -order.proxyTime))
+      : await reserveOther(tx, wanted)
     if (!lease.ok) return { code: 'out_of_stock' }
     await markReplaced(
       tx,

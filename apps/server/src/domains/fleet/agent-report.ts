@@ -82,6 +82,7 @@ export function reportOf(info: AgentInfo, before: Stored | null, now: Date, cloc
       users: num_of_users ?? null,
       problems: problemsOf(health, clock),
       hands_over: handsOverToOurs(programIn(info)),
+      ...(health.certificates ? { certificates: health.certificates } : {}),
       connections: load?.connections ?? null,
       rate: counted && elapsed > 0 ? { up: perSecond(counted.up), down: perSecond(counted.down) } : null,
       hours: load

@@ -12,6 +12,12 @@ export function certificateOf(pem: string): Server['certificate'] {
   }
 }
 
+/** When the first of all certificates in a PEM ends, ISO 8601; null where none can be read. */
+export function firstEndOf(pem: string): string | null {
+  const ends = [...pem.matchAll(CERTIFICATE)].flatMap(([block]) => certificateOf(block)?.ends_at ?? [])
+  return ends.toSorted()[0] ?? null
+}
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
 
 /** Is it certificates in PEM, each of which can be read, and nothing else at all: no key, whatever is written around it? */

@@ -1,5 +1,5 @@
 import type { EgressMode } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -133,16 +133,22 @@ export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> 
 
 /** How far the agents are with an order's user, server by server. */
 export async function agentProgress(db: Executor, orderId: number) {
-  return db
-    .select({
-      serverId: agentUsers.serverId,
-      wanted: agentUsers.wanted,
-      prefixes: agentUsers.prefixes,
-      inStep: sql<boolean>`${agentUsers.generation} = ${agentUsers.appliedGeneration}`,
-      refusal: agentUsers.refusal
-    })
-    .from(agentUsers)
-    .where(eq(agentUsers.orderId, orderId))
+  return (
+    db
+      .select({
+        serverId: agentUsers.serverId,
+        server: servers.name,
+        wanted: agentUsers.wanted,
+        prefixes: agentUsers.prefixes,
+        inStep: sql<boolean>`${agentUsers.generation} = ${agentUsers.appliedGeneration}`,
+        refusal: agentUsers.refusal
+      })
+      .from(agentUsers)
+      .innerJoin(servers, eq(servers.id, agentUsers.serverId))
+      .where(eq(agentUsers.orderId, orderId))
+      // Of two that refuse, the same one's words are shown each time.
+      .orderBy(asc(agentUsers.serverId))
+  )
 }
 
 /**

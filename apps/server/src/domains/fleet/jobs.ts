@@ -15,6 +15,7 @@ import {
   proveDueQueue,
   proveQueue,
   provisionQueue,
+  publicCertificateQueue,
   repairAllQueue,
   repairQueue,
   serverTrafficQueue,
@@ -23,6 +24,7 @@ import {
   upgradesQueue
 } from './queues.ts'
 import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
+import { lookAtPublicCertificate } from './public-certificate.ts'
 import { repairAll, repairInTurn } from './repair.ts'
 import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
 import { renewOrderLimits } from './traffic/quotas.ts'
@@ -64,6 +66,12 @@ export const fleetJobs = ({
     purpose: 'Asks every agent whether it is there; tells the administrators of one that stays away.',
     cron: '* * * * *',
     run: checkServers
+  }),
+  job(publicCertificateQueue, {
+    purpose: 'Looks which certificate visitors of the shop are shown, and when it ends.',
+    cron: '23 * * * *',
+    importance: 'background',
+    run: lookAtPublicCertificate
   }),
   job(repairAllQueue, {
     purpose: 'Asks for the repair of every server.',

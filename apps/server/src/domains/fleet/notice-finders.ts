@@ -1,13 +1,13 @@
 import { agentProblems, refuse, sentenceOf } from '@netlet/contract'
-import { and, asc, desc, eq, gte, isNotNull, isNull, ne, sql } from 'drizzle-orm'
-import { DAY, iso, MINUTE } from '../../infra/clock.ts'
+import { and, asc, desc, eq, gte, isNotNull, isNull, sql } from 'drizzle-orm'
+import { iso, MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { MOST_FOUND, type Found, type NoticeFinder } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { countOpenAlarms } from './alarms.ts'
-import { certificateOf } from './certificate.ts'
 import { ALARM_AFTER, isServedOrder } from './health.ts'
 import { isTroubled, troubleSentence } from './list-servers.ts'
+import { findCertificates } from './find-certificates.ts'
 import { isOpenProof } from './proofs/alarm.ts'
 import { accessProofs, agentUsers, serverReports, servers, upgrades } from './tables.ts'
 
@@ -24,7 +24,7 @@ export const fleetFinders: NoticeFinder[] = [
       return findTrouble(db, new Date(now.getTime() - minutes * MINUTE))
     }
   },
-  { cause: 'certificate', every: 10, find: ({ db }, { now, threshold }) => findCertificates(db, now, threshold) },
+  { cause: 'certificate', every: 10, find: (ctx, { now, threshold }) => findCertificates(ctx, now, threshold) },
   { cause: 'proofs', every: 1, find: ({ db }) => findProofs(db) },
   {
     cause: 'upgrade',
@@ -112,26 +112,6 @@ async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
     const problems = report?.problems ?? []
     return problems.length > 0 ? told('problems', problems.map(problem => texts[problem] ?? problem).join('; ')) : []
   })
-}
-
-/** Certificates that agents have to show, and that end soon; one that has ended is urgent, since nothing reaches the agent. */
-async function findCertificates(db: Executor, now: Date, days: number): Promise<Found[]> {
-  const rows = await db
-    .select({ id: servers.id, name: servers.name, ip: servers.ip, pem: servers.agentCertificate })
-    .from(servers)
-    .where(and(present, ne(servers.status, 'given_up'), isNotNull(servers.agentCertificate)))
-  return rows
-    .flatMap(({ id, name, ip, pem }) => {
-      const ends = certificateOf(pem ?? '')?.ends_at
-      return ends !== undefined && Date.parse(ends) < now.getTime() + days * DAY ? [{ id, name, ip, ends }] : []
-    })
-    .toSorted((a, b) => a.ends.localeCompare(b.ends))
-    .map(({ id, name, ip, ends }) => ({
-      subject: String(id),
-      words: 'certificate',
-      params: { server: name, ip, ends },
-      ...(Date.parse(ends) <= now.getTime() + DAY ? { severity: 'critical' } : {})
-    }))
 }
 
 /** So many servers are named. */

@@ -8,6 +8,8 @@ export const convergeQueue = queue<{ serverId: number }>('converge-server', {
   deleteAfterSeconds: 3600
 })
 
+export const publicCertificateQueue = queue<object>('look-at-certificate', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
 /**
  * The same for servers whose agents did not answer, or not as agents do. One that fails sends its next job itself, after a
  * pause; the sweep brings back what a killed process left behind.

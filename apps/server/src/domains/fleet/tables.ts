@@ -440,3 +440,16 @@ export const accessProofs = pgTable(
     check('access_proofs_password', sql`${t.password} is null or ${t.state} in ('waiting', 'failed')`)
   ]
 )
+
+/** The certificate that PUBLIC_URL showed at the last look: one row, see public-certificate.ts. */
+export const publicCertificate = pgTable(
+  'public_certificate',
+  {
+    one: boolean().primaryKey().default(true),
+    /** Of which address it is. */
+    url: text().notNull(),
+    endsAt: instant().notNull(),
+    seenAt: instant().notNull()
+  },
+  t => [check('public_certificate_one', sql`${t.one}`)]
+)

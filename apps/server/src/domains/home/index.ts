@@ -20,6 +20,8 @@ import { readSetup } from './setup.ts'
 import { sharedRead } from './shared-read.ts'
 import { readStockMap } from './stock-map.ts'
 
+export { readDeliveries }
+
 /** Milliseconds: however many consoles are open, each panel is read once in this time. */
 const BRIEF = 1000
 /** What is counted by group and rule, or over many rows. It may be this old, whatever changes meanwhile. */

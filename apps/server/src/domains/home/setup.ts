@@ -9,7 +9,7 @@ import { mailIsSetUp } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
 
 /** Which steps are done that a new shop needs before it can sell, in the order in which one can do them. */
-export async function readSetup(ctx: Pick<AppContext, 'db' | 'secrets' | 'config'>) {
+export async function readSetup(ctx: AppContext) {
   const { db, secrets, config } = ctx
   const settings = await readSettings(db, secrets)
   const { rows } = await db.execute<Record<Exclude<SetupStep, 'platform' | 'mail'>, boolean>>(sql`

@@ -32,6 +32,7 @@ export {
   reserve,
   reserveOther,
   reservePart,
+  reserveUnknown,
   splitLease,
   splitByRanges
 } from './leasing.ts'
@@ -56,4 +57,5 @@ export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './ownership.ts'
 export { createRule, deleteRule, liveRules, updateRule } from './rules.ts'
 export { familyOf } from './ranges.ts'
-export { maxStep, quoteRanges, quoteRules, quoteSelection } from './stock.ts'
+export { pictureOf } from './picture.ts'
+export { addressesToLease, maxStep, quoteRanges, quoteRules, quoteSelection } from './stock.ts'

@@ -39,6 +39,40 @@ export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserve
 }
 
 /**
+ * `reserveOther`, but nothing that the order gave back at or after `since`: where there is nothing else it is out of stock, and
+ * nothing has changed.
+ */
+export async function reserveUnknown(tx: Transaction, wanted: Reservation, since: Date): Promise<Reserved> {
+  const { orderId } = wanted
+  try {
+    return await tx.transaction(async attempt => {
+      const made = await reserveOther(attempt, wanted)
+      if (made.ok && (await gaveBack(attempt, { orderId, leaseId: made.leaseId, since }))) throw new KnownAddresses()
+      return made
+    })
+  } catch (error) {
+    if (error instanceof KnownAddresses) return { ok: false, reason: 'out_of_stock' }
+    throw error
+  }
+}
+
+/** Carries a reservation out of its savepoint, which nothing but an exception undoes. */
+class KnownAddresses extends Error {}
+
+/** Are some addresses of a lease among those that its order gave back since? */
+async function gaveBack(
+  db: Executor,
+  { orderId, leaseId, since }: { orderId: number; leaseId: number; since: Date }
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    select 1 from ${leases} l join ${leaseBlocks} b on b.lease_id = l.id and b.released_at >= ${since.toISOString()}
+    join ${leaseBlocks} n on n.lease_id = ${leaseId} and n.chunk_id = b.chunk_id
+      and n.start < b.start + b.length and b.start < n.start + n.length
+    where l.order_id = ${orderId} limit 1`)
+  return rows.length > 0
+}
+
+/**
  * Reserves as many of the wanted blocks as there are. Where others are faster it may get fewer: ask again later.
  * @returns the lease and how many addresses it has; null where there is no block
  * @throws RangeError as `reserve`

@@ -96,3 +96,29 @@ export async function maxStep(db: Executor, groupId: number, family: OrderFamily
   const size = rows[0]?.size ?? 0
   return steps.findLast(step => step <= size) ?? 0
 }
+
+/**
+ * Addresses of these groups that are free under at least one rule on sale, each once however many groups it is in: IPv4
+ * addresses, and IPv6 /64s. A range counts what the rule with most of it has.
+ */
+export async function addressesToLease(db: Executor, groupIds: number[]): Promise<{ ipv4: number; ipv6: number }> {
+  if (groupIds.length === 0) return { ipv4: 0, ipv6: 0 }
+  const { rows } = await db.execute<{ family: 4 | 6; free: number }>(sql`
+    with ours as (
+      select distinct c.id, c.size, c.excluded_rules, family(c.base) as family
+      from inventory.sellers s join chunks c on c.server_id = s.server_id
+      where s.group_id = any(${bigIdList(groupIds)}) and not c.base <<= any(s.refused_ranges)
+    ), sold as materialized (
+      select id, inventory.intersecting(array[id]) as taken_by from acl_rules where deleted_at is null and valid
+    ), best as (
+      select c.id, c.family, max(c.size - bit_count(u.bits)) as free
+      from ours c join sold r on not r.id = any(c.excluded_rules)
+      cross join lateral (
+        select bit_or(bits) as bits from rule_usage where chunk_id = c.id and rule_id = any(r.taken_by)
+      ) u
+      group by c.id, c.family
+    )
+    select family, sum(free)::float8 as free from best group by family`)
+  const free = (family: 4 | 6) => rows.find(row => row.family === family)?.free ?? 0
+  return { ipv4: free(4), ipv6: free(6) }
+}

@@ -95,3 +95,28 @@ test('a mail that the service refused for a day has failed, and can be sent agai
   await sendMail(shop.ctx, order, 'second')
   expect(await logged(order.to)).toMatchObject({ state: 'sent' })
 })
+
+test('429 with Retry-After: the mail leaves no sooner than the service says, and then at once', async () => {
+  const order = mailTo('busy@example.com')
+  shop.outbox.fail(429, 1, {}, { 'retry-after': '90' })
+  await sendMail(shop.ctx, order, 'first')
+  expect(await logged(order.to)).toMatchObject({ state: 'waiting', error_code: 'throttled' })
+  const [next] = await waiting(order.to)
+  // The queue goes by the machine's clock.
+  expect((next ?? 0) - Date.now()).toBeGreaterThan(80_000)
+  expect((next ?? 0) - Date.now()).toBeLessThan(91_000)
+  // Another job has it then, within the time in which the first one's claim would count.
+  shop.advance(90_000)
+  await sendMail(shop.ctx, order, 'second')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+  expect(copies(order.to)).toBe(1)
+})
+
+test('a page that something in between answers with 200 loses no mail', async () => {
+  const order = mailTo('page@example.com')
+  shop.outbox.fail(200, 1, '<html>Sign in to the network</html>')
+  await expect(sendMail(shop.ctx, order, 'first')).rejects.toThrow('in place of SendGrid')
+  expect(await logged(order.to)).toMatchObject({ state: 'waiting' })
+  await sendMail(shop.ctx, order, 'first')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+})

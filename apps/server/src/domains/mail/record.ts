@@ -112,3 +112,24 @@ export async function recordUncertain(
     .returning({ tries: mails.uncertainTries })
   return (mail && UNCERTAIN_PAUSES[mail.tries - 1]) ?? null
 }
+
+/**
+ * Notes that the service asked to be asked later; whichever job comes then may take the mail at once.
+ * @returns false where nobody is to get it any more
+ */
+export async function recordPutOff(
+  { tx }: Unit,
+  { id, to }: { id: number; to: string },
+  failure: MailFailure
+): Promise<boolean> {
+  const put = await tx
+    .update(mails)
+    .set({
+      claimedAt: new Date(0),
+      error: unlessForgotten(sql`${failure.sentence}::text`),
+      errorCode: failure.code
+    })
+    .where(and(eq(mails.id, id), eq(mails.to, to), eq(mails.state, 'waiting')))
+    .returning({ id: mails.id })
+  return put.length > 0
+}

@@ -10,7 +10,7 @@ import { readSettings } from '../settings/index.ts'
 import { blockAddresses, blockOf } from './blocked-addresses.ts'
 import { readChoices } from './choices.ts'
 import { optionalKind, unsubscribeHeaders } from './footer.ts'
-import { claimMail, FORGOTTEN, recordMail, recordUncertain, type MailFailure } from './record.ts'
+import { claimMail, FORGOTTEN, recordMail, recordPutOff, recordUncertain, type MailFailure } from './record.ts'
 import type { MailOrder } from './mail-order.ts'
 import { renderOrder, type RenderedOrder } from './render-order.ts'
 import type { MailTemplate } from './templates/define.ts'
@@ -63,8 +63,9 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
   if (sent.uncertain && (await sendLater(ctx, { id, to: named }, order, failure))) return
-  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   const isOld = ctx.now().getTime() - createdAt.getTime() > TRY_FOR
+  if (sent.retryAfterMs && !isOld) return putOff(ctx, { id, to: named }, { order, failure, waitMs: sent.retryAfterMs })
+  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   const final = sent.uncertain || sent.reason === 'rejected' || isOld
   await recordMail(ctx, id, {
     state: final ? 'failed' : 'waiting',
@@ -100,6 +101,23 @@ function sendLater(
     if (startIn !== null) unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startIn })
     return startIn !== null
   })
+}
+
+/** However long a service asks us to stay away. */
+const MOST_AWAY = HOUR
+
+/** The service asks us to come again later: no sooner, and all the same to it whether this was the third time or the first. */
+async function putOff(
+  ctx: AppContext,
+  mail: { id: number; to: string },
+  { order, failure, waitMs }: { order: MailOrder; failure: MailFailure; waitMs: number }
+): Promise<void> {
+  const startIn = Math.min(waitMs, MOST_AWAY)
+  await command(ctx, SYSTEM, async unit => {
+    if (!(await recordPutOff(unit, mail, failure))) return
+    unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startIn })
+  })
+  ctx.log.info({ mail: order.key, template: order.template, seconds: startIn / 1000 }, 'mail put off by the service')
 }
 
 const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }

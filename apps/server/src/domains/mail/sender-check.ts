@@ -5,8 +5,10 @@ import { readSettings } from '../settings/index.ts'
 import { senderOf } from './send-mail.ts'
 
 /** What each service's own documents tell its customers to publish. */
-const SERVICES: Record<Settings['email_method'], { include: string | null; selectors: readonly string[] }> = {
-  sendgrid: { include: 'sendgrid.net', selectors: ['s1', 's2', 'smtpapi'] },
+type Service = { include: string | null; selectors: readonly string[]; delegate?: string }
+const SERVICES: Record<Settings['email_method'], Service> = {
+  // With its automated security the keys' names lead to it, and the return path is a name below the domain that does.
+  sendgrid: { include: 'sendgrid.net', selectors: ['s1', 's2', 'smtpapi'], delegate: 'sendgrid.net' },
   mailgun: { include: 'mailgun.org', selectors: ['smtp', 'mta', 'k1', 'krs', 'pic', 'mailo', 'mx', 'email'] },
   // Whoever runs the server knows: the usual names are tried.
   smtp: { include: null, selectors: ['default', 'mail', 'dkim', 'selector1', 'selector2', 'google', 'k1', 's1'] }
@@ -15,11 +17,12 @@ const SERVICES: Record<Settings['email_method'], { include: string | null; selec
 /** Do others accept mail of the domain that the saved settings send from? */
 export async function checkSender({ db, secrets, config }: AppContext): Promise<SenderCheck> {
   const settings = await readSettings(db, secrets)
-  const { include, selectors } = SERVICES[settings.email_method]
+  const { include, selectors, delegate = null } = SERVICES[settings.email_method]
   const domain = parseFrom(senderOf(settings, config)).email.split('@')[1]?.toLowerCase() ?? ''
   const own = settings.email_dkim_selector
   const found = await checkSenderDomain(domain, {
     include,
+    delegate,
     selectors: own === '' ? selectors : [own],
     servers: config.dnsServers
   })

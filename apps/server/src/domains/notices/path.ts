@@ -17,7 +17,7 @@ const PATHS: Record<NoticeCause, (subject: string) => string> = {
   upgrade: () => `${index}/servers`,
   dead_letter: queue => `${index}/tasks?tab=dead&queue=${encodeURIComponent(queue)}`,
   mails: () => `${index}/mails?state=failed`,
-  certificate: id => `${index}/servers?open=${firstOf(id)}`,
+  certificate: subject => (subject === 'public' ? `${index}/health` : `${index}/servers?open=${firstOf(subject)}`),
   token: subject =>
     /^\d+$/.test(subject)
       ? `${index}/servers?open=${subject}`
@@ -30,6 +30,13 @@ const PATHS: Record<NoticeCause, (subject: string) => string> = {
 }
 
 const firstOf = (subject: string): string => /^\d+/.exec(subject)?.[0] ?? ''
-const TABS: Readonly<Record<string, string>> = { platform: 'shopify', mail: 'email', chat: 'discord' }
+const TABS: Readonly<Record<string, string>> = {
+  platform: 'shopify',
+  platform_key: 'shopify',
+  platform_token: 'shopify',
+  mail: 'email',
+  chat: 'discord',
+  chat_client: 'discord'
+}
 
 export const pathOf = ({ cause, subject }: { cause: NoticeCause; subject: string }): string => PATHS[cause](subject)

@@ -144,6 +144,35 @@ test.for([
   expect((await boss.get<{ data: object[] }>('/api/settings/notices/?state=failed')).data.data).toEqual([])
 })
 
+test.for([
+  ['500', { failure: 'status', status: 500 }],
+  ['429', { failure: 'status', status: 429 }],
+  ['502 in HTML', { failure: 'status', status: 502 }],
+  ['half a body', { failure: 'cut_off' }],
+  ['silence', { failure: 'timeout' }]
+] as const)('a generic webhook that answers with %s is asked again, with the same id', async ([what, expected]) => {
+  await world.channel()
+  world.receiver.state.answer = reply => {
+    if (what === '500') reply.writeHead(500).end('no')
+    else if (what === '429') reply.writeHead(429).end()
+    else if (what === '502 in HTML') reply.writeHead(502, { 'content-type': 'text/html' }).end('<html>')
+    else if (what === 'half a body') {
+      reply.writeHead(200, { 'content-length': '100' })
+      reply.write('{"ok":')
+      setTimeout(() => reply.destroy(), 20)
+    }
+    // Silence: the connection stays, and nothing comes.
+  }
+  await open()
+  await world.sendDue()
+  expect(await last()).toMatchObject({ state: 'waiting', tries: 1, ...expected })
+  world.receiver.state.answer = reply => void reply.writeHead(204).end()
+  world.pass(MINUTE)
+  await world.sendDue()
+  expect(await last()).toMatchObject({ state: 'sent', tries: 2 })
+  expect(new Set(world.receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+})
+
 test('a webhook that was deleted is given up at once, and a channel that is off gets nothing', async () => {
   const { id } = await world.channel()
   world.receiver.state.answer = reply => void reply.writeHead(404).end('{"message":"Unknown Webhook"}')

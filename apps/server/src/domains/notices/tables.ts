@@ -174,3 +174,13 @@ export const noticeSends = pgTable(
 
 export type NoticeRow = typeof notices.$inferSelect
 export type ChannelRow = typeof noticeChannels.$inferSelect
+
+/** Which credentials other services refused last: one row a service, see refused-tokens.ts. */
+export const refusedTokens = pgTable('refused_tokens', {
+  /** As the subject of the cause `token` names it. */
+  service: text().primaryKey(),
+  /** SHA-256 of what was refused: nothing is known of another one. */
+  token: bytes().notNull(),
+  message: text().notNull(),
+  since: instant().notNull()
+})

@@ -14,6 +14,7 @@ import {
   endGrace,
   expireOrder,
   failOrder,
+  failTask,
   finishTask,
   lockOrder,
   markDelivered,
@@ -85,7 +86,7 @@ test('each change of an order is published for its customer', async () => {
     (unit, order) => queueTask(unit, order, 'reset'),
     beginTask,
     (unit, order) => setCredentials(unit, order, 'another'),
-    (unit, order) => finishTask(unit, order.id, order.taskId ?? '', null),
+    (unit, order) => finishTask(unit, order.id, order.taskId ?? ''),
     (unit, order) => renewOrder(unit, order, payment),
     (unit, order) => expireOrder(unit, order, unit.now),
     reviveOrder,
@@ -165,7 +166,7 @@ test('the history says why a task failed, in the form of a failed delivery', asy
   const id = await newOrder()
   await change(id, (unit, order) => queueTask(unit, order, 'change'))
   const failure = { code: 'agent_refused', params: { message: 'no such prefix' } } as const
-  await change(id, (unit, order) => finishTask(unit, order.id, order.taskId ?? '', failure))
+  await change(id, (unit, order) => failTask(unit, order, failure, { changed: true }))
   const [last] = await shop.ctx.db.select().from(orderEvents).where(eq(orderEvents.kind, 'task_failed'))
   expect(last).toMatchObject({ orderId: id, detail: { code: 'agent_refused', message: 'no such prefix' } })
   expect(last?.detail).not.toHaveProperty('params')
@@ -176,10 +177,10 @@ test('a task cannot be given while there is one, nor begin twice, nor end for an
   await change(id, (unit, order) => queueTask(unit, order, 'change'))
   const { taskId } = await rowOf(id)
   await expect(change(id, (unit, order) => queueTask(unit, order, 'reset'))).rejects.toThrow('has a task already')
-  await change(id, (unit, order) => finishTask(unit, order.id, 'an earlier task', null))
+  await change(id, (unit, order) => finishTask(unit, order.id, 'an earlier task'))
   expect(await rowOf(id)).toMatchObject({ task: 'change', taskId, taskBegunAt: null })
   await change(id, beginTask)
   await expect(change(id, beginTask)).rejects.toThrow('cannot begin')
-  await change(id, (unit, order) => finishTask(unit, order.id, taskId ?? '', { code: 'out_of_stock' }))
+  await change(id, (unit, order) => failTask(unit, order, { code: 'out_of_stock' }, { changed: false }))
   expect(await rowOf(id)).toMatchObject({ task: null, taskBegunAt: null, taskErrorCode: 'out_of_stock' })
 })

@@ -4,7 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../fleet/index.ts'
 import { addDays } from './renew.ts'
 import { tellOfOrder } from './tell-webhooks.ts'
-import { transition, updateOrder, type OrderRow } from './transition.ts'
+import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 
@@ -28,6 +28,7 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
     'pay',
     {
       payAmount: amount,
+      lastAmount: amount,
       paidAt: unit.now,
       proxyTime: days,
       platformOrderId,
@@ -50,16 +51,38 @@ export async function startDelivering(unit: Unit, order: OrderRow): Promise<Orde
   return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
 }
 
-/** How many addresses work by now, and what keeps the others from working. @returns whether the failure is another one */
+/**
+ * How many addresses work by now, and what keeps the others from working. What is news of it goes into the history: a try
+ * that ends as the last one did adds nothing.
+ * @param server that said so, where the failure does not name it
+ * @returns whether the failure is another one
+ */
 export async function recordProgress(
   unit: Unit,
   order: OrderRow,
-  { deliveryNum, failure }: { deliveryNum: number; failure: Failure | null }
+  { deliveryNum, failure, server }: { deliveryNum: number; failure: Failure | null; server?: string | undefined }
 ): Promise<boolean> {
   const columns = failureColumns(failure)
   const differs = columns.failCode !== order.failCode || !sameParams(columns.failParams ?? {}, order.failParams ?? {})
   if (differs || deliveryNum !== order.deliveryNum) await updateOrder(unit, order.id, { deliveryNum, ...columns })
+  if (differs) await noteDelivery(unit, order, { deliveryNum, failure, server })
   return differs
+}
+
+/** A try of the delivery with the agent's words, and how many of how many addresses work. Only operators read it. */
+function noteDelivery(
+  unit: Unit,
+  order: OrderRow,
+  { deliveryNum, failure, server }: { deliveryNum: number; failure: Failure | null; server?: string | undefined }
+): Promise<void> {
+  const kind =
+    failure === null ? 'delivery_resumed' : failure.code === 'agent_refused' ? 'delivery_refused' : 'delivery_waits'
+  return note(unit, order.id, kind, {
+    ...(failure && { code: failure.code, ...failure.params }),
+    ...(server !== undefined && { server }),
+    working: deliveryNum,
+    of: order.quantity
+  })
 }
 
 export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>

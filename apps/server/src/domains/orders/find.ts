@@ -1,4 +1,4 @@
-import { and, asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, ilike, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { isInet } from '../../infra/db/inet.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
@@ -6,7 +6,7 @@ import { idsByText, type Match } from '../../infra/list/index.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections } from '../catalog/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
-import { orderProductNames, orders } from './tables.ts'
+import { listed, orderProductNames, orders } from './tables.ts'
 
 /** The few rows of small tables, or orders themselves, that a text means. */
 export type Found = { anyOf: NonNullable<Match['anyOf']>; capped?: boolean }
@@ -26,24 +26,33 @@ const nothing: Found = { anyOf: [] }
 
 /**
  * What a text of the search field means. An id, the platform's number, an address or an e-mail is looked up as one;
- * anything else is part of a product's or a user's name, or of an order's id.
+ * anything else is part of a product's or a user's name, or of an order's id. A customer's own labels are looked through beside.
  */
 export async function findByText(
   db: Executor,
   text: string,
   { userId, now, ordersPaidBy }: FindPorts & { userId: number | null; now: Date }
 ): Promise<Found> {
-  if (isInet(text)) return ordersAt(db, text, now)
-  const exact = await exactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
-  if (exact) return exact
-  if (/^#\d+$/.test(text)) return nothing
-  const parts = await Promise.all([
-    findProducts(db, text),
-    idsContaining(db, text),
-    userId === null ? findUsers(db, text) : nothing
+  const exact = isInet(text)
+    ? await ordersAt(db, text, now)
+    : await exactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
+  // What a customer calls an order may look like an id, or like an address.
+  const labelled = userId === null ? nothing : await idsLabelled(db, text, userId)
+  if (exact || /^#\d+$/.test(text)) return union([exact ?? nothing, labelled])
+  return union([
+    labelled,
+    ...(await Promise.all([
+      findProducts(db, text),
+      idsContaining(db, text),
+      userId === null ? findUsers(db, text) : nothing
+    ]))
   ])
-  return { anyOf: parts.flatMap(part => part.anyOf), capped: parts.some(part => part.capped) }
 }
+
+const union = (parts: Found[]): Found => ({
+  anyOf: parts.flatMap(part => part.anyOf),
+  capped: parts.some(part => part.capped)
+})
 
 /** An order by its public id, or by a part of it; also by the platform's number. */
 export async function findByOrderId(
@@ -112,6 +121,20 @@ export async function exactly(
   // What is somebody else's must not hide what is the customer's own.
   const among = userId === null || ids.length === 0 ? ids : await ownedBy(db, userId, ids)
   return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
+}
+
+/** A customer's orders by a part of its own label. */
+async function idsLabelled(db: Executor, text: string, userId: number): Promise<Found> {
+  const rows = await db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(
+      and(eq(orders.userId, userId), listed(orders), isNotNull(orders.label), ilike(orders.label, containing(text)))
+    )
+    .orderBy(desc(orders.id))
+    .limit(MOST_IDS + 1)
+  const among = rows.slice(0, MOST_IDS).map(({ id }) => id)
+  return { anyOf: [{ column: orders.id, among }], capped: rows.length > MOST_IDS }
 }
 
 async function ownedBy(db: Executor, userId: number, ids: number[]): Promise<number[]> {

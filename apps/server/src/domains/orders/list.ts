@@ -10,6 +10,7 @@ import { holdsAddresses, ruleNames } from '../inventory/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
 import { presentOrder, type Viewer } from './present.ts'
+import { readQuotas } from './quotas.ts'
 import { expiry, listed, orders, served, undelivered } from './tables.ts'
 
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
@@ -79,11 +80,12 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
       ])
     },
     async load(db, shown) {
-      const [rows, names] = await Promise.all([
+      const [rows, names, quotas] = await Promise.all([
         selectOrders(db, viewerOf(userId)).where(among(orders.id, shown)),
-        ruleNames(db)
+        ruleNames(db),
+        readQuotas(db)
       ])
-      return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId) }))
+      return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId), quotas }))
     },
     async total(db, { limit: _l, offset: _o, sort_by: _by, sort_order: _order, after: _after, ...filters }) {
       const isAll = userId === null && ids === undefined && Object.values(filters).every(value => value === undefined)
@@ -149,12 +151,13 @@ const selectOrders = (db: Executor, viewer: Viewer) =>
 
 /** One order, if it is the user's own (null: anyone's). */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
-  const [rows, names] = await Promise.all([
+  const [rows, names, quotas] = await Promise.all([
     selectOrders(db, viewerOf(userId)).where(
       and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
     ),
-    ruleNames(db)
+    ruleNames(db),
+    readQuotas(db)
   ])
   const [row] = rows
-  return row ? ok(presentOrder(row, names, { now, viewer: viewerOf(userId) })) : refuse('not_found')
+  return row ? ok(presentOrder(row, names, { now, viewer: viewerOf(userId), quotas })) : refuse('not_found')
 }

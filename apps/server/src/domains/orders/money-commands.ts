@@ -36,10 +36,20 @@ export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promi
  * addresses are reserved; after that it times out, and a payment counts as a late one does.
  */
 export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
-  const noPayment = { payAmount: null, paidAt: null, platformOrderId: null, platformOrderNumber: null }
+  const noPayment = {
+    payAmount: null,
+    lastAmount: null,
+    paidAt: null,
+    platformOrderId: null,
+    platformOrderNumber: null
+  }
   const changes = { ...NO_TASK, ...noPayment, failCode: null, failParams: null, refundedAmount: '0.00' }
   return transition(unit, order, 'await_payment', changes, detailOf(back))
 }
+
+/** `lastAmount`: what the payment brought that the running term stands on then; null: as it was. */
+type LastAmount = { lastAmount: string | null }
+const lastColumn = ({ lastAmount }: LastAmount) => (lastAmount === null ? {} : { lastAmount })
 
 type Renewal = {
   /** What the renewal had given. */
@@ -69,12 +79,18 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
 }
 
 /** A renewal was given back: see `termWithout`. @returns the days that were taken off */
-export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack, renewal: Renewal): Promise<number> {
+export async function takeBackTerm(
+  unit: Unit,
+  order: OrderRow,
+  back: GivenBack,
+  renewal: Renewal & LastAmount
+): Promise<number> {
   const { taken, ...left } = termWithout(order, renewal, unit.now)
   if (taken > 0) await changeOrderLimits(unit, order.id, { limits: order.limits, terms: -1, quantity: order.quantity })
   const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
+    ...lastColumn(renewal),
     ...left,
     ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
@@ -108,13 +124,19 @@ export async function restoreOrder(
   await transition(unit, order, accepted ? 'restore' : 'fail', changes, detailOf(back))
 }
 
-/** The money of a renewal came back. @param days of its term where that was taken off, to be added again; else null */
-export async function restoreTerm(unit: Unit, order: OrderRow, back: GivenBack, days: number | null): Promise<void> {
+/** The money of a renewal came back. `days`: of its term where that was taken off, to be added again; else null. */
+export async function restoreTerm(
+  unit: Unit,
+  order: OrderRow,
+  back: GivenBack,
+  { days, ...last }: { days: number | null } & LastAmount
+): Promise<void> {
   const expiredAt = days !== null && order.expiredAt ? addDays(order.expiredAt, days) : null
   if (days !== null)
     await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
   await updateOrder(unit, order.id, {
     refundedAmount: takeRefund(back.amount),
+    ...lastColumn(last),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
     ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
@@ -144,6 +166,7 @@ export async function replacePayment(unit: Unit, order: OrderRow, payment: Payme
   const { amount: payAmount, platformOrderId, platformOrderNumber, days } = payment
   const changed = await updateOrder(unit, order.id, {
     payAmount,
+    lastAmount: payAmount,
     platformOrderId,
     platformOrderNumber,
     proxyTime: days

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { endOf, pauseOf, unservedTime } from './ended-time.ts'
 import { orders } from './tables.ts'
+import { NOTHING_USED } from './task-states.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** Its addresses come from another server group from now on. */
@@ -55,7 +56,8 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
     reminderSentAt: null,
     lastReminderSentAt: null,
     failCode: null,
-    failParams: null
+    failParams: null,
+    ...NOTHING_USED
   }
   return transition(unit, order, 'reopen', { ...term, ...anew }, pauseOf(unit, order))
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, or } from 'drizzle-orm'
 import { toCents } from '@netlet/contract'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -44,12 +44,14 @@ function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }: 
   return !isRefunded
 }
 
-/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it, and clients have addresses. */
+/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it, its own words may name anybody, and clients have addresses. */
 export async function forgetBuyer(unit: Unit, userId: number): Promise<void> {
   await unit.tx
     .update(orders)
-    .set({ checkoutUrl: null })
-    .where(and(eq(orders.userId, userId), isNotNull(orders.checkoutUrl)))
+    .set({ checkoutUrl: null, label: null, note: null })
+    .where(
+      and(eq(orders.userId, userId), or(isNotNull(orders.checkoutUrl), isNotNull(orders.label), isNotNull(orders.note)))
+    )
   const own = await unit.tx.select({ id: orders.id }).from(orders).where(eq(orders.userId, userId))
   await forgetAccess(
     unit,
@@ -87,6 +89,8 @@ export async function* exportOrders(db: Executor, userId: number): AsyncGenerato
       order_id: order.publicId,
       product: order.productName,
       variant: order.variantName,
+      label: order.label,
+      note: order.note,
       quantity: order.quantity,
       amount: order.amount,
       pay_amount: order.payAmount,

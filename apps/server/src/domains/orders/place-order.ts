@@ -6,7 +6,7 @@ import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { priceSelection, type OptionChoice } from '../catalog/index.ts'
+import { priceSelection, quoteShortage, type OptionChoice } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -52,7 +52,7 @@ export async function placeOrder(
   if (!platform.ok) return platform
   const { variant, rules, basePrice, aclPrice, amount, lines } = priced.data
 
-  return command(ctx, caller, async unit => {
+  const placed = await command<Result<Placed>>(ctx, caller, async unit => {
     const { tx, now } = unit
     const settings = await readSettings(tx, ctx.secrets)
     const discountCode = await discountCodeFor(tx, caller.id)
@@ -135,6 +135,14 @@ export async function placeOrder(
     })
     if (!lease.ok) return refuse(lease.reason)
     return ok(reply)
+  })
+  if (placed.ok || placed.reason !== 'out_of_stock') return placed
+  // After the transaction, whose locks other buyers wait for.
+  const shortage = await quoteShortage(ctx.db, priced.data, placing.quantity)
+  const names = shortage.short.map(rule => rule.acl_name).join(', ')
+  return refuse('out_of_stock', {
+    params: { rules: names || 'the combination', stock: shortage.stock },
+    data: shortage
   })
 }
 

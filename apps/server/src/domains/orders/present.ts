@@ -10,6 +10,7 @@ import {
 } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
+import { quotaLeft, type Quotas } from './quotas.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -32,7 +33,7 @@ export type Viewer = 'customer' | 'admin'
 export function presentOrder(
   { order, username, email, renewalDays, taskWaits, holdsAddresses }: OrderWithPeople,
   ruleNames: ReadonlyMap<number, string>,
-  { now, viewer }: { now: Date; viewer: Viewer }
+  { now, viewer, quotas }: { now: Date; viewer: Viewer; quotas: Quotas }
 ): Order {
   const open = order.state === 'placed' && order.reservedUntil > now
   const failure = order.failCode && sayFailure(ORDER_FAILURES, order.failCode, order.failParams, viewer)
@@ -50,9 +51,12 @@ export function presentOrder(
     product_id: order.productId,
     product_name: order.productName,
     variant_name: order.variantName,
+    label: order.label,
+    note: order.note,
     product_quantity: order.quantity,
     amount: order.amount,
     pay_amount: order.payAmount,
+    last_amount: order.lastAmount ?? order.amount,
     refunded_amount: order.refundedAmount,
     pay_status: order.paidAt ? 1 : 0,
     // The clock decides, not the job that will soon follow it.
@@ -66,6 +70,8 @@ export function presentOrder(
     can_reopen: viewer === 'admin' && canReopen(order, now),
     holds_addresses: holdsAddresses,
     reset_time: isoOrNull(order.resetTime),
+    changes_left: quotaLeft(order, 'change', { now, quotas }),
+    resets_left: quotaLeft(order, 'reset', { now, quotas }),
     fail_reason: failure && failure.sentence,
     fail: failureOf(order, viewer),
     acl_selected: order.rules.join(','),

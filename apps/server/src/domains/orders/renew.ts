@@ -7,6 +7,7 @@ import { pauseOf, unservedTime } from './ended-time.ts'
 import { changeOrderLimits } from '../fleet/index.ts'
 import { isTimed, TIMED_STATES } from './states.ts'
 import { orders } from './tables.ts'
+import { NOTHING_USED } from './task-states.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /**
@@ -61,7 +62,9 @@ export async function renewOrder(
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,
     lastReminderSentAt: null,
-    payAmount: sql`${orders.payAmount} + ${amount}::numeric` as never
+    payAmount: sql`${orders.payAmount} + ${amount}::numeric` as never,
+    lastAmount: amount,
+    ...NOTHING_USED
   })
   await note(unit, order.id, 'renewed', {
     platform_order: platformOrderNumber,

@@ -10,6 +10,7 @@ import { editClientAccess, readClientAccess } from './client-access.ts'
 import { creditDays, setExpiry } from './extend.ts'
 import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
+import { editLabel } from './edit-label.ts'
 import { findOrder, orderList } from './list.ts'
 import { openAddressSearch } from './look-up-address.ts'
 import { openOrdersOf } from './of-product.ts'
@@ -62,6 +63,7 @@ export function orderRoutes(
   mount(routes.orders.cancel, ({ caller, params }) =>
     cancelOrder(ctx, caller, params.id, caller.isSuperuser ? null : caller.id)
   )
+  mount(routes.orders.label, ({ caller, params, body }) => editLabel(ctx, caller, params.id, body))
   mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id, { hasOpenMoney }))
   mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, call.body))
   mount(routes.orders.credit, call => creditDays(ctx, call.caller, call.params.id, call.body))

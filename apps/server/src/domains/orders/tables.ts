@@ -1,5 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, primaryKey, text, bigint, date, numeric } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  bigint,
+  date,
+  numeric
+} from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
@@ -53,6 +65,9 @@ export const orders = pgTable(
       .references(() => serverGroups.id),
     /** See states.ts: the one table of states and transitions. */
     state: text({ enum: ORDER_STATES }).notNull().default('placed'),
+    /** Its customer's own words for it. */
+    label: text(),
+    note: text(),
     /** What was sold, as it was then: later edits of the catalogue do not change an order. */
     productName: text().notNull(),
     variantName: text().notNull(),
@@ -73,6 +88,8 @@ export const orders = pgTable(
     /** quantity × (variantPrice + aclPrice). */
     amount: money().notNull(),
     payAmount: money(),
+    /** What of it the running term was paid with: its purchase, or its latest renewal that counts. Null until it is paid. */
+    lastAmount: money(),
     /** The selected rules' ids, ascending. */
     rules: integer().array().notNull(),
     /** What its payments have to bring: the platform's variants, as they were when it was placed. */
@@ -123,6 +140,11 @@ export const orders = pgTable(
     taskDone: integer(),
     taskErrorCode: text().$type<TaskFailure>(),
     taskErrorParams: jsonb().$type<Params>(),
+    /** How often its customer has changed its addresses, and its password, since its running term was paid. */
+    changesUsed: integer().notNull().default(0),
+    resetsUsed: integer().notNull().default(0),
+    /** Its task is one of these: it is given back where it fails with nothing changed. */
+    taskCounted: boolean().notNull().default(false),
     /** When other addresses were last looked for; who was tried longest ago comes first. */
     rescueTriedAt: instant(),
     deletedAt: instant()
@@ -133,6 +155,9 @@ export const orders = pgTable(
     index('orders_listed').on(t.id).where(listed(t)),
     index('orders_user').on(t.userId, t.id, t.deletedAt),
     index('orders_user_product').on(t.userId, t.productName, t.id).where(listed(t)),
+    index('orders_labelled')
+      .on(t.userId, t.id)
+      .where(sql`${listed(t)} and ${t.label} is not null`),
     index('orders_product').on(t.productId, t.id, t.deletedAt),
     index('orders_of_variant')
       .on(t.variantId, t.state)
@@ -197,6 +222,7 @@ export const orders = pgTable(
       .on(t.graceUntil)
       .where(sql`${t.graceUntil} is not null`),
     check('orders_paid', sql`(${t.paidAt} is null) = (${t.payAmount} is null)`),
+    check('orders_quota', sql`${t.changesUsed} >= 0 and ${t.resetsUsed} >= 0`),
     check('orders_extra_days', sql`${t.extraDays} >= 0`)
   ]
 )

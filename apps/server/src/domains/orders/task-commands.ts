@@ -3,8 +3,9 @@ import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
+import { giveQuotaBack, takeQuota } from './quotas.ts'
 import { NO_TASK, taskAllows } from './task-states.ts'
-import { note, updateOrder, type OrderRow } from './transition.ts'
+import { note, updateOrder, type OrderChanges, type OrderRow } from './transition.ts'
 
 /** The administrator's own name, also while the shop is viewed as a user. */
 const adminOf = (by: Actor): string | undefined =>
@@ -12,8 +13,18 @@ const adminOf = (by: Actor): string | undefined =>
 
 export type FailedTask = { code: TaskFailure; params?: Params }
 
-/** Gives a locked order a task. @returns the task's id @throws while another one is running */
-export async function queueTask(unit: Unit, order: OrderRow, task: OrderTask): Promise<string> {
+/**
+ * Gives a locked order a task.
+ * @param counted it is its customer who asks: it takes one of the quota
+ * @returns the task's id
+ * @throws while another one is running
+ */
+export async function queueTask(
+  unit: Unit,
+  order: OrderRow,
+  task: OrderTask,
+  { counted = false }: { counted?: boolean } = {}
+): Promise<string> {
   if (!taskAllows(order, 'request')) throw new Error(`Order ${order.id} has a task already`)
   const taskId = randomUUID()
   await updateOrder(unit, order.id, {
@@ -23,7 +34,8 @@ export async function queueTask(unit: Unit, order: OrderRow, task: OrderTask): P
     taskBegunAt: null,
     taskDone: null,
     taskErrorCode: null,
-    taskErrorParams: null
+    taskErrorParams: null,
+    ...(counted ? takeQuota(order, task) : {})
   })
   const by = actsAsAdmin(unit.by) ? { by: adminOf(unit.by) } : {}
   await note(unit, order.id, 'task_requested', { task, ...by })
@@ -42,15 +54,34 @@ export async function recordTaskDone(unit: Unit, orderId: number, taskId: string
   await updateOrder(unit, orderId, { taskDone: done }, { taskId })
 }
 
-/** Ends a task, unless another one has taken its place. @param failure what the order's row shows of it */
-export async function finishTask(
+/** Ends a task that is done, unless another one has taken its place. */
+export const finishTask = (unit: Unit, orderId: number, taskId: string): Promise<void> =>
+  end(unit, orderId, taskId, null)
+
+/**
+ * Ends a locked order's task that failed.
+ * @param changed its customer has something of it all the same; otherwise what it took of the quota is given back
+ */
+export async function failTask(
+  unit: Unit,
+  order: OrderRow,
+  failure: FailedTask,
+  { changed }: { changed: boolean }
+): Promise<void> {
+  if (order.taskId) await end(unit, order.id, order.taskId, failure, changed ? {} : giveQuotaBack(order))
+}
+
+/** @param failure what the order's row shows of it */
+async function end(
   unit: Unit,
   orderId: number,
   taskId: string,
-  failure: FailedTask | null
+  failure: FailedTask | null,
+  back: OrderChanges = {}
 ): Promise<void> {
   const changes = {
     ...NO_TASK,
+    ...back,
     taskDone: null,
     taskErrorCode: failure?.code ?? null,
     taskErrorParams: failure?.params ?? null

@@ -20,7 +20,10 @@ export function taskStateOf(order: Pick<OrderRow, 'task' | 'taskBegunAt'>): Task
 }
 
 /** The columns of an order that has no task. */
-export const NO_TASK = { task: null, taskId: null, taskAt: null, taskBegunAt: null } as const
+export const NO_TASK = { task: null, taskId: null, taskAt: null, taskBegunAt: null, taskCounted: false } as const
+
+/** What its customer has used of its quotas, where its term begins anew. */
+export const NOTHING_USED = { changesUsed: 0, resetsUsed: 0 } as const
 
 /** May `event` happen to the order's task now? */
 export const taskAllows = (order: Pick<OrderRow, 'task' | 'taskBegunAt'>, event: TaskEvent): boolean =>

@@ -95,6 +95,10 @@ export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder,
   })
 }
 
+/** 'Plan · New York' */
+export const titleOf = ({ title, variant }: { title: string; variant?: string | null | undefined }): string =>
+  variant ? `${title} · ${variant}` : title
+
 /** A line as the console shows it, with what is left of it after the platform's order was edited. */
 export const lineOf = ({
   title,
@@ -103,7 +107,7 @@ export const lineOf = ({
   current_quantity,
   price
 }: PaidOrder['line_items'][number]) => ({
-  title: variant_title ? `${title} · ${variant_title}` : title,
+  title: titleOf({ title, variant: variant_title }),
   quantity: current_quantity ?? quantity,
   price
 })

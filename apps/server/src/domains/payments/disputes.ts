@@ -23,7 +23,7 @@ import { decidedAt, lastDecidedAt, LOST, WON } from './dispute-decisions.ts'
 import { addForeign, askForRefunds, awaitDecision, subjectOf } from './foreign-refunds.ts'
 import { keyAfter, rowsOf } from './refund-differences.ts'
 import { giveBack, isForeign, tellOfDispute, type Refunding } from './refunds.ts'
-import { givenBackOf, keptOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
+import { givenBackOf, keptOf, lastAmountOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
 /** States of a dispute in which the buyer's bank holds the money. */
@@ -194,7 +194,10 @@ async function restore(
   const isPurchase = kind === 'purchase' && order.platformOrderId === platformOrderId
   if (isPurchase && order.state === 'refunded') await restoreOrder(unit, order, back, { accepted })
   else if (kind === 'renewal' && accepted)
-    await restoreTerm(unit, order, back, termTaken ? (days ?? order.proxyTime) : null)
+    await restoreTerm(unit, order, back, {
+      days: termTaken ? (days ?? order.proxyTime) : null,
+      lastAmount: await lastAmountOf(unit.tx, order.id)
+    })
   else {
     await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason: back.reason })
     unit.publish('order', order.id, order.userId)

@@ -72,6 +72,8 @@ test('the timeline has the mails about the order and its payments, and none abou
     [`received:${order.id}`, 'order-received', 'sent'],
     [`receipt:${paid.id}`, 'payment-received', 'failed'],
     [`outage:9:${order.id}`, 'server-outage', 'sent'],
+    [`traffic:${order.id}:80:1000:5`, 'traffic-used', 'sent'],
+    [`traffic:${order.id}1:${order.id}:1000:5`, 'traffic-used', 'sent'],
     [`received:${order.id}1`, 'order-received', 'sent'],
     [`receipt:${paid.id}1`, 'payment-received', 'sent'],
     [`outage:${order.id}:9`, 'server-outage', 'sent'],
@@ -84,11 +86,12 @@ test('the timeline has the mails about the order and its payments, and none abou
         case when ${state} = 'failed' then '{}'::jsonb end)`)
   const mails = (await timelineOf(order.id)).data.filter(({ source }) => source === 'mail')
   expect(mails.map(({ kind, can_resend }) => [kind, can_resend])).toEqual([
+    ['traffic-used', false],
     ['server-outage', false],
     ['payment-received', true],
     ['order-received', false]
   ])
-  expect(mails[1]?.detail).toMatchObject({ state: 'failed', to: buyer.user.email })
+  expect(mails.find(({ kind }) => kind === 'payment-received')?.detail).toMatchObject({ state: 'failed', to: buyer.user.email })
 })
 
 test('the timeline comes in pages that leave nothing out and tell nothing twice', async () => {

@@ -1,13 +1,12 @@
 import { fromCents, toCents, type OrderPayment } from '@netlet/contract'
-import { and, asc, desc, eq, inArray } from 'drizzle-orm'
-import { PaidOrder, shopBase } from '../../integrations/shopify/index.ts'
+import { desc, inArray } from 'drizzle-orm'
+import { shopBase } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { platformEvents } from '../commerce/tables.ts'
 import { readSettings } from '../settings/index.ts'
-import { lineOf } from './compare-payment.ts'
+import { titleOf } from './compare-payment.ts'
 import { shownPayment } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -22,7 +21,6 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
     async load(db, ids) {
       const rows = await db.select().from(payments).where(among(payments.id, ids))
       const platformIds = rows.map(row => row.platformOrderId)
-      const lines = await linesOf(db, platformIds)
       const refunds = await refundsOf(db, platformIds)
       const shop = shopBase((await readSettings(db, secrets)).shopify_shop_url)
       return rows.map(payment => ({
@@ -34,7 +32,10 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
         days: payment.days,
         refunded_at: isoOrNull(payment.refundedAt),
         refund_requested_by: payment.refundRequestedAt && !payment.refundedAt ? payment.refundRequestedBy : null,
-        lines: lines.get(payment.platformOrderId) ?? [],
+        lines: (payment.lines ?? []).map(({ variant, title, ...line }) => ({
+          title: titleOf({ title, variant }),
+          ...line
+        })),
         refunds: refunds.filter(refund => refund.of === payment.platformOrderId).map(({ of: _of, ...refund }) => refund)
       }))
     }
@@ -43,22 +44,6 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
 /** The platform's ids are numbers: nothing else gets into an address that operators open. */
 const platformUrl = (shop: string | null, id: string): string | null =>
   shop && /^\d+$/.test(id) ? `${shop}/admin/orders/${id}` : null
-
-/** What the latest reports of these payments say was paid for. Retention empties old reports. */
-async function linesOf(db: Executor, platformIds: string[]): Promise<Map<string, OrderPayment['lines']>> {
-  const reports = await db
-    .select({ of: platformEvents.platformOrderId, payload: platformEvents.payload })
-    .from(platformEvents)
-    .where(and(inArray(platformEvents.platformOrderId, platformIds), eq(platformEvents.topic, 'orders/paid')))
-    .orderBy(asc(platformEvents.id))
-  return new Map(
-    reports.flatMap(({ of, payload }) => {
-      const paid = PaidOrder.safeParse(payload)
-      if (!of || !paid.success) return []
-      return [[of, paid.data.line_items.map(lineOf)] as const]
-    })
-  )
-}
 
 const KINDS = ['refund', 'cancellation', 'dispute'] as const
 

@@ -25,7 +25,7 @@ import { readSettings } from '../settings/index.ts'
 import { downToCents, sumRefunds } from './compare-payment.ts'
 import { decideAsAll, dropForeign, isListed, noteForeignRefund } from './foreign-refunds.ts'
 import { isRequested, NO_REFUND } from './refund-underway.ts'
-import { givenBackOf, keptOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
+import { givenBackOf, keptOf, lastAmountOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { mailRefunded, type Telling } from './tell.ts'
 
@@ -246,7 +246,8 @@ async function undo(
     const taken = await takeBackTerm(unit, order, given, {
       days,
       paidDays: await paidDays(unit.tx, order),
-      graceHours
+      graceHours,
+      lastAmount: await lastAmountOf(unit.tx, order.id)
     })
     // Where its money comes back, so do these days: an administrator may have shortened the time meanwhile.
     const change = taken > 0 ? { termTaken: true, days: taken } : { termTaken: false }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
@@ -155,6 +156,99 @@ test('another customer’s order is none', async () => {
   expect(row?.state).toBe('delivered')
   const other = await shop.customer()
   expect(await other.post(`/api/orders/order_list/${orderId}/order-renew-checkout/`)).toMatchObject({ status: 404 })
+})
+
+const renewMany = (ids: unknown, by: TestClient = customer) =>
+  by.post<{ id: number; checkout_url?: string; days?: number; reason?: string; msg?: string }[]>('/api/orders/renew/', {
+    order_ids: ids
+  })
+
+/** More orders like the first one. */
+async function addOrders(count: number, change: object = {}): Promise<number[]> {
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, orderId))
+  if (!row) throw new Error('no order')
+  const { id: _id, ...same } = row
+  const copies = Array.from({ length: count }, () => {
+    const unique = randomUUID()
+    return { ...same, publicId: unique, proxyUsername: unique, ...change }
+  })
+  return (await shop.ctx.db.insert(orders).values(copies).returning({ id: orders.id })).map(({ id }) => id)
+}
+
+test('several orders get a link each, or the reason of each that has none, in the sequence that was asked for', async () => {
+  const [paid = 0, expired = 0, unpaid = 0] = [
+    ...(await addOrders(1)),
+    ...(await addOrders(1, { state: 'expired' })),
+    ...(await addOrders(1, { state: 'placed', paidAt: null, payAmount: null }))
+  ]
+  const other = await shop.customer()
+  const [theirs = 0] = await addOrders(1, { userId: other.user.id })
+  const reply = await renewMany([unpaid, orderId, String(paid), expired, theirs, 999_999, orderId])
+  expect(reply.code, reply.msg).toBe(2000)
+  expect(reply.data).toMatchObject([
+    { id: unpaid, reason: 'order_not_paid', msg: 'This order has not been paid', params: {} },
+    { id: orderId, days: 30 },
+    { id: paid, days: 30 },
+    { id: expired, reason: 'order_expired' },
+    { id: theirs, reason: 'not_found' },
+    { id: 999_999, reason: 'not_found' }
+  ])
+  // The link of each is what the single call gives.
+  const links = reply.data.map(one => one.checkout_url)
+  expect(links[1]).toBe((await renew()).data.checkout_url)
+  expect(links[2]).not.toBe(links[1])
+  expect((await renewMany([theirs], other)).data).toMatchObject([{ id: theirs, days: 30 }])
+})
+
+test('one withdrawn rule is said at each order that has it, and the others are not held up', async () => {
+  const [bare = 0] = await addOrders(1)
+  await shop.ctx.db.update(aclRules).set({ valid: false })
+  const rule = await command(shop.ctx, SYSTEM, unit =>
+    createRule(unit, {
+      name: 'Other',
+      description: '',
+      price: '0.50',
+      platformVariantId: '77',
+      aclValue: 'other.example'
+    })
+  )
+  if (!rule.ok) throw new Error(rule.reason)
+  await shop.ctx.db
+    .update(orders)
+    .set({ rules: [rule.rule.id] })
+    .where(eq(orders.id, bare))
+  expect((await renewMany([orderId, bare])).data).toMatchObject([
+    { id: orderId, reason: 'rule_withdrawn', params: { rule: 'Nike' }, msg: RULE_GONE },
+    // The platform knows no variant 77.
+    { id: bare, reason: 'rule_withdrawn', params: { rule: 'Other' } }
+  ])
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })
+  shop.advance(MINUTE)
+  expect((await renewMany([orderId, bare])).data).toMatchObject([{ reason: 'rule_withdrawn' }, { id: bare, days: 30 }])
+})
+
+test.each([[[]], [Array.from({ length: 51 }, (_, n) => n + 1)], [['x']], [[0]], ['1,2'], [undefined], [[1.5]]])(
+  'a list of orders that is none is refused: %#',
+  async ids => {
+    expect(await renewMany(ids)).toMatchObject({ status: 400, data: { errors: expect.any(Object) } })
+  }
+)
+
+test('fifty orders asked for ten times at once are one question to the platform', async () => {
+  const ids = await addOrders(50)
+  let calls = 0
+  const platform = createServer((request, response) => {
+    calls += 1
+    request.resume().on('end', () => response.end(JSON.stringify({ data: { nodes: [] } })))
+  })
+  platform.listen(0, '127.0.0.1')
+  await once(platform, 'listening')
+  await writeSettings(shop.ctx, { shopify_shop_url: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` })
+  const replies = await Promise.all(Array.from({ length: 10 }, () => renewMany(ids)))
+  expect(replies.map(({ data }) => data.length)).toEqual(Array.from({ length: 10 }, () => 50))
+  expect(calls).toBe(1)
+  platform.close()
+  await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
 })
 
 test('pressing without end leads to one question to the platform in half a minute', async () => {

@@ -1,5 +1,6 @@
-import { refuse } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { refuse, sentenceOf, type ReplyOf, type routes } from '@netlet/contract'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import type { Shopify } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -10,49 +11,112 @@ import { renewable } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import type { SaleCheck } from './sale-check.ts'
-import { soldToday } from './sold-today.ts'
+import { soldTodayOf, type SoldToday } from './sold-today.ts'
+
+/** An administrator's order is anyone's, others' their own. */
+type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
+type Link = { checkout_url: string; days: number }
 
 /**
  * Where to pay for another term of an order, at the platform's present prices. What is sold no longer, here or on the
- * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives.
- * @param caller an administrator's is anyone's order, others' their own. Refuses 'too_many' where it asks all the time.
+ * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives. Refuses 'too_many' where
+ * the caller asks all the time.
  */
 export async function renewCheckout(
-  ctx: Pick<AppContext, 'db' | 'secrets' | 'now' | 'log'>,
+  ctx: AppContext,
   orderId: number,
-  caller: Pick<UserActor, 'id' | 'isSuperuser'>,
+  caller: Caller,
   saleCheck: SaleCheck
-): Promise<Result<{ checkout_url: string; days: number }>> {
-  const [found] = await ctx.db
+): Promise<Result<Link>> {
+  const links = await linksOf(ctx, [orderId], caller, saleCheck)
+  return links.ok ? (links.data[0] ?? refuse('not_found')) : links
+}
+
+/** The same for several orders, each with a link of its own, or why it has none. It asks the platform once. */
+export async function renewCheckouts(
+  ctx: AppContext,
+  orderIds: number[],
+  caller: Caller,
+  saleCheck: SaleCheck
+): Promise<Result<ReplyOf<typeof routes.orders.renewMany>>> {
+  const links = await linksOf(ctx, orderIds, caller, saleCheck)
+  if (!links.ok) return links
+  return ok(
+    links.data.map((link, at) => {
+      const id = orderIds[at] ?? 0
+      if (link.ok) return { id, ...link.data }
+      return { id, reason: link.reason, params: { ...link.params }, msg: sentenceOf(link) }
+    })
+  )
+}
+
+/** One result for each id, in their sequence. */
+async function linksOf(
+  ctx: AppContext,
+  orderIds: number[],
+  caller: Caller,
+  saleCheck: SaleCheck
+): Promise<Result<Result<Link>[]>> {
+  const asked = await lookUp(ctx, orderIds, caller)
+  const open = asked.flatMap(one => (one.ok ? [one.data] : []))
+  if (open.length === 0) return ok(asked.map(one => (one.ok ? refuse('not_found') : one)))
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return platform
+  const ids = new Set(open.flatMap(({ sold }) => sold.lines.map(({ variant }) => variant)))
+  const there = await saleCheck(platform.data, caller.id, [...ids])
+  if (!there) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
+  if (!there.ok) ctx.log.warn({ reason: there.reason }, 'a renewal was offered without asking the platform')
+  const codes = new Map<number, string | null>()
+  for (const userId of new Set(open.map(({ order }) => order.userId)))
+    codes.set(userId, await discountCodeFor(ctx.db, userId))
+  return ok(
+    asked.map(one => {
+      if (!one.ok) return one
+      const { order } = one.data
+      return linkOf(one.data, { platform: platform.data, there, discountCode: codes.get(order.userId) ?? null })
+    })
+  )
+}
+
+type Found = { order: typeof orders.$inferSelect; email: string; sold: SoldToday }
+
+/** Each order with how it is sold today, or why it cannot be renewed as far as that is known here. */
+async function lookUp({ db, now }: AppContext, orderIds: number[], caller: Caller): Promise<Result<Found>[]> {
+  const rows = await db
     .select({ order: orders, email: users.email })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .where(
       and(
-        eq(orders.id, orderId),
+        inArray(orders.id, orderIds),
         isNull(orders.deletedAt),
         caller.isSuperuser ? undefined : eq(orders.userId, caller.id)
       )
     )
-  if (!found) return refuse('not_found')
-  const { order, email } = found
-  const possible = renewable(order, ctx.now())
-  if (!possible.ok) return possible
-  const { lines, days, withdrawn } = await soldToday(ctx.db, order)
-  if (withdrawn) return withdrawn.refusal
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) return platform
-  const ids = lines.map(({ variant }) => variant)
-  const there = await saleCheck(platform.data, caller.id, ids)
-  if (!there) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
+  const sold = await soldTodayOf(
+    db,
+    rows.map(({ order }) => order)
+  )
+  const at = now()
+  return orderIds.map(id => {
+    const place = rows.findIndex(({ order }) => order.id === id)
+    const [row, today] = [rows[place], sold[place]]
+    if (!row || !today) return refuse('not_found')
+    const possible = renewable(row.order, at)
+    if (!possible.ok) return possible
+    return today.withdrawn ? today.withdrawn.refusal : ok({ ...row, sold: today })
+  })
+}
+
+type Platform = { platform: Shopify; there: Awaited<NonNullable<ReturnType<SaleCheck>>>; discountCode: string | null }
+
+function linkOf({ order, email, sold }: Found, { platform, there, discountCode }: Platform): Result<Link> {
+  const { lines, days } = sold
   // Its checkout may well work while its API does not answer; then what is known here decides.
-  if (there.ok) {
-    const gone = lines.find(({ variant }) => !there.value.get(variant)?.forSale)
-    if (gone && gone === lines[0]) return refuse('plan_withdrawn')
-    if (gone) return refuse('rule_withdrawn', { params: { rule: gone.name } })
-  } else ctx.log.warn({ reason: there.reason }, 'a renewal was offered without asking the platform')
-  const discountCode = await discountCodeFor(ctx.db, order.userId)
-  const checkoutUrl = platform.data.checkoutUrl({
+  const gone = there.ok ? lines.find(({ variant }) => !there.value.get(variant)?.forSale) : undefined
+  if (gone && gone === lines[0]) return refuse('plan_withdrawn')
+  if (gone) return refuse('rule_withdrawn', { params: { rule: gone.name } })
+  const checkoutUrl = platform.checkoutUrl({
     lines: lines.map(({ variant, quantity }) => ({ variantId: variant, quantity })),
     email,
     note: `Renewal of order ${order.publicId} for ${days === 1 ? '1 day' : `${days} days`}`,

@@ -8,7 +8,8 @@ import { orderPaymentList } from './order-payments.ts'
 import { orderTimeline } from './order-timeline.ts'
 import { refundOnPlatform } from './refund-on-platform.ts'
 import { planRefund } from './refund-plan.ts'
-import { renewCheckout } from './renew-checkout.ts'
+import { receiptsOf } from './receipts.ts'
+import { renewCheckout, renewCheckouts } from './renew-checkout.ts'
 import { openSaleCheck } from './sale-check.ts'
 import { applyPayment, ignorePayment, markRefunded } from './resolve.ts'
 
@@ -16,6 +17,8 @@ export function paymentRoutes(mount: Mount, ctx: AppContext): void {
   const { payments, orders } = routes
   const saleCheck = openSaleCheck(ctx.now)
   mount(orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))
+  mount(orders.renewMany, ({ body, caller }) => renewCheckouts(ctx, body.order_ids, caller, saleCheck))
+  mount(orders.receipts, ({ params, caller }) => receiptsOf(ctx.db, params.id, caller.id))
   mount(orders.refundPlan, ({ params, query }) =>
     planRefund({ db: ctx.db, now: ctx.now(), secrets: ctx.secrets }, params.id, query)
   )

@@ -1,5 +1,5 @@
 import { fromCents, toCents, type Settings } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { downToCents, moneyOf, sumRefunds } from './compare-payment.ts'
 import { paymentStateOf } from './states.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import { paymentRefunds, payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
@@ -15,6 +15,17 @@ export type PaymentRow = typeof payments.$inferSelect
 export async function paymentOf(db: Executor, platformOrderId: string): Promise<PaymentRow | undefined> {
   const [payment] = await db.select().from(payments).where(eq(payments.platformOrderId, platformOrderId))
   return payment
+}
+
+/** What the latest payment of an order brought that counts and was not given back; null where there is none. */
+export async function lastAmountOf(db: Executor, orderId: number): Promise<string | null> {
+  const [latest] = await db
+    .select({ amount: payments.amount })
+    .from(payments)
+    .where(and(eq(payments.orderId, orderId), payments.accepted, isNull(payments.refundedAt)))
+    .orderBy(desc(payments.id))
+    .limit(1)
+  return latest?.amount ?? null
 }
 
 /** What every list shows of a payment; amounts are decimals, `charged` in the payment's currency. */
@@ -103,11 +114,20 @@ function columnsOf(unit: Unit, paid: PaidOrder, settings: MoneyRules, refunds: r
     discount: downToCents(paid.total_discounts),
     charged,
     currency: paid.currency.slice(0, 10),
+    lines: paid.line_items.map(paidLine),
     refundedAmount: givenBackOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
     reportedAt: reportedAt(paid)
   }
 }
+
+/** A line as it was when the platform told of it. */
+const paidLine = (line: PaidOrder['line_items'][number]): PaidLine => ({
+  title: line.title,
+  variant: line.variant_title ?? null,
+  quantity: line.current_quantity ?? line.quantity,
+  price: downToCents(line.price)
+})
 
 /** When the platform's order last changed, by the platform's own time; null where it does not say. */
 export function reportedAt({ updated_at }: Pick<PaidOrder, 'updated_at'>): Date | null {

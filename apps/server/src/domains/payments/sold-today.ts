@@ -21,9 +21,17 @@ export type SoldToday = {
 
 /** Looks up how an order's plan and rules are sold today, as far as that is known here. */
 export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday> {
-  const { variantId, variantName, quantity } = order
-  const [plan] = await db
+  const [sold] = await soldTodayOf(db, [order])
+  if (!sold) throw new Error(`There is no variant ${order.variantId}`)
+  return sold
+}
+
+/** The same of several orders, in their sequence: two queries, however many they are. */
+export async function soldTodayOf(db: Executor, ordered: readonly Ordered[]): Promise<SoldToday[]> {
+  if (ordered.length === 0) return []
+  const plans = await db
     .select({
+      id: variants.id,
       variant: variants.platformId,
       days: variants.proxyTime,
       sold: sql<boolean>`${variants.deletedAt} is null and ${variants.isActive} and ${products.deletedAt} is null
@@ -31,9 +39,13 @@ export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))
-    .where(eq(variants.id, variantId))
-  if (!plan) throw new Error(`There is no variant ${variantId}`)
-  const found = await db
+    .where(
+      inArray(
+        variants.id,
+        ordered.map(({ variantId }) => variantId)
+      )
+    )
+  const known = await db
     .select({
       id: aclRules.id,
       name: aclRules.name,
@@ -41,16 +53,21 @@ export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday
       sold: sql<boolean>`${aclRules.deletedAt} is null and ${aclRules.valid}`
     })
     .from(aclRules)
-    .where(inArray(aclRules.id, order.rules))
-  const rules = order.rules.flatMap(id => found.find(rule => rule.id === id) ?? [])
-  return {
-    lines: [
-      { variant: plan.variant, name: variantName, quantity },
-      ...rules.map(({ variant, name }) => ({ variant, name, quantity }))
-    ],
-    days: plan.days,
-    withdrawn: withdrawnOf(order, plan, rules)
-  }
+    .where(inArray(aclRules.id, [...new Set(ordered.flatMap(({ rules }) => rules))]))
+  return ordered.map(order => {
+    const plan = plans.find(({ id }) => id === order.variantId)
+    if (!plan) throw new Error(`There is no variant ${order.variantId}`)
+    const { variantName, quantity } = order
+    const rules = order.rules.flatMap(id => known.find(rule => rule.id === id) ?? [])
+    return {
+      lines: [
+        { variant: plan.variant, name: variantName, quantity },
+        ...rules.map(({ variant, name }) => ({ variant, name, quantity }))
+      ],
+      days: plan.days,
+      withdrawn: withdrawnOf(order, plan, rules)
+    }
+  })
 }
 
 function withdrawnOf(

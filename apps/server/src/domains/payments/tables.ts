@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { orders } from '../orders/tables.ts'
+
+/** A line of the platform's order when it was paid. `price` is of one, in the payment's currency. */
+export type PaidLine = { title: string; variant: string | null; quantity: number; price: string }
 
 /**
  * One row per platform order that paid something: a purchase once, a renewal once each. Money that names no order of ours
@@ -21,6 +24,8 @@ export const payments = pgTable(
     /** What the platform took, in `currency`. */
     charged: money().notNull().default('0'),
     currency: text().notNull().default('USD'),
+    /** What it was paid for, as the platform reported it: receipts show it for as long as the payment is kept. Null: not kept. */
+    lines: jsonb().$type<PaidLine[]>(),
     /** See states.ts. */
     accepted: boolean().notNull(),
     /** What of `amount` the platform gave back. Revenue is the difference. */

@@ -191,19 +191,25 @@ test('what the shop did not make is not ended with its code here', async () => {
   expect((await world.discount('WELCOME10'))?.endsAt ?? null).toBeNull()
 })
 
+/** A call that is limited goes again: all of its tries meet the fault. */
+const next = (kind: string) => (kind === 'throttled' || kind === 'too_many' ? 100 : 1)
+
 test.each([
   ['error500', 'fault of its own'],
   ['garbage', 'is not the shop platform'],
   ['unauthorized', 'refused the access token'],
   ['half', 'cannot be reached'],
-  ['lost', 'cannot be reached']
+  ['lost', 'cannot be reached'],
+  ['timeout', 'did not answer within'],
+  ['throttled', 'limiting our calls'],
+  ['too_many', 'limiting our calls']
 ])('%s: the row says what is the matter, and the next try makes one discount', async (kind, problem) => {
   const card = await addCard({ code: `FAULT-${kind}` })
   await world.codes()
   for (const after of [0, 1]) {
     await world.ask('gift_card', card.id, 'create')
     // The look, then the creation: done or not, the answer is none.
-    await world.fault(kind, { after })
+    await world.fault(kind, { after, next: next(kind) })
     expect(await world.codes()).toHaveLength(1)
     expect(await world.card(card.id)).toMatchObject({
       platform_state: 'waiting',

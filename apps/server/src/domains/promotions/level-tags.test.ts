@@ -58,7 +58,7 @@ test('a user whom the platform does not know is tagged nowhere, and nothing fail
   expect(await tagsOf(other.user.email)).toBeUndefined()
 })
 
-test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized'])(
+test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'timeout', 'throttled', 'too_many'])(
   '%s: the job waits for another try, and tags once',
   async kind => {
     await earn(20_000)
@@ -67,7 +67,8 @@ test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized'])(
       await command(world.shop.ctx, SYSTEM, async unit => {
         unit.jobs.send(levelTagQueue, { userId: user.user.id }, { key: String(user.user.id) })
       })
-      await world.fault(kind, { after })
+      // A call that is limited goes again: all of its tries meet the fault.
+      await world.fault(kind, { after, next: kind === 'throttled' || kind === 'too_many' ? 100 : 1 })
       expect(await tag()).toHaveLength(1)
       await world.fault('none')
       expect(await tag()).toEqual([])

@@ -38,6 +38,8 @@ export async function startPromotions() {
     shopify_app_key: secrets.accessToken,
     shopify_api_secret: secrets.appSecret
   })
+  // Of silence and of limits on calls no test waits for the end.
+  shop.ctx.platformLimits = { timeoutMs: 2000, sleep: async () => {} }
   const admin: TestClient = await shop.admin()
   const waiting = async (queue: string) => {
     const { rows } = await shop.ctx.db.execute<{ id: string; data: unknown }>(

@@ -4,7 +4,7 @@
  */
 export { storeLogLines } from './log-lines.ts'
 export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'
-export { readSettings, savedAt, writeSettings } from './read.ts'
+export { readSettings, readSome, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
 export { settingsRetention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'

@@ -1,5 +1,5 @@
 import { SECRET_SETTINGS, Settings } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -25,10 +25,27 @@ export async function readSettings(db: Executor, secrets: Secrets): Promise<Sett
   const values = Object.entries(Settings.shape).map(([key, field]) => {
     const row = saved.get(key)
     const value = row?.secret ? openOrNothing(secrets, row.secret) : parseJson(row?.value)
-    const parsed = field.safeParse(value ?? undefined)
-    return [key, parsed.success ? parsed.data : field.parse(undefined)]
+    return [key, valueOf(field, value)]
   })
   return Object.fromEntries(values) as Settings
+}
+
+type Plain = Exclude<keyof Settings, (typeof SECRET_SETTINGS)[number]>
+
+/** Some settings that are no secrets, for what reads them with each reply. */
+export async function readSome<K extends Plain>(db: Executor, keys: readonly K[]): Promise<Pick<Settings, K>> {
+  const rows = await db
+    .select({ key: settings.key, value: sql<string | null>`${settings.value}::text` })
+    .from(settings)
+    .where(inArray(settings.key, [...keys]))
+  const saved = new Map(rows.map(row => [row.key, parseJson(row.value)]))
+  return Object.fromEntries(keys.map(key => [key, valueOf(Settings.shape[key], saved.get(key))])) as Pick<Settings, K>
+}
+
+/** What was saved, or the default where that is nothing, or nothing that is allowed any more. */
+function valueOf(field: (typeof Settings.shape)[keyof Settings], saved: unknown): unknown {
+  const parsed = field.safeParse(saved ?? undefined)
+  return parsed.success ? parsed.data : field.parse(undefined)
 }
 
 const parseJson = (text: string | null | undefined): unknown => (typeof text === 'string' ? JSON.parse(text) : text)

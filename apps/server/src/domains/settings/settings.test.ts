@@ -5,6 +5,7 @@ import { createSecrets } from '../../infra/secrets.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { readSettings, settingsRoutes, storeLogLines } from './index.ts'
+import { readSome } from './read.ts'
 import { settings } from './tables.ts'
 
 let shop: TestShop
@@ -48,6 +49,31 @@ test('settings and logs are for administrators, links and geofeed for everyone',
   }
   expect((await shop.visitor().get('/api/settings/social')).data).toEqual({ discord: '', twitter: '' })
   expect((await shop.visitor().get('/geofeed.csv')).status).toBe(200)
+})
+
+test('how often customers may change and reset is bounded, audited, and for the password without a limit where it is emptied', async () => {
+  const wrong = await save({ customer_changes_per_term: '', customer_resets_per_term: '1.5' })
+  expect(wrong).toMatchObject({
+    status: 400,
+    data: {
+      errors: {
+        customer_changes_per_term: 'Must be a number from 0 to 1000',
+        customer_resets_per_term: 'Must be a whole number from 0 to 1000, or empty'
+      }
+    }
+  })
+  for (const value of [-1, 1001, '1e3', null, true])
+    expect((await save({ customer_resets_per_term: value })).status).toBe(400)
+  const quotas = ['customer_changes_per_term', 'customer_resets_per_term'] as const
+  expect(await readSome(shop.ctx.db, quotas)).toEqual({ customer_changes_per_term: 0, customer_resets_per_term: 10 })
+  const saved = await save({ customer_changes_per_term: '3', customer_resets_per_term: '' })
+  expect(saved.data).toMatchObject({ customer_changes_per_term: 3, customer_resets_per_term: '' })
+  expect(await readSome(shop.ctx.db, quotas)).toEqual({ customer_changes_per_term: 3, customer_resets_per_term: '' })
+  expect(await lastEntry()).toMatchObject({
+    action: 'settings.save',
+    before: { customer_changes_per_term: 0, customer_resets_per_term: 10 },
+    after: { customer_changes_per_term: 3, customer_resets_per_term: '' }
+  })
 })
 
 test('what was never saved shows its default; what a form leaves out stays', async () => {

@@ -11,8 +11,9 @@ export type Location = { id: number; name: string; groupIds: number[] }
  * The locations that visitors know: each group is one by the location that most of its plans name, or by its own name where
  * they name none; groups of one name are one location. Shown are groups that plans on sale or live leases need. What is not
  * on sale any more names its group only where nothing that is does. By name.
+ * @param onSale without the groups that only live leases need
  */
-export async function readLocations(db: Executor): Promise<Location[]> {
+export async function readLocations(db: Executor, { onSale = false } = {}): Promise<Location[]> {
   const { rows } = await db.execute<{ group_id: number; name: string }>(sql`
     with offers as (
       select v.server_group_id as group_id, coalesce(nullif(trim(v.description), ''), trim(g.name)) as name,
@@ -25,7 +26,7 @@ export async function readLocations(db: Executor): Promise<Location[]> {
       group by group_id, name, on_sale order by group_id, on_sale desc, count(*) desc, name
     )
     select group_id, name from named
-    where on_sale or group_id in (select l.group_id from ${leases} l where l.state = 'active')
+    where on_sale or not ${onSale} and group_id in (select l.group_id from ${leases} l where l.state = 'active')
     order by group_id`)
   const byName = new Map<string, Location>()
   for (const { group_id: id, name } of rows) {

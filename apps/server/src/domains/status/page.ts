@@ -9,6 +9,9 @@ import { readServerStates, type ReadProxyChecks, type ServerNow } from './signs.
 import { dayState, locationState, shareUp, worstState, type Minutes } from './states.ts'
 import { statusDays } from './tables.ts'
 
+/** The first of the 90 days. */
+export const statusDaysFrom = (now: Date): string => iso(new Date(now.getTime() - (STATUS_DAYS - 1) * DAY)).slice(0, 10)
+
 type DayMinutes = Minutes & { groupId: number; day: string; servers: number }
 
 /** What the status page shows. Whatever number of locations there are, it is six queries; its callers share one reply. */
@@ -16,7 +19,7 @@ export async function readStatusPage(db: Executor, readChecks: ReadProxyChecks, 
   const days = Array.from({ length: STATUS_DAYS }, (_, at) =>
     iso(new Date(now.getTime() - (STATUS_DAYS - 1 - at) * DAY)).slice(0, 10)
   )
-  const from = days[0] ?? ''
+  const from = statusDaysFrom(now)
   const locations = await readLocations(db)
   const states = await readServerStates(db, readChecks, now)
   const minutes = await readMinutes(db, from)

@@ -6,6 +6,7 @@ import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import { openReplyCache } from '../catalog/index.ts'
 import { addUpdate, correctUpdate, createIncident, deleteIncident, updateIncident } from './incidents.ts'
+import { readFigures, type ReadDeliveryTimes } from './figures.ts'
 import { incidentList, readIncident, readPublicIncident } from './list-incidents.ts'
 import { createIncidentOfOutage, nameIncident } from './outage-incident.ts'
 import { readStatusPage } from './page.ts'
@@ -14,6 +15,23 @@ import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } fro
 
 /** Milliseconds for which the page's reply is shared: what it says changes by the minute. */
 const SHARED_FOR = 10_000
+
+/** As long for the figures, whose queries are over the whole inventory. */
+const FIGURES_FOR = 30_000
+
+/** Puts the figures of the shop on the server. */
+export function figureRoutes(mount: Mount, ctx: AppContext, deliveryTimes: ReadDeliveryTimes): void {
+  const replies = openReplyCache({ ttl: FIGURES_FOR, maxEntries: 1, maxBytes: 4 * 1024 * 1024, now: ctx.now })
+  mount(routes.status.figures, async ({ reply }) => {
+    const bytes = await replies.get('figures', async () => ({
+      code: SUCCESS,
+      data: await readFigures(ctx.db, deliveryTimes, ctx.now()),
+      msg: 'success'
+    }))
+    reply.type('application/json; charset=utf-8').send(bytes)
+    return SENT
+  })
+}
 
 type Ports = { app: Pick<FastifyInstance, 'addHook'>; proxyChecks: ReadProxyChecks }
 

@@ -117,7 +117,8 @@ test('a ticket needs the right answer, and a captcha serves once, right or wrong
   const first = await captcha()
   expect(await shop.visitor().post(TICKET, { ...ticketForm, ...first, captcha: 41 })).toMatchObject({
     status: 400,
-    msg: 'The captcha code is not correct'
+    msg: 'The captcha code is not correct',
+    data: { errors: { captcha: 'The captcha code is not correct' } }
   })
   expect((await shop.visitor().post(TICKET, { ...ticketForm, ...first })).status).toBe(400)
   const second = await captcha()

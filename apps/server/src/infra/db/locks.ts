@@ -44,6 +44,8 @@ export const LOCKS = {
   catalogSync: 7320,
   /** Writes prices to the platform: from the check of what is saved until it is. A session lock, see session-lock.ts. */
   platformPrices: 7321,
+  /** Asks the platform for the next access token. A session lock, see commerce/token.ts. */
+  platformToken: 7322,
   /** Counts one owner's webhook endpoints, tests and resends. Key: the user; 0: the operators. */
   webhookEndpoints: 7330
 } as const

@@ -11,6 +11,10 @@ export type BotStart = {
   commands: readonly BotCommand[]
   /** How long a connection may take, at the start and after a loss (milliseconds). */
   connectMs: number
+  /** How long one call of the API may take (milliseconds). */
+  callMs: number
+  /** The pause after a registration of the commands that failed; it doubles with each (milliseconds). */
+  registerMs: number
 }
 
 /** A message as the platform sends it; nothing of it is checked. */
@@ -25,13 +29,22 @@ export type FromBot =
   | { kind: 'resumed' }
   | { kind: 'message'; message: RawMessage }
   | { kind: 'command'; id: string; name: string; userId: string; locale: string }
+  /** The commands are registered (null), or are not: why. */
+  | { kind: 'commands'; problem: string | null }
   /** Something that does not end the bot's work. */
   | { kind: 'note'; text: string }
   | { kind: 'failed'; problem: ChatBotProblem; detail: string; retryAfterMs: number }
   | ({ kind: 'done'; call: number } & CallResult)
 
-/** `status`: the platform's HTTP status where it answered. */
-export type CallResult = { ok: true; value: unknown } | { ok: false; status: number | null; message: string }
+/** Why a call failed. `status`: the platform's HTTP status where it answered; `retryAfterMs`: the wait that it asks for. */
+export type CallFailure = {
+  ok: false
+  status: number | null
+  problem: ChatBotProblem
+  message: string
+  retryAfterMs: number
+}
+export type CallResult = { ok: true; value: unknown } | CallFailure
 
 export type ToBot = { call: number } & BotCall
 export type BotCall =

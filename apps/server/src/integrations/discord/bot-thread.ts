@@ -20,13 +20,15 @@ const {
 
 if (!parentPort) throw new Error('the bot runs in a thread')
 const port = parentPort
-const { token, api, commands, connectMs } = workerData as BotStart
+const { token, api, commands, connectMs, callMs, registerMs } = workerData as BotStart
 const tell = (message: FromBot) => port.postMessage(message, [])
 
 /** Lost connections in a row after which the bot begins anew, more slowly than the library tries. */
 const MOST_LOSSES = 6
 /** A wait that the platform asks for and that is not longer is waited for within a call. */
 const SHORT_WAIT_MS = 5000
+/** The longest pause between two tries to register the commands. */
+const MOST_PAUSE_MS = 10 * 60_000
 /** How long a command's answer can be given. */
 const COMMAND_MS = 60_000
 
@@ -63,7 +65,7 @@ const client = new Client({
     VoiceStateManager: 0
   }),
   waitGuildTimeout: 5000,
-  rest: { api, retries: 1, timeout: 10_000, rejectOnRateLimit: ({ retryAfter }) => retryAfter > SHORT_WAIT_MS }
+  rest: { api, retries: 1, timeout: callMs, rejectOnRateLimit: ({ retryAfter }) => retryAfter > SHORT_WAIT_MS }
 })
 
 let failed = false
@@ -102,16 +104,27 @@ client.on(Events.ShardReady, () => {
   connected()
   tell({ kind: 'ready', name: client.user?.displayName ?? '' })
 })
-client.on(Events.ClientReady, () => {
+// Once a thread: the platform keeps the commands over all sessions.
+client.on(Events.ClientReady, () => void register())
+
+/** Without its commands the bot works all the same: it tries again for as long as it runs. */
+async function register(failures = 0): Promise<void> {
   const wanted = commands.map(({ name, description, descriptionZh }) => ({
     name,
     description,
     descriptionLocalizations: { 'zh-CN': descriptionZh, 'zh-TW': descriptionZh }
   }))
-  client.application?.commands.set(wanted).catch((error: unknown) => {
-    tell({ kind: 'note', text: `The commands could not be registered: ${messageOf(error)}` })
-  })
-})
+  try {
+    await client.application?.commands.set(wanted)
+    tell({ kind: 'commands', problem: null })
+  } catch (error) {
+    if (statusOf(error) === 401) return fail('token_refused', 'The chat platform refused the bot token.')
+    tell({ kind: 'commands', problem: messageOf(error) })
+    const { retryAfter = 0 } = error as { retryAfter?: number }
+    const pause = Math.max(retryAfter, Math.min(MOST_PAUSE_MS, registerMs * 2 ** Math.min(failures, 10)))
+    setTimeout(() => void register(failures + 1), pause).unref()
+  }
+}
 client.on(Events.ShardReconnecting, () => {
   losses++
   if (losses === 1) {
@@ -154,7 +167,8 @@ async function perform(message: ToBot): Promise<CallResult> {
   } catch (error) {
     const status = statusOf(error)
     if (status === 401) fail('token_refused', 'The chat platform refused the bot token.')
-    return { ok: false, status, message: messageOf(error) }
+    const [problem, , retryAfterMs = 0] = judge(error)
+    return { ok: false, status, problem, message: messageOf(error), retryAfterMs }
   }
 }
 
@@ -171,9 +185,11 @@ async function work(message: ToBot): Promise<unknown> {
     const { channelId, messageId, content } = message
     const message_reference = { message_id: messageId, fail_if_not_exists: false }
     const allowed_mentions = { parse: [], replied_user: true }
-    await client.rest.post(Routes.channelMessages(channelId), {
+    const sent = await client.rest.post(Routes.channelMessages(channelId), {
       body: { content, message_reference, allowed_mentions }
     })
+    // A page of a proxy answers 200 as well, and nobody was told anything.
+    if (typeof sent !== 'object' || sent === null || !('id' in sent)) throw new Error('The answer is no message.')
     return null
   }
   const interaction = asked.get(message.id)

@@ -1,9 +1,9 @@
 import type { ChatBotProblem } from '@netlet/contract'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
-import type { BotCall, BotCommand, CallResult, FromBot, RawMessage } from './bot-protocol.ts'
+import type { BotCall, BotCommand, CallFailure, CallResult, FromBot, RawMessage } from './bot-protocol.ts'
 
-export type { BotCommand } from './bot-protocol.ts'
+export type { BotCommand, CallFailure } from './bot-protocol.ts'
 
 const Snowflake = z.string().regex(/^\d{1,20}$/)
 const Message = z.object({
@@ -26,6 +26,8 @@ export type BotHandlers = {
   onReady(name: string): void
   onLost(): void
   onResumed(): void
+  /** The commands are registered (null), or are not: why. */
+  onCommands(problem: string | null): void
   onMessage(message: ChatMessage): void
   onCommand(command: AskedCommand): void
   onNote(text: string): void
@@ -40,12 +42,23 @@ export type BotOptions = {
   baseUrl: string | undefined
   /** How long the platform may take to let the bot in (milliseconds). */
   connectMs: number
+  /** How long one call of the platform's API may take (milliseconds). */
+  callMs: number
+  /** The pause after a registration of the commands that failed; it doubles with each (milliseconds). */
+  registerMs: number
 }
 
 /** The most that the bot's thread may hold; more is a fault that must not take the process with it. */
 const MEMORY_MB = 192
 const CALL_MS = 30_000
 const CLOSE_MS = 2000
+const CLOSED: CallFailure = {
+  ok: false,
+  status: null,
+  problem: 'unreachable',
+  message: 'The bot is closed.',
+  retryAfterMs: 0
+}
 const DEFAULT = 0
 const REPLY = 19
 
@@ -53,10 +66,13 @@ const REPLY = 19
  * Connects a bot to the chat platform's gateway, in a thread of its own that has the library. What the platform sends is
  * checked here; bots, webhooks, notices of the platform and direct messages are left out.
  */
-export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, handlers: BotHandlers) {
+export function openBot(
+  { token, commands, baseUrl, connectMs, callMs, registerMs }: BotOptions,
+  handlers: BotHandlers
+) {
   const base = (baseUrl ?? 'https://discord.com').replace(/\/+$/, '')
   const thread = new Worker(new URL('./bot-thread.ts', import.meta.url), {
-    workerData: { token, api: `${base}/api`, commands, connectMs },
+    workerData: { token, api: `${base}/api`, commands, connectMs, callMs, registerMs },
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB }
@@ -67,7 +83,7 @@ export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, han
 
   async function end(): Promise<void> {
     over = true
-    for (const settle of calls.values()) settle({ ok: false, status: null, message: 'The bot is closed.' })
+    for (const settle of calls.values()) settle(CLOSED)
     await thread.terminate()
   }
 
@@ -84,6 +100,7 @@ export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, han
     if (said.kind === 'ready') handlers.onReady(said.name)
     if (said.kind === 'lost') handlers.onLost()
     if (said.kind === 'resumed') handlers.onResumed()
+    if (said.kind === 'commands') handlers.onCommands(said.problem)
     if (said.kind === 'note') handlers.onNote(said.text)
     if (said.kind === 'command') handlers.onCommand(said)
     if (said.kind === 'failed') fail(said.problem, said.detail, said.retryAfterMs)
@@ -98,11 +115,11 @@ export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, han
   thread.on('exit', () => fail('crashed', 'The bot ended.'))
 
   async function call(asked: BotCall, withinMs = CALL_MS): Promise<CallResult> {
-    if (over) return { ok: false, status: null, message: 'The bot is closed.' }
+    if (over) return CLOSED
     count++
     const id = count
     return new Promise(settle => {
-      const timer = setTimeout(() => done({ ok: false, status: null, message: 'No answer in time.' }), withinMs)
+      const timer = setTimeout(() => done({ ...CLOSED, problem: 'silent', message: 'No answer in time.' }), withinMs)
       const done = (result: CallResult) => {
         clearTimeout(timer)
         calls.delete(id)
@@ -117,7 +134,7 @@ export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, han
     /** Messages of members after an id, oldest first, and the last id that was looked at (null: there are no more). */
     async history(channelId: string, after: string, limit: number): Promise<History> {
       const result = await call({ kind: 'history', channelId, after, limit })
-      if (!result.ok) return { ok: false, status: result.status, message: result.message }
+      if (!result.ok) return result
       const raw = result.value as RawMessage[]
       const last = Snowflake.safeParse(raw.at(-1)?.['id'])
       const messages = raw.map(readMessage).filter(message => message !== null)
@@ -148,9 +165,7 @@ export function openBot({ token, commands, baseUrl, connectMs }: BotOptions, han
   }
 }
 
-type History =
-  | { ok: true; messages: ChatMessage[]; last: string | null; more: boolean }
-  | { ok: false; status: number | null; message: string }
+type History = { ok: true; messages: ChatMessage[]; last: string | null; more: boolean } | CallFailure
 
 /** Null for what no member wrote, and for what is not understood. */
 function readMessage(raw: RawMessage): ChatMessage | null {

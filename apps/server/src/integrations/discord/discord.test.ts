@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { closedUrl, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import {
+  closedUrl,
+  control,
+  launch,
+  newDataDir,
+  removeDataDir,
+  secrets
+} from '../../../../sandbox/src/testing/harness.ts'
 import { createDiscord } from './index.ts'
 
 const redirectUri = 'http://127.0.0.1:3000/api/auth/discord/redirect'
@@ -97,4 +104,31 @@ test('wrong client, wrong secret, wrong token, nothing set, nobody there', async
   expect(await exchange({ baseUrl: await closedUrl() })).toMatchObject({ reason: 'network' })
   expect(await client().currentUser('nonsense')).toMatchObject({ ok: false, reason: 'unauthorized' })
   expect(client({ clientId: '' }).authorizeUrl({ redirectUri, state: 's' })).toBeNull()
+})
+
+test.each([
+  ['error500', 'server_error'],
+  ['throttled', 'throttled'],
+  ['html', 'bad_reply'],
+  ['half', 'network'],
+  ['lost', 'network'],
+  ['timeout', 'timeout'],
+  ['unauthorized', 'unauthorized'],
+  ['forbidden', 'unauthorized']
+])('%s: neither the code nor the user is taken, and the next try succeeds', async (kind, reason) => {
+  const fault = (body: object) => control(sandbox, 'POST', '/discord/faults', body)
+  // Silence is waited for no longer than this.
+  const discord = client({ timeoutMs: kind === 'timeout' ? 500 : 10_000 })
+  const code = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
+  await fault({ kind, path: 'oauth2/token' })
+  expect(await discord.exchangeCode({ code, redirectUri })).toMatchObject({ ok: false, reason })
+  // The platform had not come to it: the code is good still.
+  const token = await discord.exchangeCode({ code, redirectUri })
+  if (!token.ok) throw new Error(token.message)
+  await fault({ kind, path: 'users/@me' })
+  const { accessToken } = token.value
+  const refused = await discord.currentUser(accessToken)
+  expect(refused).toMatchObject({ ok: false, reason })
+  expect(JSON.stringify(refused)).not.toContain(accessToken)
+  expect(await discord.currentUser(accessToken)).toMatchObject({ ok: true, value: { username: 'marlow' } })
 })

@@ -4,7 +4,7 @@ import { failed, messageId, parseFrom, type Mail, type MailFailure, type MailRes
 
 type Limits = { fetch: typeof fetch; timeoutMs: number }
 
-/** SendGrid's v3 API: 202 and the id in a header. */
+/** SendGrid's v3 API: 202 without a body, and the id in a header. */
 export async function sendWithSendgrid(
   mail: Mail,
   { apiKey, baseUrl = 'https://api.sendgrid.com' }: { apiKey: string; baseUrl?: string },
@@ -34,8 +34,9 @@ export async function sendWithSendgrid(
     limits
   )
   if (!reply.ok) return failed(reply.reason, reply.message, { uncertain: reply.sent })
-  if (reply.status < 200 || reply.status >= 300) return refused('SendGrid', reply)
-  return { ok: true, id: reply.headers.get('x-message-id') }
+  const id = reply.headers.get('x-message-id')
+  if (reply.status === 202 && (id !== null || reply.text.trim() === '')) return { ok: true, id }
+  return refused('SendGrid', reply)
 }
 
 /** Mailgun's messages API: a multipart form, 200 and the id in JSON. */
@@ -66,20 +67,34 @@ export async function sendWithMailgun(
     limits
   )
   if (!reply.ok) return failed(reply.reason, reply.message, { uncertain: reply.sent })
-  if (reply.status < 200 || reply.status >= 300) return refused('Mailgun', reply)
-  const body = parseJson(reply.text)
+  const body = reply.status === 200 ? parseJson(reply.text) : undefined
   const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null
-  return { ok: true, id: typeof id === 'string' ? id : null }
+  return typeof id === 'string' && id !== '' ? { ok: true, id } : refused('Mailgun', reply)
 }
 
-function refused(service: string, { status, text }: HttpReply): MailFailure {
+/** Any other answer. Something in between answers 200 with a page of its own: that is no mail service, and took no mail. */
+function refused(service: string, { status, headers, text }: HttpReply): MailFailure {
+  if (status < 400) {
+    const isPage = status >= 300 || /^\s*</.test(text)
+    const said = `What answers in place of ${service} did not take the mail as it does (HTTP ${status}).`
+    return failed('server_error', said, { uncertain: !isPage })
+  }
   if (status === 401 || status === 403)
     return failed('unauthorized', `${service} refused the API key. Check it under Web Settings, Email.`)
-  if (status === 429) return failed('throttled', `${service} is limiting our calls.`)
+  if (status === 429)
+    return { ...failed('throttled', `${service} is limiting our calls.`), retryAfterMs: retryAfterMs(headers) }
   if (status >= 500) return failed('server_error', `${service} has a fault of its own (HTTP ${status}).`)
   const { reason, field } = reasonIn(text)
   const said = `${service} refused the mail (HTTP ${status}): ${reason}`
   return failed(status === 400 && isAboutRecipient(reason, field) ? 'rejected' : 'server_error', said)
+}
+
+/** What a 429 asks for: seconds, or a moment; SendGrid names the moment when its window begins anew. */
+function retryAfterMs(headers: Headers): number | null {
+  const [after, reset] = [headers.get('retry-after'), headers.get('x-ratelimit-reset')]
+  const seconds = after === null ? Number(reset ?? Number.NaN) - Date.now() / 1000 : Number(after)
+  const wait = Number.isNaN(seconds) ? Date.parse(after ?? '') - Date.now() : seconds * 1000
+  return Number.isFinite(wait) && wait > 0 ? wait : null
 }
 
 /** SendGrid names the field; Mailgun says "'to' parameter is not a valid address". */

@@ -61,6 +61,43 @@ test.each(services)('%s: failures are told apart, and none tells the key', async
   expect(await outbox()).toEqual([])
 })
 
+test.each(services)('%s: only its own answer says that a mail was taken', async (_name, options) => {
+  const mailer = createMailer({ ...options(), timeoutMs: 400 })
+  const fails = async (kind: string) => {
+    await control(sandbox, 'POST', '/mail/faults', { kind, next: 1 })
+    return mailer.send(mail)
+  }
+  // A page of a proxy in between, with 200: nobody has the mail.
+  expect(await fails('html')).toMatchObject({ ok: false, reason: 'server_error', retryable: true, uncertain: false })
+  expect(await outbox()).toEqual([])
+  expect(await fails('half')).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: true })
+  expect(await fails('silence')).toMatchObject({ ok: false, reason: 'timeout', retryable: true, uncertain: true })
+  expect(await outbox()).toHaveLength(2)
+})
+
+test.each([
+  ['sendgrid', 200, '{}'],
+  ['sendgrid', 202, '{"status":"ok"}'],
+  ['mailgun', 200, ''],
+  ['mailgun', 200, '{"message":"Queued."}'],
+  ['mailgun', 202, '{"id":"<1@d>"}']
+] as const)('%s: %i %j is not its answer, and may hide that the mail was taken', async (method, status, body) => {
+  const reply = async () => new Response(body, { status })
+  const sent = await createMailer({ method, apiKey: 'k', domain: 'd', fetch: reply }).send(mail)
+  expect(sent).toMatchObject({ ok: false, reason: 'server_error', uncertain: true })
+})
+
+test.each(services)('%s: how long to stay away is told', async (_name, options) => {
+  await control(sandbox, 'POST', '/mail/faults', { status: 429, retry_after: 90, next: 1 })
+  const told = await createMailer(options()).send(mail)
+  expect(told).toMatchObject({ reason: 'throttled', retryAfterMs: 90_000 })
+  const reset = String(Math.ceil(Date.now() / 1000) + 30)
+  const answer = async () => new Response('', { status: 429, headers: { 'x-ratelimit-reset': reset } })
+  const window = await createMailer({ ...options(), fetch: answer }).send(mail)
+  expect(!window.ok && window.retryAfterMs).toBeGreaterThan(25_000)
+  expect(!window.ok && window.retryAfterMs).toBeLessThan(32_000)
+})
+
 test.each(services)('%s: nobody there', async (_name, options) => {
   const result = await createMailer({ ...options(), baseUrl: await closedUrl() } as MailerOptions).send(mail)
   expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
@@ -101,7 +138,7 @@ test('what a mail service says is cut between characters, and can be stored', as
   expect(said).toMatchObject({ ok: false, message: expect.stringMatching(/ 451 ab?x{293}\.$/) as string })
 })
 
-/** Answers of a mail server other than usual; null to DATA: it takes the mail and ends the connection. */
+/** Answers of a mail server other than usual; '': none; null to DATA: it takes the mail and ends the connection. */
 type Answers = { hello?: string; from?: string; rcpt?: string; data?: string | null }
 
 /** A mail server that knows just enough. */
@@ -110,7 +147,7 @@ async function smtpServer({ hello, from, rcpt, data: taken = '250 queued' }: Ans
   const server = createServer(socket => {
     let data: string | null = null
     let rest = ''
-    const say = (line: string) => socket.write(`${line}\r\n`)
+    const say = (line: string) => line !== '' && socket.write(`${line}\r\n`)
     say(hello ?? '220 mail.test ESMTP')
     socket.on('error', () => socket.destroy())
     socket.on('data', chunk => {
@@ -176,6 +213,22 @@ test('SMTP: a server that takes the mail and leaves may have it', async () => {
   expect(server.messages).toHaveLength(1)
   expect(result).toMatchObject({ ok: false, uncertain: true })
 })
+
+test.each([['hello'], ['data']] as const)(
+  'SMTP: silence instead of the answer to %s ends, and says what is known',
+  async at => {
+    const server = await smtpServer(at === 'hello' ? { hello: '' } : { data: '' })
+    const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, timeoutMs: 400 })
+    expect(await mailer.send(mail)).toMatchObject({
+      ok: false,
+      reason: 'timeout',
+      retryable: true,
+      // Only a server that was given the whole mail may have it.
+      uncertain: at === 'data'
+    })
+    await server.close()
+  }
+)
 
 test('SMTP: a password is not sent where the server has no TLS', async () => {
   const server = await smtpServer()

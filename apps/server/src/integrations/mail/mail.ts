@@ -34,6 +34,8 @@ export type MailFailure = {
   uncertain: boolean
   /** The recipient's own mail server says that there is no such mailbox. */
   noMailbox: boolean
+  /** How long the service asks us to stay away. */
+  retryAfterMs?: number | null
 }
 /** `id` is the service's name for the mail, where it gave one. */
 export type MailResult = { ok: true; id: string | null } | MailFailure

@@ -1,58 +1,17 @@
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkSenderDomain } from './index.ts'
+import { startNameServer, type Zone } from './name-server.fixture.ts'
 
-/** What stands in DNS, by name; a name that is not here does not exist, and `null` is not answered. */
-const records = new Map<string, string[] | null>()
-let server: string
-let close: () => void
-
+let dns: Awaited<ReturnType<typeof startNameServer>>
 beforeAll(async () => {
-  const socket = createSocket('udp4')
-  socket.on('message', (question, { port, address }) => {
-    const answer = answerTo(question)
-    if (answer) socket.send(answer, port, address)
-  })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  server = `127.0.0.1:${socket.address().port}`
-  close = () => socket.close()
+  dns = await startNameServer()
 })
-afterAll(() => close())
-
-/** RFC 1035: the question again, and a TXT record for each text. */
-function answerTo(question: Buffer): Buffer | null {
-  const labels: string[] = []
-  let at = 12
-  for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
-    labels.push(question.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
-  }
-  const found = records.get(labels.join('.').toLowerCase())
-  if (found === null) return null
-  const head = Buffer.alloc(12)
-  question.copy(head, 0, 0, 2)
-  head.writeUInt16BE(found ? 0x8180 : 0x8183, 2)
-  head.writeUInt16BE(1, 4)
-  head.writeUInt16BE(found?.length ?? 0, 6)
-  const answers = (found ?? []).map(text => {
-    const parts = text.match(/.{1,255}/gs) ?? []
-    const data = Buffer.concat(parts.map(part => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])))
-    const fixed = Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, 0, 0])
-    fixed.writeUInt16BE(data.length, 10)
-    return Buffer.concat([fixed, data])
-  })
-  return Buffer.concat([head, question.subarray(12, at + 5), ...answers])
-}
+afterAll(() => dns.close())
 
 const KEY = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(10)}`
 const check = (include: string | null = 'sendgrid.net') =>
-  checkSenderDomain('shop.example', { include, selectors: ['s1', 's2'], servers: [server], timeoutMs: 1000 })
-const publish = (found: Record<string, string[] | null>) => {
-  records.clear()
-  for (const [name, texts] of Object.entries(found)) records.set(name, texts)
-}
+  checkSenderDomain('shop.example', { include, selectors: ['s1', 's2'], servers: [dns.address], timeoutMs: 1000 })
+const publish = (zone: Zone) => dns.publish(zone)
 
 test('a domain that is set up is in order, with what was found', async () => {
   publish({
@@ -104,4 +63,42 @@ test('any sender will do where nobody knows who sends, a key that was taken back
     '_dmarc.shop.example': ['v=DMARC1; pct=100']
   })
   expect(await check(null)).toMatchObject({ spf: { state: 'ok' }, dkim: { state: 'wrong' }, dmarc: { state: 'wrong' } })
+})
+
+test.each([
+  ['mail.shop.co.uk', '_dmarc.shop.co.uk', 'ok'],
+  ['a.b.shop.co.uk', '_dmarc.shop.co.uk', 'ok'],
+  // A public suffix is nobody's domain: what stands there says nothing.
+  ['other.co.uk', '_dmarc.other.co.uk', 'missing']
+])('the policy of %s is that of its organisation', async (domain, name, state) => {
+  publish({ '_dmarc.shop.co.uk': ['v=DMARC1; p=none; sp=reject'], '_dmarc.co.uk': ['v=DMARC1; p=reject'] })
+  const look = () =>
+    checkSenderDomain(domain, { include: null, selectors: ['s1'], servers: [dns.address], timeoutMs: 1000 })
+  expect((await look()).dmarc).toMatchObject({ state, name })
+  publish({ [`_dmarc.${domain}`]: ['v=DMARC1; p=quarantine'], '_dmarc.shop.co.uk': ['v=DMARC1; p=none'] })
+  expect((await look()).dmarc).toMatchObject({ state: 'ok', name: `_dmarc.${domain}` })
+})
+
+test('a domain whose keys and return path are the mail service’s own needs no word of it in SPF', async () => {
+  const automated = () =>
+    checkSenderDomain('shop.example', {
+      include: 'sendgrid.net',
+      selectors: ['s1', 's2'],
+      delegate: 'sendgrid.net',
+      servers: [dns.address],
+      timeoutMs: 1000
+    })
+  const key = { 's1._domainkey.shop.example': [KEY, 'CNAME s1.domainkey.u1.wl2.sendgrid.net'] }
+  publish(key)
+  expect(await automated()).toMatchObject({
+    spf: { state: 'ok', found: 's1._domainkey.shop.example CNAME s1.domainkey.u1.wl2.sendgrid.net' },
+    dkim: { state: 'ok' }
+  })
+  publish({ ...key, 'shop.example': ['v=spf1 include:_spf.google.com ~all'] })
+  expect((await automated()).spf).toMatchObject({ state: 'ok' })
+  publish({ ...key, 'shop.example': ['v=spf1 +all'] })
+  expect((await automated()).spf).toMatchObject({ state: 'wrong' })
+  // A name that leads elsewhere is no such domain.
+  publish({ 's1._domainkey.shop.example': [KEY, 'CNAME s1.sendgrid.net.example.com'] })
+  expect((await automated()).spf).toMatchObject({ state: 'missing' })
 })

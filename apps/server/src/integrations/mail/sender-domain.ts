@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises'
+import { getDomain } from 'tldts'
 import { startOf } from '../../infra/text.ts'
 
 /** `unknown`: the name server did not answer. */
@@ -12,6 +13,8 @@ type Options = {
   include: string | null
   /** Where the mail service puts its key, one name after the other: `<selector>._domainkey.<domain>`. */
   selectors: readonly string[]
+  /** Where a key's name leads (CNAME) of a domain whose return path is the mail service's own; null: the service has none. */
+  delegate?: string | null
   /** Name servers instead of the system's, as `address` or `address:port`. */
   servers: readonly string[]
   /** For one question. Default 3 s. */
@@ -26,7 +29,7 @@ const FOUND_LENGTH = 500
  */
 export async function checkSenderDomain(
   domain: string,
-  { include, selectors, servers, timeoutMs = 3000 }: Options
+  { include, selectors, delegate = null, servers, timeoutMs = 3000 }: Options
 ): Promise<SenderDomain> {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
   if (servers.length > 0) resolver.setServers(servers)
@@ -38,12 +41,19 @@ export async function checkSenderDomain(
       return code === 'ENOTFOUND' || code === 'ENODATA' ? [] : null
     }
   }
-  const [spf, dkim, dmarc] = await Promise.all([
-    texts(domain).then(found => judgeSpf(domain, found, include)),
+  const leadsTo = async (name: string): Promise<string[]> => resolver.resolveCname(name).catch(() => [])
+  const [found, returnPath, dkim, dmarc] = await Promise.all([
+    texts(domain),
+    delegate === null ? null : findDelegation(domain, selectors, { delegate, leadsTo }),
     findKey(domain, selectors, texts),
-    texts(`_dmarc.${domain}`).then(found => judgeDmarc(`_dmarc.${domain}`, found))
+    findPolicy(domain, texts)
   ])
-  return { domain, spf, dkim, dmarc }
+  return {
+    domain,
+    spf: returnPath ? judgeDelegated(domain, found, returnPath) : judgeSpf(domain, found, include),
+    dkim,
+    dmarc
+  }
 }
 
 const record = (state: RecordState, name: string, found: readonly string[] | null): DomainRecord => ({
@@ -63,6 +73,38 @@ function judgeSpf(name: string, found: readonly string[] | null, include: string
   // Who lets everybody send says nothing.
   const isOpen = terms.some(term => term === '+all' || term === 'all')
   return record(policies.length === 1 && allowed && !isOpen ? 'ok' : 'wrong', name, policies)
+}
+
+/**
+ * Does the mail service keep keys and return path of this domain itself? SPF is asked of the return path's domain, RFC 7208, which is
+ * one of the service's then. @returns the name that leads there, and where to
+ */
+async function findDelegation(
+  domain: string,
+  selectors: readonly string[],
+  { delegate, leadsTo }: { delegate: string; leadsTo: (name: string) => Promise<string[]> }
+): Promise<string | null> {
+  const names = selectors.map(selector => `${selector}._domainkey.${domain}`)
+  const answers = await Promise.all(names.map(async name => ({ name, targets: await leadsTo(name) })))
+  for (const { name, targets } of answers) {
+    const target = targets.find(one => one.toLowerCase().endsWith(`.${delegate}`))
+    if (target) return `${name} CNAME ${target}`
+  }
+  return null
+}
+
+/** What the domain itself says need not name the service; it is wrong only where it would be of any domain. */
+function judgeDelegated(name: string, found: readonly string[] | null, returnPath: string): DomainRecord {
+  const judged = judgeSpf(name, found, null)
+  return judged.state === 'wrong' ? judged : record('ok', name, [...(judged.found ? [judged.found] : []), returnPath])
+}
+
+/** RFC 7489: a domain without a policy has that of its organisation's domain. */
+async function findPolicy(domain: string, texts: (name: string) => Promise<string[] | null>): Promise<DomainRecord> {
+  const own = judgeDmarc(`_dmarc.${domain}`, await texts(`_dmarc.${domain}`))
+  const organisation = getDomain(domain, { allowPrivateDomains: true })
+  if (own.state !== 'missing' || organisation === null || organisation === domain) return own
+  return judgeDmarc(`_dmarc.${organisation}`, await texts(`_dmarc.${organisation}`))
 }
 
 async function findKey(

@@ -1,3 +1,4 @@
+export { fixedToken, requestToken, type AccessTokens } from './access-token.ts'
 export { type ChangedOrders, type UnreadableOrder } from './changed-orders.ts'
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyCustomer } from './customers.ts'
@@ -7,6 +8,7 @@ export {
   type ShopifyCollection,
   type ShopifyOrder,
   type ShopifyPricedVariant,
+  type ShopifyShop,
   type ShopifyProduct,
   type ShopifyVariant
 } from './shapes.ts'

@@ -1,14 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
+import { fixedToken, type AccessTokens } from './access-token.ts'
 import { API_VERSION } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
+import { retryAfterMs } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
 
 export type ShopifyOptions = {
   /** A bare domain (https is meant) or a whole URL. */
   shopUrl: string
-  accessToken: string
+  /** One that stays, or where to get one that ends. */
+  accessToken: string | AccessTokens
   fetch?: typeof fetch
   /** For one HTTP exchange, waiting for the platform's budget not counted. Default 15 s. */
   timeoutMs?: number
@@ -52,20 +55,33 @@ const Reply = z.object({
 })
 
 /** `waitMs`: how long the platform asks us to stay away. */
-type Exchange = { kind: 'reply'; data: unknown } | { kind: 'throttled'; waitMs: number } | ShopifyFailureKind
+type Exchange =
+  | { kind: 'reply'; data: unknown }
+  | { kind: 'throttled'; waitMs: number }
+  | { kind: 'refused'; failure: ShopifyFailure }
+  | ShopifyFailureKind
 type ShopifyFailureKind = { kind: 'failure'; failure: ShopifyFailure }
+
+const refused = failed(
+  'unauthorized',
+  'The shop platform refused the access token. Check it under Web Settings, Shopify.'
+)
 
 const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
   kind: 'failure',
   failure: failed(...args)
 })
 
-/** The platform's GraphQL endpoint as a function. Throttled calls wait for the budget and go again, at most 6 times. */
+/**
+ * The platform's GraphQL endpoint as a function. Throttled calls wait for the budget and go again, at most 6 times; one whose
+ * token was not taken goes again once, with the next one.
+ */
 export function createTransport(options: ShopifyOptions): Execute {
   const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
   const base = shopBase(shopUrl)
+  const tokens = typeof accessToken === 'string' ? fixedToken(accessToken) : accessToken
 
-  async function call(document: string, variables: Record<string, unknown>): Promise<Exchange> {
+  async function call(token: string, document: string, variables: Record<string, unknown>): Promise<Exchange> {
     const reply = await exchange(
       'The shop platform',
       `${base}/admin/api/${API_VERSION}/graphql.json`,
@@ -74,7 +90,7 @@ export function createTransport(options: ShopifyOptions): Execute {
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
-          'x-shopify-access-token': accessToken
+          'x-shopify-access-token': token
         },
         body: JSON.stringify({ query: document, variables })
       },
@@ -84,10 +100,24 @@ export function createTransport(options: ShopifyOptions): Execute {
   }
 
   return async (document, variables, schema) => {
-    if (!base || accessToken === '')
-      return failed('not_configured', 'Enter the shop address and the access token under Web Settings, Shopify.')
+    if (!base) return failed('not_configured', 'Enter the shop address under Web Settings, Shopify.')
+    const first = await tokens.current()
+    if (!first.ok) return first
+    let token = first.value
+    let isRenewed = false
     for (let attempt = 1; ; attempt++) {
-      const outcome = await call(document, variables)
+      const outcome = await call(token, document, variables)
+      if (outcome.kind === 'refused') {
+        const next = isRenewed ? done(token) : await tokens.renewed(token)
+        if (!next.ok) return next
+        if (next.value === token) {
+          await tokens.refused(token, outcome.failure.message)
+          return outcome.failure
+        }
+        isRenewed = true
+        token = next.value
+        continue
+      }
       if (outcome.kind === 'failure') return outcome.failure
       if (outcome.kind === 'throttled') {
         if (attempt >= maxThrottledTries)
@@ -104,8 +134,7 @@ export function createTransport(options: ShopifyOptions): Execute {
 }
 
 function readReply({ status, headers, text }: HttpReply, base: string): Exchange {
-  if (status === 401 || status === 403)
-    return failure('unauthorized', 'The shop platform refused the access token. Check it under Web Settings, Shopify.')
+  if (status === 401 || status === 403) return { kind: 'refused', failure: refused }
   if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(headers.get('retry-after')) }
   if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
   if (status === 404)
@@ -138,9 +167,4 @@ function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['co
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
   const missing = cost.requestedQueryCost - cost.throttleStatus.currentlyAvailable
   return Math.ceil((Math.max(0, missing) / cost.throttleStatus.restoreRate) * 1000)
-}
-
-function retryAfterMs(header: string | null): number {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000
 }

@@ -7,12 +7,12 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { DataTable } from '../../kit/data-table.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Day } from '../../kit/time.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
 import classes from './invite.module.css'
 
 export default function InvitePage() {
   const t = useT()
-  const paging = usePaging(10)
+  const paging = useAddressPaging(10)
   const invite = useQuery(read(accounts.inviteCode))
   const log = useQuery({
     ...read(accounts.inviteLog, { query: { limit: paging.limit, offset: paging.offset } }),
@@ -42,6 +42,7 @@ export default function InvitePage() {
         rows={log.data?.data}
         rowKey={user => user.id}
         pending={log.isPending}
+        stale={log.isPlaceholderData}
         error={log.error}
         onRetry={() => void log.refetch()}
         empty={{ title: t('invite.none'), body: t('invite.noneHint') }}

@@ -2,7 +2,7 @@ import type { Order } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconShieldLock } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
 import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
 import { hasProxies } from '../../kit/order-may.ts'
 

@@ -1,8 +1,8 @@
 import type { Order, Proxy } from '@netlet/contract'
-import { useT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import { hostPort } from '../../kit/host-port.ts'
-import classes from './proxies.module.css'
+import classes from './panel.module.css'
 
 /** The way to ask for the address of a session, in words that a shell takes. */
 const sessionSnippet = ({ ip, port, username, password }: Proxy): string =>

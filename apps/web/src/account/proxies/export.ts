@@ -1,6 +1,8 @@
 import { ApiError } from '../../api/client.ts'
-import { t, type Key } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { t, type Key } from '../../i18n/proxies.ts'
+import { hostPort } from '../../kit/host-port.ts'
+import { formatProxies, proxyOfLine, type FormatChoice } from './formats.ts'
 
 const byStatus: Record<number, Key> = {
   401: 'export.401',
@@ -19,12 +21,32 @@ export function exportFailure(error: unknown): string {
   return known ? t(known) : t('export.status', { status: error.status })
 }
 
-/** The lines of a reply. @throws with the words to show where there are none. */
-export function linesOf(reply: { proxy_lines?: unknown } | null | undefined): string[] {
-  const lines = reply?.proxy_lines
-  if (!Array.isArray(lines)) throw new Error(t('export.malformed'))
+/**
+ * The lines of a reply. @throws with the words to show where there are none.
+ * @param picked only those of these addresses ('ip:port'); of all of them where it is empty
+ */
+export function linesOf(reply: { proxy_lines?: unknown } | null | undefined, picked: readonly string[] = []): string[] {
+  const all = reply?.proxy_lines
+  if (!Array.isArray(all)) throw new Error(t('export.malformed'))
+  const wanted = new Set(picked)
+  const lines = all.map(String).filter(line => {
+    if (wanted.size === 0) return true
+    const proxy = proxyOfLine(line)
+    return proxy !== null && wanted.has(hostPort(proxy.ip, proxy.port))
+  })
   if (lines.length === 0) throw new Error(t('proxy.none'))
-  return lines.map(String)
+  return lines
+}
+
+/** The lines of a reply in the chosen format. @throws with the words to show where one is no proxy's */
+export function textOf(lines: string[], choice: FormatChoice): string {
+  if (choice.format === 'line') return lines.join('\n')
+  const proxies = lines.map(line => {
+    const proxy = proxyOfLine(line)
+    if (!proxy) throw new Error(t('export.malformed'))
+    return proxy
+  })
+  return formatProxies(proxies, choice)
 }
 
 /** A name that a file can have, whatever the server sent. */
@@ -32,8 +54,8 @@ export const fileName = (name: string | null | undefined, orderId: number) =>
   name?.replaceAll(/[^\w.\-() ]/g, '_') || `order_${orderId}_proxies.txt`
 
 /** Hands a text to the browser as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+export function download(name: string, text: string, type = 'text/plain'): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -1,19 +1,28 @@
 import type { Order } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import type { Key } from '../../i18n/account.ts'
-import type { Translate } from '../../i18n/words.ts'
+import { IconRefresh } from '@tabler/icons-react'
+import type { T } from '../../i18n/proxies.ts'
 import type { Column } from '../../kit/data-table.tsx'
 import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
-import { Ago, Day } from '../../kit/time.tsx'
+import { boughtIn, type Pending } from '../../kit/payment/pending.ts'
+import { Day } from '../../kit/time.tsx'
 import { webAddress } from '../../kit/web-address.ts'
-import type { Pending } from '../../kit/payment/pending.ts'
-import classes from './proxies.module.css'
+import { Expiry } from './expiry.tsx'
+import { OrderLabel } from './order-label.tsx'
+import classes from './orders.module.css'
+import { Rules } from './rules.tsx'
+import { renewable } from './use-renewal.ts'
 
 type Context = {
-  t: Translate<Record<Key, string>>
+  t: T
   selected: number | undefined
+  picked: ReadonlyMap<number, Order>
+  renewing: number | undefined
   onSelect: (id: number) => void
+  onPick: (order: Order) => void
+  onRenew: (order: Order) => void
   onPay: (pending: Pending) => void
   onCancel: (id: number) => void
 }
@@ -23,78 +32,111 @@ function payable(order: Order): Pending | null {
   const checkoutUrl = webAddress(order.checkout_url)
   if (order.state !== 'placed' || !checkoutUrl || !order.reserved_until) return null
   const deadline = Date.parse(order.reserved_until)
-  return deadline > Date.now() ? { id: order.id, orderId: order.order_id, checkoutUrl, deadline } : null
+  if (deadline <= Date.now()) return null
+  return { id: order.id, orderId: order.order_id, checkoutUrl, deadline, bought: boughtIn(order) }
 }
 
-export const orderColumns = ({ t, selected, onSelect, onPay, onCancel }: Context): Column<Order>[] => [
-  {
-    key: 'order',
-    title: t('orders.order'),
-    lead: true,
-    render: order => (
-      <button
-        type="button"
-        className={classes.order}
-        aria-pressed={order.id === selected}
-        onClick={() => onSelect(order.id)}
-      >
-        <strong>{order.product_name}</strong>
-        <span>{order.variant_name}</span>
-        <span className="mono">{order.order_id}</span>
-      </button>
-    )
-  },
-  { key: 'state', title: t('orders.state'), wide: true, render: order => <OrderStateBadge order={order} /> },
-  { key: 'rules', title: t('orders.rules'), wide: true, render: order => <Rules names={order.acl_names} /> },
-  { key: 'quantity', title: t('orders.quantity'), align: 'end', render: order => order.product_quantity },
-  { key: 'amount', title: t('orders.amount'), align: 'end', render: order => money(order.pay_amount ?? order.amount) },
-  { key: 'created', title: t('orders.created'), render: order => <Day at={order.created_at} /> },
-  {
-    key: 'expires',
-    title: t('orders.expires'),
-    render: order => {
-      const pending = payable(order)
-      if (pending)
-        return (
-          <span className={classes.open}>
-            <Button
-              component="a"
-              href={pending.checkoutUrl}
-              target="_blank"
-              rel="noopener"
-              size="compact-sm"
-              onClick={() => onPay(pending)}
+export const orderColumns = (context: Context): Column<Order>[] => {
+  const { t, selected, onSelect } = context
+  return [
+    {
+      key: 'order',
+      title: t('orders.order'),
+      lead: true,
+      render: order => (
+        <span className={classes.order}>
+          <Pick order={order} context={context} />
+          <span className={classes.names}>
+            <button
+              type="button"
+              className={classes.select}
+              aria-pressed={order.id === selected}
+              onClick={() => onSelect(order.id)}
             >
-              {t('orders.pay')}
-            </Button>
-            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onCancel(order.id)}>
-              {t('orders.cancel')}
-            </Button>
+              <strong>{order.product_name}</strong>
+              <span>{order.variant_name}</span>
+            </button>
+            <span className={classes.second}>
+              <OrderLabel order={order} />
+              <span className={classes.number}>
+                <span className="mono">{order.order_id}</span> · <Day at={order.created_at} />
+              </span>
+            </span>
           </span>
-        )
-      return <Expiry order={order} t={t} />
+        </span>
+      )
+    },
+    { key: 'state', title: t('orders.state'), render: order => <OrderStateBadge order={order} /> },
+    { key: 'expires', title: t('orders.expires'), render: order => <Expiry order={order} /> },
+    { key: 'rules', title: t('orders.rules'), render: order => <Rules names={order.acl_names} /> },
+    {
+      key: 'quantity',
+      title: t('orders.quantity'),
+      align: 'end',
+      render: order => numberText(order.product_quantity)
+    },
+    { key: 'amount', title: t('orders.amount'), align: 'end', render: order => money(order.last_amount) },
+    {
+      key: 'actions',
+      title: t('orders.actions'),
+      hidden: true,
+      bare: true,
+      align: 'end',
+      render: order => <Actions order={order} context={context} />
     }
-  }
-]
-
-function Expiry({ order, t }: { order: Order; t: Context['t'] }) {
-  if (order.grace_until)
-    return (
-      <>
-        {t('orders.renewUntil')} <Ago at={order.grace_until} />
-      </>
-    )
-  // Its time ended with the refund, whatever it would have been.
-  if (order.state === 'refunded') return <span className="dim">–</span>
-  if (order.expired_at) return <Ago at={order.expired_at} />
-  const starts = order.pay_status === 1
-  return <span className="dim">{starts ? t('orders.startsWithDelivery') : '–'}</span>
+  ]
 }
 
-function Rules({ names }: { names: string[] }) {
+function Pick({ order, context: { t, picked, onPick } }: { order: Order; context: Context }) {
   return (
-    <span className={classes.rules} title={names.join(', ')}>
-      {names.join(', ') || '–'}
+    <label className={classes.pick}>
+      <input
+        type="checkbox"
+        checked={picked.has(order.id)}
+        disabled={!renewable(order)}
+        aria-label={t('orders.pick', { order: order.order_id })}
+        onChange={() => onPick(order)}
+      />
+    </label>
+  )
+}
+
+function Actions({ order, context }: { order: Order; context: Context }) {
+  const { t, renewing, onRenew, onPay, onCancel } = context
+  const pending = payable(order)
+  if (pending)
+    return (
+      <span className={classes.actions}>
+        <Button
+          component="a"
+          href={pending.checkoutUrl}
+          target="_blank"
+          rel="noopener"
+          size="xs"
+          className={classes.main}
+          onClick={() => onPay(pending)}
+        >
+          {t('orders.pay')}
+        </Button>
+        <Button variant="subtle" color="gray" size="xs" className={classes.main} onClick={() => onCancel(order.id)}>
+          {t('orders.cancel')}
+        </Button>
+      </span>
+    )
+  if (!renewable(order)) return null
+  return (
+    <span className={classes.actions}>
+      <Button
+        variant="default"
+        size="xs"
+        className={classes.main}
+        leftSection={<IconRefresh size={15} aria-hidden />}
+        aria-label={t('orders.renewOf', { order: order.order_id })}
+        loading={renewing === order.id}
+        onClick={() => onRenew(order)}
+      >
+        {t('proxy.renew')}
+      </Button>
     </span>
   )
 }

@@ -1,24 +1,27 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMediaQuery } from '@mantine/hooks'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'react-router'
-import { usePollInterval } from '../../api/feed-connected.ts'
+import type { Order } from '@netlet/contract'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { useT } from '../../i18n/account.ts'
+import { useT as useAccountT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
 import { DataTable } from '../../kit/data-table.tsx'
-import { isMoving, isProblem } from '../../kit/order-state.tsx'
-import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
+import { scrollMotion } from '../../kit/motion.ts'
+import { isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { useCancel } from '../../kit/payment/use-cancel.ts'
+import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
+import { BulkRenewal } from './bulk-renewal.tsx'
+import { useFormatChoice } from './format-choice.ts'
 import { orderColumns } from './order-columns.tsx'
+import classes from './orders.module.css'
 import { ProxyPanel } from './proxy-panel.tsx'
 import { RenewalFromMail } from './renewal-from-mail.tsx'
-
-/** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
-const WATCH = 2500
+import { useOrders } from './use-orders.ts'
+import { useRenewal } from './use-renewal.ts'
 
 export default function ProxiesPage() {
   const { id } = useParams()
@@ -27,59 +30,106 @@ export default function ProxiesPage() {
   return <Proxies key={known ?? 'all'} collection={known} />
 }
 
+const NOBODY: ReadonlyMap<number, Order> = new Map()
+
 function Proxies({ collection }: { collection: number | undefined }) {
   const t = useT()
-  const interval = usePollInterval(WATCH)
-  const paging = usePaging(5)
-  const [chosen, setChosen] = useState<number | null>(null)
+  const tAccount = useAccountT()
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const list = useOrders(collection)
+  const { rows, selected } = list
+  const format = useFormatChoice()
   const [payment, setPayment] = useState<Pending | null>(null)
-  const { data, isPending, error, refetch } = useQuery({
-    ...read(orders.list, { query: { limit: paging.limit, offset: paging.offset, product_type: collection } }),
-    placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data?.data.some(isMoving) ? interval : false)
-  })
-  const rows = data?.data
-  // Until one is chosen, the newest order's proxies are shown.
-  const selected = rows?.find(order => order.id === chosen) ?? rows?.[0]
-
+  const [picked, setPicked] = useState(NOBODY)
+  const [renewal, setRenewal] = useState<Order[] | null>(null)
+  const { renewing, start } = useRenewal()
   const cancel = useCancel()
+
+  const panel = useRef<HTMLDivElement>(null)
+  const tapped = useRef(false)
+  const onSelect = (id: number) => {
+    tapped.current = narrow
+    list.select(id)
+  }
+  // On a phone the proxies are screens below the order that was tapped.
+  useEffect(() => {
+    if (!tapped.current) return
+    tapped.current = false
+    panel.current?.scrollIntoView({ block: 'start', behavior: scrollMotion() })
+    panel.current?.querySelector('h2')?.focus({ preventScroll: true })
+  })
+
+  const onPick = (order: Order) => {
+    const next = new Map(picked)
+    if (!next.delete(order.id)) next.set(order.id, order)
+    setPicked(next)
+  }
   const pay = (pending: Pending) => {
     keepPayment(pending)
     setPayment(pending)
   }
   return (
     <div className="stack" style={{ gap: '1.5rem' }}>
-      <DataTable
-        label={t('orders.label')}
-        columns={orderColumns({
-          t,
-          selected: selected?.id,
-          onSelect: setChosen,
-          onPay: pay,
-          onCancel: id => void cancel.ask(id)
-        })}
-        rows={rows}
-        rowKey={order => order.id}
-        pending={isPending}
-        error={error}
-        errorText={t('orders.failed')}
-        onRetry={() => void refetch()}
-        empty={{
-          title: t('orders.none'),
-          body: t('orders.noneHint'),
-          action: (
-            <Button component={Link} to={collection ? `/product?parId=${collection}` : '/product'}>
-              {t('orders.shop')}
-            </Button>
-          )
-        }}
-        paging={paging}
-        total={data?.total}
-        selected={selected?.id ?? null}
-        problem={isProblem}
-      />
-      {(isPending || rows?.length !== 0) && !(error && !data) && (
-        <ProxyPanel key={selected?.id ?? 0} order={selected} />
+      {picked.size > 0 && (
+        <div className={classes.picked} role="group" aria-label={t('bulk.title')}>
+          <span role="status">{t('orders.selected', { count: picked.size })}</span>
+          <Button size="sm" onClick={() => setRenewal([...picked.values()])}>
+            {t(picked.size === 1 ? 'bulk.renewOne' : 'bulk.renew', { count: picked.size })}
+          </Button>
+          <Button size="sm" variant="subtle" color="gray" onClick={() => setPicked(NOBODY)}>
+            {t('orders.unselect')}
+          </Button>
+        </div>
+      )}
+      <div className={classes.table}>
+        <DataTable
+          label={tAccount('orders.label')}
+          skip={tAccount('skip.orders')}
+          columns={orderColumns({
+            t,
+            selected: selected?.id,
+            picked,
+            renewing,
+            onSelect,
+            onPick,
+            onRenew: start,
+            onPay: pay,
+            onCancel: id => void cancel.ask(id)
+          })}
+          rows={rows}
+          rowKey={order => order.id}
+          pending={list.pending}
+          stale={list.stale}
+          error={list.error}
+          errorText={t('orders.failed')}
+          onRetry={list.retry}
+          empty={{
+            title: t('orders.none'),
+            body: t('orders.noneHint'),
+            action: (
+              <Button component={Link} to={collection ? `/product?parId=${collection}` : '/product'}>
+                {t('orders.shop')}
+              </Button>
+            )
+          }}
+          paging={list.paging}
+          total={list.total}
+          selected={selected?.id ?? null}
+          onRow={order => onSelect(order.id)}
+          problem={isProblem}
+        />
+      </div>
+      {list.hasPanel && (
+        <div ref={panel}>
+          <ProxyPanel
+            key={selected?.id ?? 0}
+            order={selected}
+            loading={list.looking}
+            format={format}
+            live={selected !== undefined && list.live === selected.id}
+            onDismiss={list.dismiss}
+          />
+        </div>
       )}
       {selected?.pay_status === 1 && (
         <TrafficPanel
@@ -88,6 +138,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
         />
       )}
       <RenewalFromMail />
+      {renewal && <BulkRenewal picked={renewal} onClose={() => setRenewal(null)} />}
       {payment && <PaymentDialog pending={payment} onClose={() => setPayment(null)} />}
     </div>
   )

@@ -1,26 +1,51 @@
-import type { Order } from '@netlet/contract'
+import type { Order, Proxy } from '@netlet/contract'
 import { screen, within, waitFor } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { customer, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import ProxiesPage from './page.tsx'
 
-const detail = { proxy_list: [], order, total: 0, total_exact: true, limit: 20, offset: 0, next: null }
+const detail = {
+  proxy_list: [] as Proxy[],
+  order,
+  total: 0,
+  total_exact: true,
+  limit: 20,
+  offset: 0,
+  next: null
+}
+const detailOf = (...known: Order[]) =>
+  answer(orders.proxyDetail, ({ params }) => ({
+    ...detail,
+    order: known.find(({ id }) => String(id) === params['id']) ?? order
+  }))
 const open = (at = '/dashboard/index/proxies') => {
   answer(orders.traffic, noOrderTraffic)
+  answer(orders.credits, [])
   return renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies/:id?', user: customer })
+}
+const older = { ...order, id: 6, order_id: '20260614-AAAAAAAA', product_name: 'Metro ISP' }
+
+const unpaid: Order = {
+  ...order,
+  state: 'placed',
+  pay_status: 0,
+  pay_amount: null,
+  expired_at: null,
+  delivered_at: null,
+  checkout_url: 'https://shop.example.com/cart/1:8',
+  reserved_until: '2126-06-15T08:30:00.000Z'
 }
 
 describe("a customer's orders", () => {
   it('shows that they are being read, then the newest with its proxies', async () => {
-    answer(orders.credits, [])
     answer(orders.proxyDetail, detail)
     const arrive = hold(orders.list)
     open()
     expect(screen.getByRole('status', { name: 'Recent orders' })).toBeTruthy()
-    arrive(pageOf(order, { ...order, id: 6, order_id: '20260614-AAAAAAAA' }))
+    arrive(pageOf(order, older))
     const table = within(await screen.findByRole('table'))
     expect(table.getAllByRole('row')).toHaveLength(3)
     await waitFor(() => expect(requestsOf(orders.proxyDetail)).toMatchObject([{ params: { id: '7' } }]))
@@ -41,7 +66,11 @@ describe("a customer's orders", () => {
       () => answerRefused(orders.list, 'unavailable'),
       'The service is not available right now, please try again'
     ],
-    ['a lost connection', () => answerLost(orders.list), 'The shop cannot be reached. Please check your connection.']
+    [
+      'a lost connection',
+      () => answerLost(orders.list),
+      'Failed to load order details: The shop cannot be reached. Please check your connection.'
+    ]
   ])('shows %s, and reads again when asked to', async (_, failing, words) => {
     failing()
     const { user } = open()
@@ -52,17 +81,6 @@ describe("a customer's orders", () => {
   })
 
   it('cancels an unpaid order once its customer has said so', async () => {
-    const unpaid = {
-      ...order,
-      state: 'placed' as const,
-      pay_status: 0 as const,
-      pay_amount: null,
-      expired_at: null,
-      delivered_at: null,
-      checkout_url: 'https://shop.example.com/cart/1:8',
-      reserved_until: '2126-06-15T08:30:00.000Z'
-    }
-    answer(orders.credits, [])
     answer(orders.proxyDetail, { ...detail, order: unpaid })
     answer(orders.list, pageOf(unpaid))
     answer(orders.cancel, null)
@@ -74,39 +92,178 @@ describe("a customer's orders", () => {
     expect(await screen.findByText('The order was cancelled')).toBeTruthy()
   })
 
-  it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
-    const coming = { ...order, state: 'delivering' as const, expired_at: null, delivered_at: null, delivery_num: 0 }
-    const held = {
-      ...order,
-      id: 8,
-      state: 'expired' as const,
-      is_expired: true,
-      grace_until: '2126-07-16T08:00:00.000Z'
-    }
-    const over = { ...order, id: 9, state: 'expired' as const, is_expired: true }
-    answer(orders.list, pageOf<Order>(held, coming, over))
-    answer(orders.credits, [])
-    answer(orders.proxyDetail, ({ params }) => ({
-      ...detail,
-      order: [held, coming, over].find(({ id }) => String(id) === params['id']) ?? order
-    }))
-    const { user } = open()
-    expect(await screen.findByText('starts with delivery')).toBeTruthy()
-    expect(screen.getByText(/Expired, renew until/)).toBeTruthy()
-    const renew = await screen.findByRole<HTMLButtonElement>('button', { name: 'Renew' })
-    expect(renew.disabled).toBe(false)
-    await user.click(screen.getAllByRole('button', { pressed: false })[1] as HTMLElement)
-    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Renew' }).disabled).toBe(true))
+  it('shows what one term costs, however often the order was renewed', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf({ ...order, pay_amount: '36.00', last_amount: '12.00' }))
+    open()
+    const row = (await screen.findAllByRole('row'))[1] as HTMLElement
+    expect(within(row).getByText('$12.00')).toBeTruthy()
+    expect(within(row).queryByText('$36.00')).toBeNull()
   })
 
-  it('is a list of cards on a phone', async () => {
+  it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
+    const coming: Order = { ...order, state: 'delivering', expired_at: null, delivered_at: null, delivery_num: 0 }
+    const held: Order = { ...order, id: 8, state: 'expired', is_expired: true, grace_until: '2126-07-16T08:00:00.000Z' }
+    const over: Order = {
+      ...order,
+      id: 9,
+      order_id: '20260611-BBBBBBBB',
+      product_name: 'Over',
+      state: 'expired',
+      is_expired: true,
+      expired_at: '2026-07-15T08:00:00.000Z'
+    }
+    answer(orders.list, pageOf(held, coming, over))
+    detailOf(held, coming, over)
+    const { user, where } = open()
+    expect(await screen.findByText('starts with delivery')).toBeTruthy()
+    expect(screen.getByText(/Expired\. Renew until Jul 16, 2126, [\d,]+ days/)).toBeTruthy()
+    expect(screen.getByText(/^Ended Jul 15/)).toBeTruthy()
+    const renew = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Renew' })
+    await waitFor(() => expect(renew().disabled).toBe(false))
+    await user.click(screen.getByRole('button', { name: /^Over/ }))
+    await waitFor(() => expect(renew().disabled).toBe(true))
+    expect(screen.queryByRole('button', { name: 'Renew 20260611-BBBBBBBB' })).toBeNull()
+    expect(where()).toBe('/dashboard/index/proxies?order=9')
+  })
+
+  it('is a list of cards on a phone, where a tapped order has its proxies come into view', async () => {
     setWidth(390)
-    answer(orders.credits, [])
+    detailOf(order, older)
+    answer(orders.list, pageOf(order, older))
+    const { user } = open()
+    const cards = await screen.findByRole('list', { name: 'Recent orders' })
+    expect(within(cards).getAllByRole('listitem')).toHaveLength(2)
+    expect(screen.queryByRole('table')).toBeNull()
+    const scroll = vi.fn()
+    vi.spyOn(Element.prototype, 'scrollIntoView').mockImplementation(scroll)
+    await user.click(screen.getByRole('button', { name: /^Metro ISP/ }))
+    await waitFor(() => expect(scroll).toHaveBeenCalled())
+    expect(document.activeElement?.textContent).toBe('Proxies')
+  })
+})
+
+describe('the selected order', () => {
+  it('is in the address, with a step that Back undoes, and survives other parameters', async () => {
+    detailOf(order, older)
+    answer(orders.list, pageOf(order, older))
+    const { user, where } = open('/dashboard/index/proxies?from=mail&proxy_page=3')
+    await user.click(await screen.findByRole('button', { name: /^Metro ISP/ }))
+    // Another order begins at its own first page.
+    expect(where()).toBe('/dashboard/index/proxies?from=mail&order=6')
+    await waitFor(() => expect(requestsOf(orders.proxyDetail).at(-1)?.params).toEqual({ id: '6' }))
+  })
+
+  it('is asked for where it is on another page of the list', async () => {
+    const away = { ...order, id: 3, order_id: '20260601-CCCCCCCC' }
+    detailOf(away)
+    answer(orders.list, ({ query }) => (query['id'] === '3' ? pageOf(away) : pageOf(order, older)))
+    open('/dashboard/index/proxies?order=3')
+    expect(await screen.findByText('20260601-CCCCCCCC')).toBeTruthy()
+    expect(requestsOf(orders.proxyDetail).every(({ params }) => params['id'] === '3')).toBe(true)
+  })
+
+  it('that is nobody’s is not replaced by another one: nothing is copied that was not asked for', async () => {
+    answer(orders.list, ({ query }) => (query['id'] ? pageOf() : pageOf(order)))
+    const { user } = open('/dashboard/index/proxies?order=99')
+    expect(await screen.findByText('No order selected')).toBeTruthy()
+    for (const name of ['Renew', 'Check', 'Copy', 'Export']) {
+      await user.click(screen.getByRole('button', { name }))
+      expect(await screen.findByText('Please select an order first')).toBeTruthy()
+    }
+    expect(requestsOf(orders.proxyDetail)).toEqual([])
+  })
+
+  it.each(['abc', '-1', '1e3', '0', '7%20or%201', '99999999999999999999'])(
+    'takes no order from ?order=%s',
+    async text => {
+      answer(orders.proxyDetail, detail)
+      answer(orders.list, pageOf(order))
+      open(`/dashboard/index/proxies?order=${text}`)
+      await waitFor(() => expect(requestsOf(orders.proxyDetail)[0]?.params).toEqual({ id: '7' }))
+      expect(requestsOf(orders.list).every(({ query }) => !('id' in query))).toBe(true)
+    }
+  )
+
+  it('stays when a mail asks for a renewal that is not wanted', async () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order))
-    open()
-    const cards = await screen.findByRole('list', { name: 'Recent orders' })
-    expect(within(cards).getAllByRole('listitem')).toHaveLength(1)
-    expect(screen.queryByRole('table')).toBeNull()
+    const { user, where } = open('/dashboard/index/proxies?order=7&renew=7')
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(where()).toBe('/dashboard/index/proxies?order=7'))
+  })
+})
+
+describe('long lists of rules', () => {
+  it('show the first ones, and the others when asked to', async () => {
+    const names = ['Netflix', 'Walmart', 'Nike', 'Ticketmaster', 'Instagram']
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf({ ...order, acl_names: names }))
+    const { user } = open()
+    expect(await screen.findByText('Netflix, Walmart')).toBeTruthy()
+    expect(screen.getByTitle(names.join(', '))).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'and 3 more', expanded: false }))
+    expect(screen.getByText(names.join(', '))).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Show fewer', expanded: true }))
+    expect(screen.queryByText(names.join(', '))).toBeNull()
+  })
+})
+
+describe('labels and notes', () => {
+  it('are given where they stand; the field closes with Escape and gives the focus back', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    const labelled = { ...order, label: 'Shop 1' }
+    answer(orders.label, labelled)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: /^Add a label/ }))
+    const field = screen.getByRole('textbox', { name: 'Label of order 20260615-7QK2M9XA' })
+    await user.type(field, 'Wrong{Escape}')
+    expect(screen.queryByRole('textbox', { name: /^Label/ })).toBeNull()
+    await waitFor(() => expect(document.activeElement?.getAttribute('title')).toBe('Add a label'))
+    expect(requestsOf(orders.label)).toEqual([])
+
+    await user.keyboard('{Enter}')
+    answer(orders.list, pageOf(labelled))
+    await user.type(screen.getByRole('textbox', { name: /^Label/ }), 'Shop 1{Enter}')
+    expect(await screen.findByRole('button', { name: 'Edit the label Shop 1' })).toBeTruthy()
+    expect(requestsOf(orders.label)).toEqual([{ params: { id: '7' }, query: {}, body: { label: 'Shop 1' } }])
+  })
+
+  it('keep what was typed where they cannot be saved', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    answerLost(orders.label)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Add a note' }))
+    await user.type(screen.getByRole('textbox', { name: 'Note' }), 'For the crawler')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(/^The note could not be saved: The shop cannot be reached/)).toBeTruthy()
+    expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Note' }).value).toBe('For the crawler')
+    expect(requestsOf(orders.label)).toMatchObject([{ body: { note: 'For the crawler' } }])
+  })
+})
+
+describe('several renewals', () => {
+  it('give each order its own way to pay, or say why it cannot be renewed', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order, older, { ...unpaid, id: 5, order_id: '20260613-UNPAID00' }))
+    answer(orders.renewMany, [
+      { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30 },
+      { id: 6, reason: 'order_expired', params: {}, msg: 'The order has expired, please place a new order.' }
+    ])
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
+    // What was never paid has nothing that could go on.
+    expect(screen.getByRole<HTMLInputElement>('checkbox', { name: /UNPAID00/ }).disabled).toBe(true)
+    await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
+    const dialog = within(await screen.findByRole('dialog'))
+    const pay = await dialog.findByRole('link', { name: 'Pay for the renewal of 20260615-7QK2M9XA' })
+    expect(pay).toMatchObject({ href: 'https://shop.example.com/cart/7', target: '_blank' })
+    expect(dialog.getByText('The order has expired, please place a new order.')).toBeTruthy()
+    expect(requestsOf(orders.renewMany)).toMatchObject([{ body: { order_ids: [7, 6] } }])
+    await user.click(dialog.getByRole('button', { name: 'Close' }))
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Renew 2 orders'))
   })
 })

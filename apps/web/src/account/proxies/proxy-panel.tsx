@@ -1,148 +1,166 @@
-import type { Order } from '@netlet/contract'
-import { Button } from '@mantine/core'
-import { IconActivity, IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
-import { usePollInterval } from '../../api/feed-connected.ts'
-import { read } from '../../api/query.ts'
-import { orders } from '../../api/routes.ts'
-import { useT } from '../../i18n/account.ts'
-import { DataTable } from '../../kit/data-table.tsx'
+import '../../kit/styles/tables.ts'
+import type { Order, Proxy } from '@netlet/contract'
+import { Skeleton } from '@mantine/core'
+import { useElementSize, useMediaQuery } from '@mantine/hooks'
+import { useId, useRef, useState } from 'react'
+import { useT as useAccountT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
+import { numberText } from '../../kit/number.ts'
 import { OrderCredits } from '../../kit/order-credits.tsx'
-import { hasProxies, mayAsk } from '../../kit/order-may.ts'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
-import { useProxyColumns } from '../../kit/proxy-columns.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
-import { ClientAccessButton } from './client-access.tsx'
+import { useSkipTarget } from '../../kit/skip-links.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { TablePages, useShownPlace } from '../../kit/table-pages.tsx'
 import { ExitNote } from './exit-note.tsx'
-import classes from './proxies.module.css'
-import { renewable, useOrderActions } from './use-order-actions.ts'
+import { TemplateField } from './format-picker.tsx'
+import type { FormatChoice } from './formats.ts'
+import { LivePanel } from './live-panel.tsx'
+import { OrderNote } from './order-note.tsx'
+import classes from './panel.module.css'
+import { OrderActions } from './proxy-actions.tsx'
+import { ProxyBar } from './proxy-bar.tsx'
+import { ProxyFilters } from './proxy-filters.tsx'
+import { NoProxies } from './proxy-states.tsx'
+import { ProxyCards, ProxyTable } from './proxy-table.tsx'
+import { useReveal } from './reveal.ts'
+import tableClasses from './table.module.css'
+import { useOrderTasks } from './use-order-tasks.ts'
+import { isFiltered, SIZES, useProxyList, type ProxyList } from './use-proxy-list.ts'
+import { useTakeOut } from './use-take-out.ts'
 
-const SIZES = [10, 20, 50, 100]
-const WATCH = 2500
+type Props = {
+  order: Order | undefined
+  /** The order is still asked for. */
+  loading: boolean
+  format: readonly [FormatChoice, (choice: FormatChoice) => void]
+  /** It was paid for just now. */
+  live: boolean
+  onDismiss: () => void
+}
 
-/** The reply counts as long as it holds a list, whatever its code. */
-const holdsList = (body: Record<string, unknown>) =>
-  typeof body['data'] === 'object' && body['data'] !== null && 'proxy_list' in body['data']
+const NOBODY: ReadonlyMap<number, Proxy> = new Map()
 
 /** The proxies of the selected order and what can be done with them. */
-export function ProxyPanel({ order }: { order: Order | undefined }) {
+export function ProxyPanel({ order, loading, format: [choice, choose], live, onDismiss }: Props) {
   const t = useT()
-  const interval = usePollInterval(WATCH)
-  const paging = usePaging(20)
-  const { data, isPending, error, refetch } = useQuery({
-    ...read(
-      orders.proxyDetail,
-      { params: { id: order?.id ?? 0 }, query: { limit: paging.limit, offset: paging.offset } },
-      { accept: holdsList }
-    ),
-    enabled: Boolean(order),
-    placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? interval : false)
-  })
-  const now = data?.order ?? order
-  const malformed = data !== undefined && !Array.isArray(data.proxy_list)
-  const actions = useOrderActions(now)
-  const columns = useProxyColumns()
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const list = useProxyList(order)
+  const now = list.order
+  const tasks = useOrderTasks(now)
+  const takeOut = useTakeOut(now, choice)
+  const reveal = useReveal()
+  const [picked, setPicked] = useState(NOBODY)
+  const onPick = (proxies: Proxy[], add: boolean) => {
+    const next = new Map(picked)
+    for (const proxy of proxies)
+      if (add) next.set(proxy.id, proxy)
+      else next.delete(proxy.id)
+    setPicked(next)
+  }
+  const first = list.rows?.[0]
+  // The table's head stays below the bar, however many lines that takes.
+  const { ref: bar, height } = useElementSize()
+  const isListed = Boolean(now) && (list.pending || Boolean(list.rows?.length) || isFiltered(list.filters))
   return (
     <section className="stack" aria-label={t('proxy.title')}>
-      <div className={classes.bar}>
+      <div className={classes.head}>
         <div className={classes.which}>
-          <h2>{t('proxy.title')}</h2>
+          <h2 tabIndex={-1}>{t('proxy.title')}</h2>
           {now && (
             <span className="dim">
+              {now.label ? <strong>{now.label}, </strong> : null}
               {now.product_name}, <span className="mono">{now.order_id}</span>
             </span>
           )}
-          {now && isMoving(now) && <OrderStateBadge order={now} />}
+          {now && isMoving(now) && now.task !== 'check' && <OrderStateBadge order={now} />}
         </div>
-        <div className={classes.actions}>
-          <Button
-            variant="default"
-            size="sm"
-            leftSection={<IconRefresh size={16} aria-hidden />}
-            disabled={!renewable(now)}
-            loading={actions.renew.isPending}
-            onClick={actions.startRenewal}
-          >
-            {t('proxy.renew')}
-          </Button>
-          <Button
-            variant="default"
-            size="sm"
-            leftSection={<IconActivity size={16} aria-hidden />}
-            disabled={!now || !mayAsk(now, 'check')}
-            loading={actions.check.isPending}
-            onClick={() => actions.check.mutate()}
-          >
-            {t('proxy.check')}
-          </Button>
-          <ClientAccessButton order={now} />
-          <Button
-            variant="default"
-            size="sm"
-            leftSection={<IconCopy size={16} aria-hidden />}
-            disabled={!now || !hasProxies(now)}
-            loading={actions.copy.isPending}
-            onClick={() => actions.copy.mutate()}
-          >
-            {t('proxy.copy')}
-          </Button>
-          <Button
-            size="sm"
-            leftSection={<IconDownload size={16} aria-hidden />}
-            disabled={!now || !hasProxies(now)}
-            loading={actions.download.isPending}
-            onClick={() => actions.download.mutate()}
-          >
-            {t('proxy.export')}
-          </Button>
-        </div>
+        <OrderActions order={now} loading={loading} tasks={tasks} />
       </div>
+      {tasks.refusal !== null && (
+        <p role="alert" className={classes.refusal}>
+          {tasks.refusal}
+        </p>
+      )}
+      {live && now && <LivePanel order={now} first={first} takeOut={takeOut} onDismiss={onDismiss} />}
       {now && now.pay_status === 1 && <OrderCredits orderId={now.id} />}
-      {now && <ExitNote order={now} proxy={malformed ? undefined : data?.proxy_list[0]} />}
-      <DataTable
-        label={t('proxy.title')}
-        columns={columns}
-        rows={malformed ? undefined : data?.proxy_list}
-        rowKey={proxy => proxy.id}
-        pending={isPending}
-        error={malformed ? new Error('malformed') : error}
-        errorText={malformed ? t('proxy.malformed') : t('proxy.detailsFailed')}
-        onRetry={() => void refetch()}
-        empty={emptyState(t, now)}
-        paging={paging}
-        total={malformed ? undefined : data?.total}
-        sizes={SIZES}
-      />
+      {now && <ExitNote order={now} proxy={first} />}
+      {now && <OrderNote order={now} />}
+      <div className={`card ${tableClasses.root}`} style={{ '--bar': `${height}px` } as object}>
+        <div ref={bar} className={tableClasses.bar}>
+          <ProxyBar
+            order={now}
+            loading={loading}
+            first={first}
+            picked={picked}
+            onUnpick={() => setPicked(NOBODY)}
+            choice={choice}
+            onChoose={choose}
+            takeOut={takeOut}
+            tasks={tasks}
+            reveal={reveal}
+          />
+        </div>
+        <TemplateField choice={choice} onChoose={choose} first={first} />
+        {now?.task === 'check' && <CheckProgress order={now} />}
+        {isListed && <ProxyFilters list={list} narrow={narrow} />}
+        <Body list={list} narrow={narrow} loading={loading} {...{ reveal, choice, picked, onPick }} />
+      </div>
     </section>
   )
 }
 
-function emptyState(t: ReturnType<typeof useT>, order: Order | undefined) {
-  if (!order) return { title: t('proxy.noOrder') }
-  if (order.state === 'timed_out' || order.state === 'cancelled')
-    return {
-      title: t(order.state === 'cancelled' ? 'proxy.cancelled' : 'proxy.timedOut'),
-      body: t('proxy.timedOutHint'),
-      action: <LinkButton to={`/product?id=${order.product_id}`}>{t('proxy.again')}</LinkButton>
-    }
-  if (order.state === 'failed')
-    return {
-      title: t('proxy.failed'),
-      body: t('proxy.failedHint'),
-      action: <LinkButton to="/support#contact">{t('proxy.support')}</LinkButton>
-    }
-  if (order.state === 'refunded') return { title: t('proxy.refunded'), body: t('proxy.refundedHint') }
-  if (order.is_expired)
-    return { title: t('proxy.expired'), body: t(renewable(order) ? 'proxy.graceHint' : 'proxy.expiredHint') }
-  if (order.pay_status === 0) return { title: t('proxy.unpaid'), body: t('proxy.unpaidHint') }
-  if (isMoving(order)) return { title: t('proxy.coming'), body: t('proxy.comingHint') }
-  return { title: t('proxy.none') }
+function CheckProgress({ order }: { order: Order }) {
+  const t = useT()
+  const tAccount = useAccountT()
+  const { task_done: done, delivery_num: total } = order
+  return (
+    <p className={classes.check} role="status">
+      <progress value={done ?? undefined} max={total} aria-hidden />
+      {done === null
+        ? tAccount(order.task_waits ? 'task.waits' : 'task.check')
+        : t('proxy.checked', { done: numberText(done), total: numberText(total) })}
+    </p>
+  )
 }
 
-const LinkButton = ({ to, children }: { to: string; children: string }) => (
-  <Button component={Link} to={to} variant="default">
-    {children}
-  </Button>
-)
+type BodyProps = { list: ProxyList; narrow: boolean; loading: boolean } & Pick<
+  Parameters<typeof ProxyTable>[0],
+  'reveal' | 'choice' | 'picked' | 'onPick'
+>
+
+function Body({ list, narrow, loading, ...table }: BodyProps) {
+  const t = useT()
+  const tAccount = useAccountT()
+  const id = useId()
+  useSkipTarget(id, tAccount('skip.proxies'))
+  const top = useRef<HTMLDivElement>(null)
+  const { order, rows, total, pending, stale, error, malformed, retry, paging } = list
+  const shown = useShownPlace(paging, total, stale)
+  const beyond = !rows?.length && (stale || (paging.page > 1 && Boolean(total)))
+  const Rows = narrow ? ProxyCards : ProxyTable
+  let body
+  if (error && !rows)
+    body = (
+      <ErrorState
+        error={error}
+        fallback={malformed ? t('proxy.malformed') : t('proxy.detailsFailed')}
+        onRetry={retry}
+      />
+    )
+  else if (loading || pending || beyond)
+    body = (
+      <div className={tableClasses.loading} role="status" aria-label={t('proxy.title')}>
+        {Array.from({ length: 8 }, (_, index) => (
+          <Skeleton key={index} height={narrow ? 84 : 24} />
+        ))}
+      </div>
+    )
+  else if (!rows?.length) body = <NoProxies order={order} onClear={isFiltered(list.filters) ? list.clear : undefined} />
+  else body = <Rows rows={rows} stale={stale} sort={list.sort} onSort={list.setSort} {...table} />
+  return (
+    <div ref={top} id={id} className={tableClasses.body} data-stale={stale || undefined}>
+      {body}
+      {shown && <TablePages paging={paging} shown={shown} hidden={!rows} table={top} sizes={SIZES} />}
+    </div>
+  )
+}

@@ -1,22 +1,23 @@
 import type { Order } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { useT } from '../../i18n/proxies.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import { renewable, useOrderActions } from './use-order-actions.ts'
+import { useAddress } from '../../kit/use-address.ts'
+import { idIn } from './use-orders.ts'
+import { renewable, useRenewal } from './use-renewal.ts'
 
 /** Reminder mails lead here with `?renew=ID`: that order's renewal starts as soon as its customer says so. */
 export function RenewalFromMail() {
   const t = useT()
-  const [query, setQuery] = useSearchParams()
-  const id = Number(query.get('renew'))
-  const asked = Number.isSafeInteger(id) && id > 0
+  const { query, change } = useAddress()
+  const id = idIn(query, 'renew') ?? 0
+  const asked = id > 0
   const { data, error } = useQuery({
     ...read(orders.proxyDetail, { params: { id }, query: { limit: 1 } }),
     enabled: asked
@@ -28,15 +29,15 @@ export function RenewalFromMail() {
     // An order that is nobody's, or another one's, is as good as one that cannot be renewed.
     const lost = error instanceof ApiError && error.kind !== 'refused'
     notify('bad', lost ? failureText(error) : t('renew.gone'))
-    setQuery({}, { replace: true })
-  }, [refused, error, setQuery, t])
+    change({ renew: null })
+  }, [refused, error, change, t])
   if (!order || refused) return null
-  return <Ask key={order.id} order={order} onAnswered={() => setQuery({}, { replace: true })} />
+  return <Ask key={order.id} order={order} onAnswered={() => change({ renew: null })} />
 }
 
 function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
   const t = useT()
-  const { startRenewal } = useOrderActions(order)
+  const { start } = useRenewal()
   useEffect(() => {
     const names = {
       product: order.product_name,
@@ -46,7 +47,7 @@ function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
     }
     const question = { title: t('renew.title'), body: t('renew.body', names) }
     const ask = async () => {
-      if (await confirm(question)) startRenewal()
+      if (await confirm(question)) start(order)
       onAnswered()
     }
     void ask()

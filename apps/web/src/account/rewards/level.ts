@@ -1,11 +1,7 @@
-import { LEVEL_NAMES, NO_NEXT_LEVEL } from '@netlet/contract/limits'
-
-/** What the fifth level is called besides its name. */
-const TOP_NAME = 'SSSSSVIP'
+import { NO_NEXT_LEVEL } from '@netlet/contract/limits'
 
 export type Standing = {
   level: number
-  name: string
   /** The threshold of the next level, or NO_NEXT_LEVEL. */
   next: number
   /** Level points that are missing for it; 0 at the highest. */
@@ -17,12 +13,7 @@ export function standingOf(points: number, thresholds: readonly number[]): Stand
   const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
   const level = sorted.filter(threshold => points >= threshold).length
   const next = sorted[level] ?? NO_NEXT_LEVEL
-  return { level, name: levelName(level), next, missing: next === NO_NEXT_LEVEL ? 0 : next - points }
-}
-
-export function levelName(level: number): string {
-  const name = LEVEL_NAMES[level] ?? LEVEL_NAMES[0]
-  return level === 5 ? `${name} (${TOP_NAME})` : name
+  return { level, next, missing: next === NO_NEXT_LEVEL ? 0 : next - points }
 }
 
 /** How much of each level's stretch is filled, from 0 to 1. */

@@ -4,14 +4,15 @@ import { read } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
+import { useLevelNames } from '../../i18n/levels.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { usePointReason } from '../../kit/point-reason.ts'
 import { Day } from '../../kit/time.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
 import { ExchangeList } from './exchange-list.tsx'
-import { fillOf, levelName, standingOf } from './level.ts'
+import { fillOf, standingOf } from './level.ts'
 import classes from './rewards.module.css'
 
 export default function RewardsPage() {
@@ -33,6 +34,7 @@ export default function RewardsPage() {
 
 function Level() {
   const t = useT()
+  const { fullNameOf } = useLevelNames()
   const { user } = useSession()
   const { data, isPending, error, refetch } = useQuery(read(rewards.levelCodes, { query: { limit: 10 } }))
   if (error && !data)
@@ -43,13 +45,13 @@ function Level() {
     )
   if (isPending || !user) return <Skeleton className={classes.levelPlace} radius="md" />
   const thresholds = data.data.map(code => code.point).toSorted((one, other) => one - other)
-  const { level, name, missing } = standingOf(user.level_points, thresholds)
+  const { level, missing } = standingOf(user.level_points, thresholds)
   return (
     <section className={`card ${classes.level}`} aria-label={t('level.title')}>
       <div className={classes.now}>
         <div>
           <p className="dim">{t('level.yours')}</p>
-          <h2>{name}</h2>
+          <h2>{fullNameOf(level)}</h2>
         </div>
         <p className={classes.points}>
           <strong className="num">{numberText(user.level_points)}</strong>
@@ -62,7 +64,7 @@ function Level() {
             <div className={classes.track}>
               <div style={{ width: `${filled * 100}%` }} />
             </div>
-            <span>{levelName(index + 1)}</span>
+            <span>{fullNameOf(index + 1)}</span>
             <span className="dim num">{numberText(thresholds[index] ?? 0)}</span>
           </li>
         ))}
@@ -70,7 +72,7 @@ function Level() {
       <p>
         {level >= 5
           ? t('level.highest')
-          : t('level.missing', { points: numberText(missing), name: levelName(level + 1) })}
+          : t('level.missing', { points: numberText(missing), name: fullNameOf(level + 1) })}
       </p>
     </section>
   )
@@ -79,8 +81,8 @@ function Level() {
 function Activity() {
   const t = useT()
   const reasonOf = usePointReason()
-  const paging = usePaging(4)
-  const { data, isPending, error, refetch } = useQuery({
+  const paging = useAddressPaging(4)
+  const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
     ...read(rewards.pointRecords, { query: { limit: paging.limit, offset: paging.offset } }),
     placeholderData: previous => previous
   })
@@ -108,6 +110,7 @@ function Activity() {
       rows={data?.data}
       rowKey={record => record.id}
       pending={isPending}
+      stale={isPlaceholderData}
       error={error}
       onRetry={() => void refetch()}
       empty={{ title: t('points.none'), body: t('points.noneHint') }}

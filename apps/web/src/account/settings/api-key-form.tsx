@@ -8,7 +8,7 @@ import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules } from '../../kit/form.ts'
+import { rules, useErrorsInLanguage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import classes from './api-keys.module.css'
@@ -22,6 +22,7 @@ export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
     initialValues: { name: '', scopes: ['read'], password: '' },
     validate: rules(ApiKeyRules)
   })
+  useErrorsInLanguage(form)
   const create = useMutation({
     mutationFn: (body: Values) => call(accounts.createApiKey, { body }),
     onSuccess: ({ key }) => {

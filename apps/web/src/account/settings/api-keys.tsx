@@ -2,6 +2,7 @@ import type { ApiKey } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
@@ -24,7 +25,7 @@ export function ApiKeys() {
   return (
     <>
       <p className="dim">
-        {t('keys.hint')} <a href="/api/docs">{t('keys.docs')}</a>
+        {t('keys.hint')} <Link to="/api-reference">{t('keys.docs')}</Link>
       </p>
       {made ? <NewKey text={made} onDone={() => setMade(null)} /> : <ApiKeyForm onMade={setMade} />}
       {error && !data ? (

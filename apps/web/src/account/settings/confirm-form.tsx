@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules } from '../../kit/form.ts'
+import { rules, useErrorsInLanguage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { ConfirmBody } from '../../kit/schemas.ts'
 
@@ -19,6 +19,7 @@ type Props = {
 export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
   const t = useT()
   const form = useForm({ initialValues: { password: '' }, validate: rules(ConfirmBody) })
+  useErrorsInLanguage(form)
   const confirm = useMutation({
     mutationFn: ({ password }: typeof form.values) => onConfirm(password),
     onError: error => {

@@ -7,7 +7,7 @@ import { reloadSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules } from '../../kit/form.ts'
+import { rules, useErrorsInLanguage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmailChangeBody, EmailChangeCodeBody } from '../../kit/schemas.ts'
 
@@ -22,6 +22,7 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
         ? rules(EmailChangeCodeBody)(values)
         : rules(EmailChangeBody)({ ...values, email_code_id: codeId })
   })
+  useErrorsInLanguage(form)
   const onError = (error: Error) => {
     form.setErrors(fieldTexts(error))
     notify('bad', failureText(error))

@@ -2,11 +2,12 @@ import '../../kit/styles/forms.ts'
 import { Button } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { useEffect, useState, type ReactNode } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { Link } from 'react-router'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
+import { useAddress } from '../../kit/use-address.ts'
 import { ApiKeys } from './api-keys.tsx'
 import { Mails } from './mails.tsx'
 import { ChatAccount } from './chat-account.tsx'
@@ -76,6 +77,7 @@ export default function SettingsPage() {
           >
             {t('settings.billingOpen')}
           </Button>
+          <Link to="/dashboard/index/receipts">{t('settings.receipts')}</Link>
         </Part>
       </div>
       <div className="stack">
@@ -108,7 +110,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 /** The chat platform sends the browser back with flags in the address: they are told once and taken away. */
 function useBindNotice() {
   const t = useT()
-  const [query, setQuery] = useSearchParams()
+  const { query, change } = useAddress()
   const outcome = query.get('discord')
   const reason = query.get('reason')
   useEffect(() => {
@@ -120,6 +122,6 @@ function useBindNotice() {
     else if (reason === 'refused') notify('bad', t('settings.chatRefused'))
     else if (reason === 'unavailable') notify('bad', t('settings.chatAway'))
     else notify('bad', t('settings.bindFailed'))
-    setQuery({}, { replace: true })
-  }, [outcome, reason, query, setQuery, t])
+    change({ discord: null, reason: null, name: null })
+  }, [outcome, reason, query, change, t])
 }

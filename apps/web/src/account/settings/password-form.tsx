@@ -7,7 +7,7 @@ import { reloadSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { formMessage, rules } from '../../kit/form.ts'
+import { formMessage, rules, useErrorsInLanguage } from '../../kit/form.ts'
 import { ChangePasswordBody } from '../../kit/schemas.ts'
 
 /** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
@@ -17,6 +17,7 @@ export function PasswordForm({ chatName }: { chatName: string | null }) {
     initialValues: { old_password: '', new_password: '', unbind_discord: false },
     validate: rules(ChangePasswordBody)
   })
+  useErrorsInLanguage(form)
   const change = useMutation({
     mutationFn: () => call(accounts.changePassword, { body: form.values }),
     onSuccess: () => {

@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { CountryName } from '../../kit/country.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
@@ -33,12 +34,14 @@ function Session({ session }: { session: OwnSession }) {
     await call(accounts.endSession, { params: { id: session.id }, body: { password } })
     await refresh(accounts.sessions)
   }
-  const place = [session.ip, session.location].filter(Boolean).join(', ')
   return (
     <li>
       <div className={classes.facts}>
         <strong>{session.device ?? t('sessions.unknown')}</strong>
-        <span>{place}</span>
+        <span>
+          {session.location ? <CountryName country={session.location} /> : t('sessions.noPlace')}
+          {session.ip && <span className="mono"> · {session.ip}</span>}
+        </span>
         <span>{session.is_current ? t('sessions.current') : <Ago at={session.last_seen_at} />}</span>
       </div>
       {!session.is_current && !asked && (

@@ -1,6 +1,7 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -85,6 +86,28 @@ describe('the settings page', () => {
     expect(await screen.findByText('Your email address was changed')).toBeTruthy()
     const body = { email: 'new@example.com', password: 'Secret#123', email_code: '123456', email_code_id: id }
     expect(requestsOf(accounts.changeEmail)).toMatchObject([{ body }])
+  })
+
+  it('names the place of a session in words, and says where it is not known', async () => {
+    answer(accounts.sessions, [here, { ...here, id: 2, device: null, ip: null, location: null, is_current: false }])
+    open()
+    const sessions = await part('Where you are logged in').findAllByRole('listitem')
+    expect(sessions.map(({ textContent }) => textContent)).toEqual([
+      expect.stringContaining('FirefoxGermany · 203.0.113.7This browser'),
+      expect.stringContaining('Unknown browserUnknown place')
+    ])
+    await act(() => setLanguage('zh-CN'))
+    expect(screen.getByText('德国')).toBeTruthy()
+    await act(() => setLanguage('en'))
+  })
+
+  it('leads to the receipts, and to what keys may call', async () => {
+    open()
+    const leadsTo = (name: string) => screen.getByRole('link', { name }).getAttribute('href')
+    expect(leadsTo('Receipts to print')).toBe('/dashboard/index/receipts')
+    const [keys, hooks] = await screen.findAllByRole('link', { name: /API reference/ })
+    expect(keys?.getAttribute('href')).toBe('/api-reference')
+    expect(hooks?.getAttribute('href')).toBe('/api-reference#webhooks')
   })
 
   it('lists the sessions, and ends another one for the password', async () => {

@@ -1,10 +1,9 @@
-import '../../kit/styles/overlays.ts'
 import type { WebhookEndpoint } from '@netlet/contract'
-import { Modal } from '@mantine/core'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { t as word } from '../../i18n/index.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { ownEndpoints } from '../../kit/webhooks/calls.ts'
 import { Endpoints } from '../../kit/webhooks/endpoints.tsx'
 import { DeliveryLog } from '../../kit/webhooks/log.tsx'
@@ -19,19 +18,13 @@ export function Webhooks() {
   return (
     <>
       <p className="dim">
-        {t('hooks.hint')} <a href="/api/docs">{t('keys.docs')}</a>
+        {t('hooks.hint')} <Link to="/api-reference#webhooks">{t('keys.docs')}</Link>
       </p>
       <Endpoints calls={ownEndpoints} canChange={canChange} onLog={setLog} />
       {log && (
-        <Modal
-          opened
-          size="xl"
-          onClose={() => setLog(null)}
-          title={t('hooks.logOf', { url: log.description || log.url })}
-          closeButtonProps={{ 'aria-label': word('close') }}
-        >
+        <Dialog size="xl" onClose={() => setLog(null)} title={t('hooks.logOf', { url: log.description || log.url })}>
           <DeliveryLog endpointId={log.id} canResend={canChange} />
-        </Modal>
+        </Dialog>
       )}
     </>
   )

@@ -29,7 +29,7 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
           data={data}
           dataKey="day"
           series={[
-            { name: 'month', label: t('home.month'), type: 'bar', color: 'var(--nl-accent)' },
+            { name: 'month', label: t('home.month'), type: 'bar', color: 'var(--nl-data)' },
             { name: 'before', label: t('home.before'), type: 'line', color: 'var(--nl-quiet)', strokeDasharray: '4 3' }
           ]}
           curveType="linear"

@@ -39,7 +39,7 @@ export type {
   Tools,
   WhyNot
 } from './resource.ts'
-export { risky } from './risky.ts'
+export { ofMany, risky } from './risky.ts'
 export { RowPage, RowPageHead } from './row-page.tsx'
 export { RowTools } from './row-tools.tsx'
 export { May } from './may.tsx'

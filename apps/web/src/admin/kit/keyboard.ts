@@ -1,4 +1,5 @@
 import { useEffect, type RefObject } from 'react'
+import { isForRow } from '../../kit/row-click.ts'
 
 type Keys = {
   /** Where the rows are: elements with `data-row`. */
@@ -42,8 +43,6 @@ export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
   })
 }
 
-const ACTS = 'a, button, input, select, textarea, label, summary, [role="button"]'
-
 /** A click on a row, beside what it holds to be clicked and not at the end of marking text, opens it. */
 export function useRowClick(area: RefObject<HTMLElement | null>, onOpen: ((id: number) => void) | undefined): void {
   useEffect(() => {
@@ -51,7 +50,7 @@ export function useRowClick(area: RefObject<HTMLElement | null>, onOpen: ((id: n
     if (!rows || !onOpen) return
     const listen = ({ target }: MouseEvent) => {
       const row = (target as HTMLElement).closest<HTMLElement>('[data-row]')
-      if (!row || (target as HTMLElement).closest(ACTS) || window.getSelection()?.toString()) return
+      if (!row || !isForRow(target)) return
       onOpen(Number(row.dataset['row']))
     }
     rows.addEventListener('click', listen)

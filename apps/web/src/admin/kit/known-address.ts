@@ -8,7 +8,7 @@ export function useKnownAddress<R extends Row>({ filters, address = [] }: Resour
   const { search, hash, state } = useLocation()
   const navigate = useNavigate()
   useEffect(() => {
-    const known = new Set([...Object.keys(FIXED), ...filters.map(({ key }) => key), ...address])
+    const known = new Set(['menu', 'full', ...Object.keys(FIXED), ...filters.map(({ key }) => key), ...address])
     const params = new URLSearchParams(search)
     const strange = [...params.keys()].filter(key => !known.has(key))
     if (strange.length === 0) return

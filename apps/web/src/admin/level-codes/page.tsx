@@ -1,7 +1,7 @@
 import type { LevelCode } from '@netlet/contract'
 import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
-import { LEVEL_NAMES } from '@netlet/contract/limits'
 import { rewards } from '../../api/routes.ts'
+import { levelName, useLevelNames } from '../../i18n/levels.ts'
 import { discountText } from '../../kit/discount.ts'
 import { LevelCodeForm } from '../../kit/schemas.ts'
 import {
@@ -17,7 +17,13 @@ import {
 } from '../kit/index.ts'
 import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
-const nameOf = ({ level }: LevelCode): string => [level, LEVEL_NAMES[level]].filter(Boolean).join(' · ')
+const nameOf = ({ level }: LevelCode): string => [level, levelName(level)].filter(Boolean).join(' · ')
+
+/** Waits for the names in the chosen language; what names a row elsewhere then has them, too. */
+function Name({ level }: { level: number }) {
+  const { nameOf: levelNameOf } = useLevelNames()
+  return <>{[level, levelNameOf(level)].filter(Boolean).join(' · ')}</>
+}
 
 /** The five levels: from how many points on, and the discount code that a customer of the level gets at the checkout. */
 export default defineResource({
@@ -25,7 +31,7 @@ export default defineResource({
   list: rewards.levelCodes,
   nameOf,
   columns: [
-    column('level', nameOf, { lead: true }),
+    column('level', ({ level }: LevelCode) => <Name level={level} />, { lead: true }),
     integer('point'),
     code('code'),
     column('discount', (level: LevelCode) => discountText(level), { align: 'end' }),

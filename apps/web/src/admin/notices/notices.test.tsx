@@ -1,6 +1,13 @@
 import { screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { NoticeRules, type Notice, type NoticeChannel, type NoticeDetail } from '@netlet/contract'
+import {
+  NoticeRules,
+  type AclRule,
+  type Notice,
+  type NoticeChannel,
+  type NoticeDetail,
+  type ServerGroup
+} from '@netlet/contract'
 import { expect, it } from 'vitest'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
@@ -27,6 +34,17 @@ const notice: Notice = {
   muted_until: null,
   sends: { waiting: 0, sent: 1, failed: 1, skipped: 0 }
 }
+const group = (id: number, name: string): ServerGroup => ({ id, name, description: '', servers: [], version: 'g' })
+const rule = (id: number, name: string): AclRule => ({
+  id,
+  name,
+  price: '0.10',
+  shopify_variant_id: String(id),
+  description: '',
+  acl_value: 'example.com',
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'r'
+})
 const detail: NoticeDetail = {
   ...notice,
   log: [
@@ -65,7 +83,7 @@ const channel: NoticeChannel = {
   version: 'v'
 }
 
-function open(at: string, shown = channel) {
+function open(at: string, shown = channel, prepare = () => {}) {
   answer(accounts.preferences, null)
   answer(accounts.users, pageOf())
   answer(notices.notices, pageOf(notice))
@@ -74,6 +92,7 @@ function open(at: string, shown = channel) {
   answer(notices.rules, { ...NoticeRules.parse({}), version: 'v1' })
   answer(fleet.groups, pageOf())
   answer(inventory.rules, pageOf())
+  prepare()
   return renderScreen(<NoticesPage />, { at: `/dashboard/index/notices${at}` })
 }
 
@@ -102,6 +121,35 @@ it('the rules are saved as a whole, with the version that was shown', async () =
   expect(saved?.body).toMatchObject({
     quiet_hours: true,
     causes: { stock: { severity: 'info', threshold: 64, enabled: true } },
+    version: 'v1'
+  })
+})
+
+it('figures for single groups and rules are added, changed, taken away, and saved with the rest', async () => {
+  const level = { group_id: 1, rule_id: 8, below: 5 }
+  answer(notices.saveRules, { ...NoticeRules.parse({}), version: 'v2' })
+  open('?tab=rules', channel, () => {
+    answer(notices.rules, { ...NoticeRules.parse({ stock: [level] }), version: 'v1' })
+    answer(fleet.groups, pageOf(group(1, 'New York'), group(2, 'London')))
+    answer(inventory.rules, pageOf(rule(8, 'Nike'), rule(9, 'Steam')))
+  })
+  const part = within(await screen.findByRole('group', { name: 'Stock of single groups and rules' }))
+  expect((await part.findByDisplayValue('New York')).tagName).toBe('SELECT')
+  await userEvent.click(await part.findByRole('button', { name: 'Add a figure' }))
+  expect(part.getAllByRole('listitem')).toHaveLength(2)
+  const [, second] = part.getAllByRole('listitem')
+  if (!second) throw new Error('no second figure')
+  await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Server group' }), 'London')
+  await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Access rule' }), 'Steam')
+  const below = within(second).getByRole('textbox', { name: 'Tell below so many addresses' })
+  // Only digits are taken, and no more than a figure has.
+  await userEvent.clear(below)
+  await userEvent.type(below, '-1x2')
+  expect((below as HTMLInputElement).value).toBe('12')
+  await userEvent.click(part.getAllByRole('button', { name: 'Remove this figure' })[0] as HTMLElement)
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
+    stock: [{ group_id: 2, rule_id: 9, below: 12 }],
     version: 'v1'
   })
 })

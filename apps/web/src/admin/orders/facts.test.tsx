@@ -1,5 +1,5 @@
 import { ORDER_FAILURES, TASK_FAILURES, type Order, type TimelineEntry } from '@netlet/contract'
-import { act, render, screen } from '@testing-library/react'
+import { act, cleanup, render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import en from '../../i18n/account.en.json'
@@ -9,6 +9,7 @@ import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, order } from '../../testing/shapes.ts'
 import { entry } from './order.fixture.ts'
+import { Facts } from './facts.tsx'
 import { Timeline } from './timeline.tsx'
 
 describe("an order's history", () => {
@@ -34,6 +35,18 @@ describe("an order's history", () => {
     const codes = new Set([...Object.keys(ORDER_FAILURES), ...Object.keys(TASK_FAILURES)])
     const worded = Object.keys(en).flatMap(key => /^failed\.(\w+)$/.exec(key)?.[1] ?? [])
     expect(worded.toSorted()).toEqual([...codes].toSorted())
+  })
+})
+
+describe("an order's facts", () => {
+  it("have its customer's label and note, as they were written, where there are any", async () => {
+    renderAt(<Facts order={order} />, { user: admin })
+    await screen.findByText(order.order_id)
+    expect(screen.queryByText("Customer's label")).toBeNull()
+    cleanup()
+    renderAt(<Facts order={{ ...order, label: '<b>Scraper</b>', note: 'two\nlines' }} />, { user: admin })
+    expect(await screen.findByText('<b>Scraper</b>')).toBeTruthy()
+    expect(screen.getByText("Customer's note").nextSibling?.textContent).toBe('two\nlines')
   })
 })
 

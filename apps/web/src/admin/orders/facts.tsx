@@ -8,6 +8,7 @@ import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { FactList, type Fact } from '../kit/index.ts'
 import { UserCell } from './cells.tsx'
+import classes from './orders.module.css'
 
 /** What one of its addresses is, and what connections leave from. */
 const addressKind = ({ address_family: family, egress }: Order, t: ReturnType<typeof useT>) =>
@@ -21,6 +22,7 @@ export function Facts({ order }: { order: Order }) {
     [t('orders.order_id'), <span className="mono">{order.order_id}</span>],
     [t('orders.state'), <OrderStateBadge order={order} />],
     [t('orders.user'), <UserCell order={order} />],
+    [t('orders.ownLabel'), order.label],
     [t('orders.product'), `${order.product_name}, ${order.variant_name}`],
     [t('orders.quantity'), numberText(order.product_quantity)],
     [t('orders.addressKind'), addressKind(order, t)],
@@ -38,6 +40,7 @@ export function Facts({ order }: { order: Order }) {
     [t('orders.grace_until'), order.grace_until && <Moment at={order.grace_until} ago />],
     [t('orders.reset_time'), order.reset_time && <Moment at={order.reset_time} ago />],
     [t('orders.rules'), order.acl_names.join(', ')],
+    [t('orders.ownNote'), order.note && <span className={classes.note}>{order.note}</span>, 'wide'],
     [t('orders.failure'), orderFailure(accountT, order)]
   ]
   return <FactList label={t('orders.facts')} facts={facts} />

@@ -62,6 +62,30 @@ describe('the page of an order', () => {
     expect(link.getAttribute('href')).toBe('/dashboard/index/payments?open=5')
   })
 
+  it('tells each try of the delivery with the words of the agent and how many addresses work', async () => {
+    open({
+      timeline: [
+        entry({ id: 3, kind: 'delivery_resumed', detail: { working: 16, of: 16 } }),
+        entry({
+          id: 2,
+          kind: 'delivery_waits',
+          detail: { code: 'server_unreachable', server: 'lyon', count: 8, working: 8, of: 16 }
+        }),
+        entry({
+          id: 1,
+          kind: 'delivery_refused',
+          detail: { code: 'agent_refused', message: 'no such range', server: 'paris', working: 0, of: 16 }
+        })
+      ]
+    })
+    const entries = await within(await history()).findAllByRole('listitem')
+    const texts = entries.map(({ textContent }) => textContent ?? '')
+    expect(texts[0]).toMatch(/Delivery goes on.*16 of 16 addresses work/)
+    expect(texts[1]).toMatch(/Delivery waits.*Server lyon does not answer; 8 addresses wait.*8 of 16 addresses work/)
+    expect(texts[2]).toMatch(/refused the delivery.*no such range.*server: paris.*0 of 16 addresses work/)
+    expect(entries.map(entry => entry.dataset['bad'])).toEqual([undefined, 'true', 'true'])
+  })
+
   it('shows what it has no words for as it was written down', async () => {
     open({
       timeline: [

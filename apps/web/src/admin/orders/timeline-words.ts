@@ -76,7 +76,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** 'paid → delivering, amount: 10.77': a change of state first, then why, then what else was written down. */
 function detailText({ t, accountT, language }: Said, detail: TimelineEntry['detail']): string {
-  const { from, to, code, seconds, ...more } = detail
+  const { from, to, code, seconds, working, of, ...more } = detail
   const say = (value: unknown): string => {
     const text = textOf(value)
     if (`orders.is.${text}` in en) return t(`orders.is.${text}` as Key)
@@ -95,5 +95,6 @@ function detailText({ t, accountT, language }: Said, detail: TimelineEntry['deta
     .filter(([name, value]) => value && !(known && accountEn[known].includes(`{${name}}`)))
     .map(([name, value]) => `${word(t, 'orders.detail', name)}: ${value}`)
   const change = to === undefined ? '' : `${from ? say(from) : '–'} → ${say(to)}`
-  return [change, known ? accountT(known, values) : say(code), ...rest].filter(Boolean).join(', ')
+  const progress = of === undefined ? '' : t('orders.workingOf', { working: textOf(working), of: textOf(of) })
+  return [change, known ? accountT(known, values) : say(code), ...rest, progress].filter(Boolean).join(', ')
 }

@@ -65,7 +65,7 @@ export function Timeline({ order, latest }: { order: Order; latest?: number }) {
   )
 }
 
-const FAILED = new Set(['fail', 'task_failed', 'payment_held'])
+const FAILED = new Set(['fail', 'task_failed', 'payment_held', 'delivery_refused', 'delivery_waits'])
 const isBad = ({ source, kind, detail }: TimelineEntry) =>
   (source === 'order' && FAILED.has(kind)) ||
   (source === 'mail' && detail['state'] === 'failed') ||

@@ -145,6 +145,9 @@ describe('outages', () => {
     const question = await screen.findByRole('dialog', { name: 'Credit the outage of paris?' })
     expect(question.textContent).toContain('Orders that get time back: 1,200, of 300 customers.')
     expect(requestsOf(fleet.creditOutage)).toEqual([])
+    // It reaches so many that their number is typed first.
+    expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
+    await user.type(await screen.findByRole('textbox', { name: /^Type / }), '1200')
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(asked()['run']).toBe('9'))
     expect(requestsOf(fleet.creditOutage)).toHaveLength(1)

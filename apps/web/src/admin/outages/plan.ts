@@ -2,7 +2,7 @@ import type { CreditPreview, OutageEntry } from '@netlet/contract'
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import { durationText } from '../../kit/duration.ts'
-import { figures, type Question, type T } from '../kit/index.ts'
+import { figures, ofMany, type Question, type T } from '../kit/index.ts'
 
 /** What a credit would do now, a line each. */
 export function planLines(t: T, plan: CreditPreview, language: string): string[] {
@@ -35,8 +35,6 @@ export const incidentLine = (t: T, { incident }: OutageEntry): string =>
 export async function creditQuestion(t: T, outage: OutageEntry, language: string): Promise<Question> {
   const { id, server } = outage
   const plan = await call(fleet.previewCredit, { params: { id } })
-  return {
-    title: t('outages.creditTitle', { server: server.name }),
-    body: [t('outages.creditBody'), '', ...planLines(t, plan, language), incidentLine(t, outage)].join('\n')
-  }
+  const body = [t('outages.creditBody'), '', ...planLines(t, plan, language), incidentLine(t, outage)].join('\n')
+  return ofMany({ title: t('outages.creditTitle', { server: server.name }), body }, plan.orders)
 }

@@ -8,7 +8,7 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import { WorkButton } from '../kit/index.ts'
+import { risky, WorkButton } from '../kit/index.ts'
 
 /** Milliseconds that the result stays. */
 const SHOWN = 10_000
@@ -38,7 +38,7 @@ export function CleanUnused() {
         count: unused.count,
         list: named(unused.cidrs, unused.count, NAMED.question)
       })
-      if (!(await confirm({ title: t('ranges.clean'), body, danger: true }))) return
+      if (!(await confirm(risky({ title: t('ranges.clean'), body, danger: true }, unused.count)))) return
       setRunning(true)
       const { deleted_count: count, cidr_details: details } = await call(inventory.cleanUnusedCidrs, {
         body: { include_soft_deleted: true, plan: unused.plan }

@@ -151,6 +151,9 @@ describe('cleaning unused ranges', () => {
     expect(question.textContent).toMatch(
       /Ranges that are removed: 431 \(10\.0\.1\.0\/24, .*10\.0\.20\.0\/24 and 411 more\)\. They belong to no server/
     )
+    expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
+    await user.type(await screen.findByRole('textbox', { name: /^Type / }), '431')
+    expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', false)
   })
 
   it('asks nothing and cleans nothing where no range is unused', async () => {

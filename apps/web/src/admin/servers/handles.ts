@@ -9,7 +9,7 @@ import {
   DeleteProxyUserForm,
   ResetProxiesForm
 } from '../../kit/schemas.ts'
-import type { FormSchema, Question, T } from '../kit/index.ts'
+import { risky, type FormSchema, type Question, type T } from '../kit/index.ts'
 
 export type Values = Record<HandleField, string>
 export type HandleField = 'username' | 'prefix' | 'acl_group' | 'cidrs' | 'uri' | 'json_input' | 'target'
@@ -76,14 +76,18 @@ export const handles: readonly Handle[] = [
     name: 'delete_all_user',
     route: fleet.deleteAllUser,
     fields: [],
-    confirm: (t, _, { name, users }) => ({
-      title: t('list.deleteTitle'),
-      body:
-        users === null
-          ? t('manage.deleteAllBody', { name })
-          : t('manage.deleteAllCount', { name, count: numberText(users) }),
-      danger: true
-    }),
+    confirm: (t, _, { name, users }) =>
+      risky(
+        {
+          title: t('list.deleteTitle'),
+          body:
+            users === null
+              ? t('manage.deleteAllBody', { name })
+              : t('manage.deleteAllCount', { name, count: numberText(users) }),
+          danger: true
+        },
+        users ?? 0
+      ),
     changes: true,
     danger: true
   },
@@ -95,17 +99,14 @@ export const handles: readonly Handle[] = [
     confirm: (t, { cidrs }, { name, ranges }) => {
       const keep = new Set(linesOf(cidrs))
       const go = ranges.filter(range => !keep.has(range))
-      return {
-        title: t('manage.resetTitle', { name }),
-        body:
-          go.length === 0
-            ? t('manage.resetNone')
-            : t('manage.resetBody', {
-                count: go.length,
-                ranges: go.slice(0, 10).join(', ') + (go.length > 10 ? ' …' : '')
-              }),
-        danger: true
-      }
+      const body =
+        go.length === 0
+          ? t('manage.resetNone')
+          : t('manage.resetBody', {
+              count: go.length,
+              ranges: go.slice(0, 10).join(', ') + (go.length > 10 ? ' …' : '')
+            })
+      return risky({ title: t('manage.resetTitle', { name }), body, danger: true }, go.length)
     },
     changes: true,
     danger: true

@@ -13,7 +13,7 @@ import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
-import { May, useCommand, WorkButton } from '../kit/index.ts'
+import { May, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { LiveLog } from './live-log.tsx'
 import classes from './servers.module.css'
 
@@ -98,18 +98,23 @@ function Connections({ serverId }: { serverId: number }) {
   )
 }
 
-/** Ends one connection of a user, or all of them. */
-function End({ serverId, user, connection }: { serverId: number; user: string; connection?: string }) {
+type EndProps = { serverId: number; user: string; connection?: string; count: number }
+
+/** Ends one connection of a user, or all of them. @param count how many these are */
+function End({ serverId, user, connection, count }: EndProps) {
   const t = useT()
   const { mayCall } = useMay()
   const end = useCommand(fleet.endConnections, {
     invalidate: [fleet.live],
     success: t('live.ended'),
-    confirm: {
-      title: t(connection === undefined ? 'live.endAll' : 'live.endOne'),
-      body: t('live.endBody', { user }),
-      danger: true
-    }
+    confirm: risky(
+      {
+        title: t(connection === undefined ? 'live.endAll' : 'live.endOne'),
+        body: t('live.endBody', { user }),
+        danger: true
+      },
+      count
+    )
   })
   if (!mayCall(fleet.endConnections)) return null
   return (
@@ -151,7 +156,12 @@ function useUserColumns(
     { key: 'up', title: t('live.up'), align: 'end', render: row => bytesText(row.up) },
     { key: 'down', title: t('live.down'), align: 'end', render: row => bytesText(row.down) },
     { key: 'since', title: t('live.since'), render: row => <Ago at={row.since} /> },
-    { key: 'end', title: t('list.actions'), hidden: true, render: row => <End serverId={serverId} user={row.user} /> }
+    {
+      key: 'end',
+      title: t('list.actions'),
+      hidden: true,
+      render: row => <End serverId={serverId} user={row.user} count={row.count} />
+    }
   ]
 }
 
@@ -169,7 +179,7 @@ function useConnectionColumns(serverId: number, user: string): Column<LiveConnec
       key: 'end',
       title: t('list.actions'),
       hidden: true,
-      render: row => <End serverId={serverId} user={user} connection={row.id} />
+      render: row => <End serverId={serverId} user={user} connection={row.id} count={1} />
     }
   ]
 }

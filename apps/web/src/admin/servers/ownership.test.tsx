@@ -34,6 +34,8 @@ it('approves exactly the plan that the question shows', async () => {
   expect(question.textContent).toContain('1 users would be changed: other')
   expect(question.textContent).toContain('1 ranges would be removed: 192.0.2.0/24')
   expect(requestsOf(fleet.approvePlan)).toEqual([])
+  expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
+  await user.type(await screen.findByRole('textbox', { name: /^Type / }), '1200')
   await say(user, 'YES')
   await waitFor(() => expect(requestsOf(fleet.approvePlan)).toHaveLength(1))
   expect(requestsOf(fleet.approvePlan)[0]?.body).toEqual({ digest: plan.digest })

@@ -4,7 +4,7 @@ import { fleet } from '../../api/routes.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
-import type { T, Tools } from '../kit/index.ts'
+import { risky, type T, type Tools } from '../kit/index.ts'
 
 /** The question shows so many names of each kind; all that are kept stand beside the list of servers. */
 const NAMES = 12
@@ -38,11 +38,10 @@ function linesOf(t: T, plan: RepairPlan): string[] {
 export async function approvePlan(server: Server, { t, refresh }: Tools): Promise<void> {
   const plan = await call(fleet.repairPlan, { params: { id: server.id } })
   if (!plan) return refresh()
-  const yes = await confirm({
-    title: t('servers.planTitle', { name: server.name }),
-    body: [...linesOf(t, plan), t('servers.planBody')].join('\n'),
-    danger: true
-  })
+  const body = [...linesOf(t, plan), t('servers.planBody')].join('\n')
+  const question = { title: t('servers.planTitle', { name: server.name }), body, danger: true }
+  // What is added or changed can be put back; who is removed is cut off.
+  const yes = await confirm(risky(question, plan.removed.count))
   if (!yes) return
   await call(fleet.approvePlan, { params: { id: server.id }, body: { digest: plan.digest } })
   notify('good', t('list.done'))

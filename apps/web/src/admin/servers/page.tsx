@@ -30,6 +30,7 @@ import {
   numberField,
   oneOf,
   optional,
+  risky,
   secretField,
   stateBack,
   switchField,
@@ -208,11 +209,11 @@ export default defineResource({
       danger: true,
       route: fleet.applyRemovals,
       whyNot: server => (server.trouble?.code === 'removals_waiting' ? undefined : 'whyNot.noRemovals'),
-      confirm: (t, server) => ({
-        title: t('servers.approveTitle'),
-        body: t('servers.approveBody', { name: server.name, count: server.trouble?.params['count'] ?? 0 }),
-        danger: true
-      })
+      confirm: (t, server) => {
+        const count = Number(server.trouble?.params['count'] ?? 0)
+        const body = t('servers.approveBody', { name: server.name, count })
+        return risky({ title: t('servers.approveTitle'), body, danger: true }, count)
+      }
     },
     {
       name: 'approve_plan',

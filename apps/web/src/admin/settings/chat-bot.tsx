@@ -25,6 +25,9 @@ export function ChatBotState() {
           {t(`webSettings.chatBot.problem.${data.problem}`)} {data.detail && <span className="dim">{data.detail}</span>}
         </p>
       )}
+      {data.commands_problem !== null && (
+        <p className="dim">{t('webSettings.chatBot.commands', { detail: data.commands_problem })}</p>
+      )}
       {data.unreadable_channels.length > 0 && (
         <p className={classes.error}>
           {t('webSettings.chatBot.unreadable', { channels: data.unreadable_channels.join(', ') })}

@@ -101,7 +101,9 @@ export const TABS: readonly Tab[] = [
         fields: [
           number('max_unpaid_orders', 'orders'),
           number('max_unpaid_addresses', 'addresses'),
-          number('grace_hours', 'hours')
+          number('grace_hours', 'hours'),
+          number('customer_changes_per_term', 'times'),
+          number('customer_resets_per_term', 'times')
         ]
       },
       {

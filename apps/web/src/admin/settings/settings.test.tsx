@@ -33,6 +33,7 @@ const bot: ChatBotStatus = {
   problem: null,
   detail: null,
   retry_at: null,
+  commands_problem: null,
   unreadable_channels: []
 }
 const AT = '/dashboard/index/WebsiteSettings'
@@ -47,6 +48,14 @@ function open(tab = 'discord') {
 const sent = () => requestsOf(settings.saveConfig).map(request => request.body)
 
 describe('web settings', () => {
+  it('say of each time that something is kept what is gone afterwards', () => {
+    const kept = TABS.flatMap(({ groups }) => groups.flatMap(({ fields }) => fields.map(({ name }) => name))).filter(
+      name => name.startsWith('keep_')
+    )
+    expect(kept.length).toBeGreaterThan(9)
+    expect(kept.filter(name => !(`webSettings.help.${name}` in en))).toEqual([])
+  })
+
   it('have the tabs of the specification, each in the address', async () => {
     const { user, asked } = open()
     const names = (await screen.findAllByRole('tab')).map(tab => tab.textContent)
@@ -92,6 +101,22 @@ describe('web settings', () => {
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('Successful operation')).toBeTruthy()
     expect(sent()).toEqual([{ discord_client_id: '1007', email_method: 'mailgun', version: 'v1' }])
+  })
+
+  it('take an emptied limit of resets as none, and no empty number of changes', async () => {
+    const { user } = open('system')
+    const resets = await screen.findByLabelText<HTMLInputElement>('Password resets by the customer')
+    const changes = screen.getByLabelText<HTMLInputElement>('Address changes by the customer')
+    expect([resets.value, changes.value]).toEqual(['10', '0'])
+    await user.clear(resets)
+    await user.clear(changes)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Must be a number from 0 to 1000')).toBeTruthy()
+    expect(sent()).toEqual([])
+    await user.type(changes, '2')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Successful operation')).toBeTruthy()
+    expect(sent()).toEqual([{ customer_changes_per_term: '2', customer_resets_per_term: '', version: 'v1' }])
   })
 
   it('show what was saved at once, however long it takes to read it again', async () => {

@@ -52,7 +52,7 @@ function OneTest({ test }: { test: SettingTest }) {
   )
 }
 
-const INSTANTS = new Set(['at', 'refused'])
+const INSTANTS = new Set(['at', 'refused', 'until'])
 
 function Found({ result: { outcome, params, detail } }: { result: SettingTestResult }) {
   const t = useT()

@@ -3,9 +3,9 @@ import { IconWorld } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { flagOf } from '../../kit/flags.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { flagOf } from './flags.ts'
 import classes from './users.module.css'
 
 export const pathOfUser = (id: number): string => `/dashboard/index/users/${id}`
@@ -26,9 +26,12 @@ export function StatusBadge({ user }: { user: Pick<User, 'is_active'> }) {
   )
 }
 
+/** The countries whose flag is shown here; any other one has a globe, as the specification says. */
+const FLAGS = new Set('AU BR CA CN DE FR GB HK ID IN IT JP KR MY RU SG TH TW US VN'.split(' '))
+
 /** The flag of a country, or a globe. What it says stands beside it. */
 function Flag({ country }: { country: string | null }) {
-  const src = country === null ? undefined : flagOf(country)
+  const src = country !== null && FLAGS.has(country) ? flagOf(country) : undefined
   if (!src) return <IconWorld size={16} aria-hidden data-globe />
   return <img src={src} alt="" width={18} height={12} className={classes.flag} data-country={country} />
 }

@@ -6,7 +6,7 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { useCommand, WorkButton } from '../kit/index.ts'
+import { risky, useCommand, WorkButton } from '../kit/index.ts'
 import { Address } from './cells.tsx'
 import { takes } from './takes.ts'
 import classes from './users.module.css'
@@ -20,11 +20,14 @@ export function SessionsTab({ user }: { user: UserDetail }) {
   const mayEnd = mayCall(accounts.endUserSessions) && may(takes(user, me))
   const count = data?.filter(session => !session.is_current).length ?? 0
   const all = useCommand(accounts.endUserSessions, {
-    confirm: {
-      title: t('users.endAllTitle'),
-      body: t('users.endAllBody', { user: user.username, count }),
-      danger: true
-    },
+    confirm: risky(
+      {
+        title: t('users.endAllTitle'),
+        body: t('users.endAllBody', { user: user.username, count }),
+        danger: true
+      },
+      count
+    ),
     invalidate: [accounts.userSessions, accounts.user]
   })
   const columns: Column<OwnSession>[] = [

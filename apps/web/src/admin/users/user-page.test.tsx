@@ -187,6 +187,20 @@ describe('what a user has', () => {
     await waitFor(() => expect(requestsOf(accounts.endUserSessions).at(-1)?.params).toEqual({ id: '2' }))
   })
 
+  it('sessions: of more than ten the number is typed before all of them end', async () => {
+    answer(
+      accounts.userSessions,
+      Array.from({ length: 11 }, (_, n) => ({ ...session, id: n + 5 }))
+    )
+    answer(accounts.endUserSessions, null)
+    const { user } = open('?tab=sessions')
+    await user.click(await screen.findByRole('button', { name: 'End all sessions' }))
+    expect(await screen.findByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
+    await user.type(await screen.findByRole('textbox', { name: /^Type / }), '11')
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(accounts.endUserSessions)).toHaveLength(1))
+  })
+
   it("sessions: the administrator's own is not ended from here", async () => {
     answer(accounts.userSessions, [{ ...session, is_current: true }])
     open('?tab=sessions')

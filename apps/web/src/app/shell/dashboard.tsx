@@ -13,9 +13,11 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'rea
 import { Outlet, useLocation } from 'react-router'
 import { Boundary } from '../boundary.tsx'
 import { PageSkeleton } from '../page-skeleton.tsx'
+import { PAGE } from '../skip-links.tsx'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { scrollMotion } from '../../kit/motion.ts'
 import { openPalette } from '../../kit/palette.ts'
 import { EmptyState } from '../../kit/states.tsx'
 import { zoneText } from '../../kit/time.tsx'
@@ -23,6 +25,7 @@ import { useTitle } from '../../kit/use-title.ts'
 import classes from './dashboard.module.css'
 import { allowedOf, isAllowed, itemAt, menuOf } from './menu.ts'
 import { SideMenu } from './side-menu.tsx'
+import { useShellState } from './shell-state.ts'
 
 const RunningWork = lazy(() => import('../../admin/running-work/running-work.tsx'))
 
@@ -36,14 +39,9 @@ export default function Dashboard() {
   const { user } = useSession()
   const { pathname } = useLocation()
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
-  const [open, setOpen] = useState(!narrow)
-  const [full, setFull] = useState(false)
+  const { open, setOpen, full, setFull } = useShellState(narrow)
   const side = useRef<HTMLElement>(null)
   const toggle = useRef<HTMLButtonElement>(null)
-  useEffect(() => setOpen(!narrow), [narrow])
-  useEffect(() => {
-    if (narrow) setOpen(false)
-  }, [pathname, narrow])
   useEscape(full, () => setFull(false))
   const close = () => {
     setOpen(false)
@@ -121,7 +119,7 @@ export default function Dashboard() {
         {/* The console's last page stays until the next one's code has come, which is mostly there already. */}
         <Suspense key={user?.is_superuser ? 0 : pathname} fallback={<PageSkeleton />}>
           {!user?.is_superuser || isAllowed(pathname, user) ? (
-            <Boundary key={pathname}>
+            <Boundary key={pathname} within>
               <Outlet />
             </Boundary>
           ) : (
@@ -157,9 +155,9 @@ function Content({ full, children }: { full: boolean; children: ReactNode }) {
     target.addEventListener('scroll', measure, { passive: true })
     return () => target.removeEventListener('scroll', measure)
   }, [full])
-  const up = () => (full ? area.current : window)?.scrollTo({ top: 0, behavior: 'smooth' })
+  const up = () => (full ? area.current : window)?.scrollTo({ top: 0, behavior: scrollMotion() })
   return (
-    <div ref={area} className={classes.content}>
+    <div ref={area} id={PAGE} tabIndex={-1} className={classes.content}>
       {children}
       <p className={`dim ${classes.zone}`}>{t('shell.zone', { zone: zoneText(new Date(), language) })}</p>
       {far && (

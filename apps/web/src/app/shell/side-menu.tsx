@@ -4,6 +4,7 @@ import { Link, NavLink } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { numberText } from '../../kit/number.ts'
 import { pathOf } from '../manifest.ts'
 import type { Section } from './menu.ts'
 import classes from './side-menu.module.css'
@@ -55,7 +56,7 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
   )
 }
 
-/** The user's orders by collection, each with how many there are. */
+/** The newest orders, and those of each collection, with how many there are. */
 function Collections() {
   const t = useT()
   const { data } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
@@ -63,19 +64,29 @@ function Collections() {
   const counts = useQueries({
     queries: collections.map(({ id }) => read(orders.list, { query: { product_type: id, limit: 1 } }))
   })
+  const all = useQuery(read(orders.list, { query: { limit: 1 } }))
   return (
     <ul className={classes.below}>
+      <Below to={pathOf('Proxies')} name={t('orders.label')} count={all.data?.total} />
       {collections.map(({ id, collection_name }, index) => (
-        <li key={id}>
-          <NavLink to={`${pathOf('Proxies')}/${id}`} className={classes.link}>
-            <span className={classes.name}>{collection_name}</span>
-            {/* A count that failed shows 0. */}
-            <span className={classes.badge} aria-label={t('menu.count')}>
-              {counts[index]?.data?.total ?? 0}
-            </span>
-          </NavLink>
-        </li>
+        <Below key={id} to={`${pathOf('Proxies')}/${id}`} name={collection_name} count={counts[index]?.data?.total} />
       ))}
     </ul>
+  )
+}
+
+function Below({ to, name, count }: { to: string; name: string; count: number | undefined }) {
+  const t = useT()
+  return (
+    <li>
+      <NavLink to={to} end className={classes.link}>
+        <span className={classes.name}>{name}</span>
+        <span className={classes.badge}>
+          <span className="sr-only">{t('menu.count')} </span>
+          {/* A count that failed shows 0. */}
+          {numberText(count ?? 0)}
+        </span>
+      </NavLink>
+    </li>
   )
 }

@@ -37,8 +37,8 @@ export default function TrafficChart({ traffic, labelOf }: { traffic: Traffic; l
             key={`bytes ${width}`}
             h={200}
             series={[
-              { name: 'down', label: t('traffic.down'), color: 'var(--nl-accent)' },
-              { name: 'up', label: t('traffic.up'), color: 'var(--nl-quiet)' }
+              { name: 'down', label: t('traffic.down'), color: 'var(--nl-data)' },
+              { name: 'up', label: t('traffic.up'), color: 'var(--nl-data-quiet)' }
             ]}
             valueFormatter={bytesText}
             yAxisProps={{ width: 64 }}
@@ -49,7 +49,7 @@ export default function TrafficChart({ traffic, labelOf }: { traffic: Traffic; l
             type="default"
             h={160}
             series={[
-              { name: 'requests', label: t('traffic.requests'), color: 'var(--nl-accent)' },
+              { name: 'requests', label: t('traffic.requests'), color: 'var(--nl-data)' },
               { name: 'refused', label: t('traffic.refused'), color: 'var(--nl-warn)' },
               { name: 'failed', label: t('traffic.failed'), color: 'var(--nl-bad)' }
             ]}

@@ -1,14 +1,14 @@
 import type { WebhookEndpoint } from '@netlet/contract'
-import { Button, Checkbox, Modal, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { t as word } from '../../i18n/index.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules } from '../form.ts'
+import { failureText, fieldTexts, saidAgain } from '../../i18n/failures.ts'
+import { Dialog } from '../dialog.tsx'
+import { rules, useErrorsInLanguage } from '../form.ts'
 import { notify } from '../notify.ts'
 import { OperatorWebhookForm, WebhookForm } from '../schemas.ts'
 import { ownEndpoints, type EndpointCalls, type EndpointValues } from './calls.ts'
@@ -36,6 +36,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     },
     validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
   })
+  useErrorsInLanguage(form)
   const save = useMutation({
     mutationFn: async (values: EndpointValues) =>
       endpoint ? calls.update(endpoint.id, { ...values, version: endpoint.version }) : calls.create(values),
@@ -54,12 +55,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     }
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t(endpoint ? 'hooks.edit' : 'hooks.add')}
-      closeButtonProps={{ 'aria-label': word('close') }}
-    >
+    <Dialog onClose={onClose} title={t(endpoint ? 'hooks.edit' : 'hooks.add')}>
       <form className="stack" noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
         <TextInput
           label={t('hooks.url')}
@@ -79,7 +75,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
           </div>
         </Checkbox.Group>
         {endpoint && <Switch label={t('hooks.enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />}
-        {notice !== null && <p role="alert">{notice}</p>}
+        {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
         <div className="row">
           <Button type="submit" loading={save.isPending}>
             {t('hooks.save')}
@@ -89,6 +85,6 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

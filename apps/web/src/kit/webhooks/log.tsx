@@ -1,14 +1,14 @@
 import type { WebhookDelivery } from '@netlet/contract'
 import { DELIVERY_STATES } from '@netlet/contract/webhook-events'
-import { Button, Modal, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { webhooks } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { t as word } from '../../i18n/index.ts'
 import { DataTable, type Column } from '../data-table.tsx'
+import { Dialog } from '../dialog.tsx'
 import { Ago } from '../time.tsx'
 import { usePaging } from '../use-paging.ts'
 import { DeliveryState } from './cells.tsx'
@@ -37,7 +37,7 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
     ...(endpointId !== undefined && { endpoint_id: endpointId })
   }
   const ofUser = userId === undefined ? undefined : { ...query, user_id: userId }
-  const { data, isPending, error, refetch } = useQuery({
+  const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
     queryKey: keyOf(ofUser ? webhooks.allDeliveries : webhooks.deliveries, { query: ofUser ?? query }),
     queryFn: ({ signal }) =>
       ofUser
@@ -79,6 +79,7 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
         rows={data?.data}
         rowKey={row => row.id}
         pending={isPending}
+        stale={isPlaceholderData}
         error={error}
         onRetry={() => void refetch()}
         empty={{ title: t('hooks.emptyLog'), compact: true }}
@@ -87,15 +88,9 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
         problem={row => row.state === 'failed'}
       />
       {open !== null && (
-        <Modal
-          opened
-          size="lg"
-          onClose={() => setOpen(null)}
-          title={t('hooks.one')}
-          closeButtonProps={{ 'aria-label': word('close') }}
-        >
+        <Dialog size="lg" onClose={() => setOpen(null)} title={t('hooks.one')}>
           <Delivery id={open} ofAll={ofUser !== undefined} canResend={canResend} />
-        </Modal>
+        </Dialog>
       )}
     </div>
   )

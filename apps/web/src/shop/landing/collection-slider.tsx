@@ -2,13 +2,14 @@ import type { Collection } from '@netlet/contract'
 import { ActionIcon, Button, Skeleton } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
+import { scrollBehavior } from '../../kit/reduced-motion.ts'
 import classes from './slider.module.css'
 
 export function CollectionSlider() {
@@ -16,17 +17,27 @@ export function CollectionSlider() {
   const strip = useRef<HTMLUListElement>(null)
   const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
   const collections = data?.data
+  const [long, setLong] = useState(false)
+  useEffect(() => {
+    const list = strip.current
+    if (!list) return
+    const look = () => setLong(list.scrollWidth > list.clientWidth + 1)
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(list)
+    return () => observer.disconnect()
+  }, [collections])
   if (!isPending && !collections?.length) return null
 
   const move = (direction: 1 | -1) => {
     const list = strip.current
-    list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: 'smooth' })
+    list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: scrollBehavior() })
   }
   return (
     <section className={`wide ${classes.section}`} aria-labelledby="collections">
       <div className={classes.head}>
         <h2 id="collections">{t('landing.collections')}</h2>
-        <div className={classes.arrows}>
+        <div className={classes.arrows} data-idle={!long || undefined}>
           <ActionIcon variant="default" size="lg" aria-label={t('previous')} onClick={() => move(-1)}>
             <IconChevronLeft size={18} />
           </ActionIcon>

@@ -1,16 +1,242 @@
-import { screen } from '@testing-library/react'
-import { expect, it } from 'vitest'
-import { catalog } from '../../api/routes.ts'
-import { answer } from '../../testing/answers.ts'
+import type { Product, ShopFigures } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { catalog, status, support } from '../../api/routes.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { pageOf } from '../../testing/shapes.ts'
+import { admin, customer, pageOf } from '../../testing/shapes.ts'
+import { Below } from './below.tsx'
+import { More } from './more.tsx'
 import { Landing } from './page.tsx'
 
-it('says of a shop without plans that nothing is on sale, and nothing of tags', async () => {
-  answer(catalog.products, pageOf())
+const nothing: ShopFigures = { countries: [], addresses: 0, networks: 0, delivery_seconds: null, uptime: null }
+const product = (id: number, name: string): Product => ({
+  id,
+  active: true,
+  valid: true,
+  old_flag: false,
+  product_name: name,
+  shopify_product_id: `${id}`,
+  product_desc: '',
+  image_url: null,
+  lower_price: '2.00',
+  product_collections: [],
+  product_tags: [],
+  variant_options: [],
+  variants: [],
+  created_at: '2026-06-01T08:00:00.000Z',
+  version: 'v'
+})
+const tag = (id: number, name: string) => ({ id, tag_name: name, tag_desc: '', is_internal: false, version: 'v' })
+const collection = {
+  id: 3,
+  collection_name: 'ISP',
+  collection_desc: '',
+  shopify_collection_id: '3',
+  image_url: null,
+  product_count: 1,
+  version: 'v'
+}
+
+beforeEach(() => {
+  answer(status.figures, nothing)
+  answer(catalog.products, pageOf(product(1, 'Metro ISP')))
+  answer(catalog.recommended, [product(2, 'Studio ISP')])
   answer(catalog.collections, pageOf())
-  answer(catalog.tags, pageOf())
-  renderAt(<Landing />, { user: null })
-  expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
-  expect(screen.queryByText(/tags that you chose/)).toBeNull()
+  answer(catalog.tags, pageOf(tag(4, 'SEO'), tag(5, 'Gaming')))
+})
+
+describe('the plans', () => {
+  it('says of a shop without plans that nothing is on sale, and nothing of tags', async () => {
+    answer(catalog.products, pageOf())
+    answer(catalog.tags, pageOf())
+    renderAt(<Landing />, { user: null })
+    expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
+    expect(screen.queryByText(/tags that you chose/)).toBeNull()
+  })
+
+  it('finds plans by the tags of the address, marks them, and leaves out what is no tag', async () => {
+    renderAt(<Landing />, { at: '/?tags=5,5,x,-1,0,1e3', user: null })
+    expect(await screen.findByText('Studio ISP')).toBeTruthy()
+    expect(requestsOf(catalog.recommended).map(({ query }) => query)).toEqual([{ tags: '5' }])
+    expect(requestsOf(catalog.products)).toEqual([])
+    expect((await screen.findByRole('button', { name: 'Gaming' })).getAttribute('aria-pressed')).toBe('true')
+  })
+
+  it('writes confirmed tags into the address, and Reset takes them out; what else is in it stays', async () => {
+    const { user, where } = renderAt(<Landing />, { at: '/?utm=1', user: null })
+    await user.click(await screen.findByRole('button', { name: 'SEO' }))
+    await user.click(screen.getByRole('button', { name: 'Gaming' }))
+    expect(where()).toBe('/?utm=1')
+    await user.click(screen.getByRole('button', { name: 'Confirm' }))
+    expect(await screen.findByText('Studio ISP')).toBeTruthy()
+    expect(where()).toBe('/?utm=1&tags=4%2C5')
+    expect(document.activeElement?.textContent).toBe('Confirm')
+    await user.click(screen.getByRole('button', { name: 'Reset' }))
+    expect(await screen.findByText('Metro ISP')).toBeTruthy()
+    expect(where()).toBe('/?utm=1')
+    expect(screen.getByRole('button', { name: 'SEO' }).getAttribute('aria-pressed')).toBe('false')
+  })
+
+  it('asks for a tag where none is chosen', async () => {
+    const { user, where } = renderAt(<Landing />, { user: null })
+    await user.click(await screen.findByRole('button', { name: 'Confirm' }))
+    expect(await screen.findByText('Please select a product')).toBeTruthy()
+    expect(where()).toBe('/')
+  })
+
+  it.each([
+    [null, '/dashboard/index/proxies'],
+    [customer, '/dashboard/index/proxies'],
+    [admin, '/dashboard/index/orders']
+  ])('a collection leads %o to %s', async (user, to) => {
+    answer(catalog.collections, pageOf(collection))
+    renderAt(<Landing />, { user })
+    const link = await screen.findByRole('link', { name: 'ISP: go to the dashboard' })
+    expect(link.getAttribute('href')).toBe(to)
+  })
+})
+
+describe('what the shop measures', () => {
+  const figures = async () => {
+    const list = (await screen.findByText('Countries')).closest('dl')
+    return [...(list?.children ?? [])].map(one => [...one.children].map(part => part.textContent).toReversed())
+  }
+
+  it('shows each figure that is known, in words', async () => {
+    answer(status.figures, {
+      countries: [
+        { code: 'US', locations: 2, names: ['New York', 'Dallas'] },
+        { code: 'DE', locations: 1, names: ['Frankfurt'] },
+        { code: null, locations: 1, names: ['Anywhere'] }
+      ],
+      addresses: 65_000,
+      networks: 4000,
+      delivery_seconds: 75,
+      uptime: { percent: 99.98, days: 41 }
+    })
+    renderAt(<Landing />, { user: null })
+    expect(await figures()).toEqual([
+      ['2', 'Countries'],
+      ['65,000+', 'IPv4 addresses in stock'],
+      ['1.3 min', 'From payment to working proxies, median of 7 days'],
+      ['99.98%', 'Uptime of the last 41 days']
+    ])
+    expect(screen.getByRole('link', { name: /Uptime/ }).getAttribute('href')).toBe('/status')
+  })
+
+  it('shows nothing of what is not known, and IPv6 networks where there is nothing else', async () => {
+    answer(status.figures, { ...nothing, countries: [{ code: 'NL', locations: 1, names: ['A'] }], networks: 16 })
+    renderAt(<Landing />, { user: null })
+    expect(await figures()).toEqual([
+      ['1', 'Countries'],
+      ['16', 'IPv6 /64 networks in stock']
+    ])
+  })
+
+  it('stays calm where every call fails', async () => {
+    const said = vi.spyOn(console, 'error')
+    for (const route of [status.figures, catalog.collections, catalog.tags, catalog.products])
+      answerRefused(route, 'internal')
+    renderAt(<Landing />, { user: null })
+    expect(await screen.findByRole('button', { name: 'Try again' })).toBeTruthy()
+    expect(screen.getByRole('heading', { level: 1 })).toBeTruthy()
+    expect(document.querySelector('dl')).toBeNull()
+    expect(said).not.toHaveBeenCalled()
+  })
+})
+
+describe('what stands further down', () => {
+  const rule = (id: number, name: string, product_count: number) => ({
+    acl_id: id,
+    acl_name: name,
+    price: '0.25',
+    domains: ['a.example', 'b.example', 'c.example', 'd.example'],
+    domain_count: 9,
+    product_count
+  })
+
+  beforeEach(() => {
+    answer(catalog.rules, [])
+    answer(support.faqs, pageOf())
+  })
+
+  it('copies the curl line', async () => {
+    const { user } = renderAt(<More />, { user: null })
+    await user.click(await screen.findByRole('button', { name: 'Copy: the curl line' }))
+    expect(await navigator.clipboard.readText()).toBe('curl -x http://USER:PASSWORD@IP:PORT https://www.example.com/')
+  })
+
+  it('leads from a use to the products with its rule chosen, and names no rule that nothing sells', async () => {
+    answer(catalog.rules, [rule(7, 'Netflix', 3), rule(8, 'Nothing', 0)])
+    renderAt(<More />, { user: null })
+    const link = await screen.findByRole('link', { name: /Netflix/ })
+    expect(link.getAttribute('href')).toBe('/product?acl=7')
+    expect(link.textContent).toBe('Netflixa.example, b.example, c.example and 6 more+$0.25 per IPPlans: 3')
+    expect(screen.queryByText('Nothing')).toBeNull()
+  })
+
+  it('shows countries by name with their flags, and those whose country is not known', async () => {
+    answer(status.figures, {
+      ...nothing,
+      countries: [
+        { code: 'GB', locations: 8, names: ['London', 'Leeds', 'York', 'Bath', 'Hull', 'Ely', 'Wells', 'Truro'] },
+        { code: 'XQ', locations: 1, names: ['Somewhere'] },
+        { code: null, locations: 1, names: ['Anywhere'] }
+      ]
+    })
+    renderAt(<More />, { user: null })
+    const region = await screen.findByRole('region', { name: 'Locations' })
+    expect(await within(region).findByText('United Kingdom')).toBeTruthy()
+    expect(within(region).getByText(/London · Leeds .* and 2 more/)).toBeTruthy()
+    expect(within(region).getByText('XQ')).toBeTruthy()
+    expect(within(region).getByText('Other locations')).toBeTruthy()
+    expect(region.querySelectorAll('img')).toHaveLength(1)
+  })
+
+  it('answers five questions, and leads to the others', async () => {
+    answer(support.faqs, pageOf({ id: 1, question: 'How long?', answer: 'A month.', version: 'v' }))
+    renderAt(<More />, { user: null })
+    expect(await screen.findByText('A month.')).toBeTruthy()
+    expect(requestsOf(support.faqs).map(({ query }) => query)).toEqual([{ limit: '5' }])
+    expect(screen.getByRole('link', { name: 'All questions and contact' }).getAttribute('href')).toBe('/support')
+  })
+
+  it('leaves out what the shop has nothing of, and what cannot be read', async () => {
+    answerRefused(catalog.rules, 'internal')
+    answerRefused(status.figures, 'internal')
+    renderAt(<More />, { user: customer })
+    await waitFor(() => expect(screen.queryByRole('heading', { name: 'Plans by use' })).toBeNull())
+    const titles = screen.getAllByRole('heading', { level: 2 }).map(one => one.textContent)
+    expect(titles).toEqual(['How it works', 'Choose a plan and connect'])
+    expect(screen.queryByRole('link', { name: 'Create an account' })).toBeNull()
+  })
+
+  it('is loaded for who comes near it, and not before', async () => {
+    let near: (entries: object[]) => void = () => undefined
+    vi.stubGlobal(
+      'IntersectionObserver',
+      class {
+        constructor(told: typeof near) {
+          near = told
+        }
+        observe() {}
+        disconnect() {}
+      }
+    )
+    renderAt(<Below />, { user: null })
+    near([{ isIntersecting: false }])
+    expect(screen.queryByText('How it works')).toBeNull()
+    expect(requestsOf(catalog.rules)).toEqual([])
+    near([{ isIntersecting: true }])
+    expect(await screen.findByText('How it works')).toBeTruthy()
+    vi.unstubAllGlobals()
+  })
+
+  it('says nothing of a broken connection that the parts above say', async () => {
+    answerLost(catalog.rules)
+    renderAt(<More />, { user: null })
+    expect(await screen.findByText('How it works')).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
 })

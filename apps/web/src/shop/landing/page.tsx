@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { Link } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { Button } from '@mantine/core'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
+import { useSkipTarget } from '../../kit/skip-links.ts'
 import { useTitle } from '../../kit/use-title.ts'
+import { Below } from './below.tsx'
 import { CollectionSlider } from './collection-slider.tsx'
 import classes from './landing.module.css'
 import { ProductTable } from './product-table.tsx'
+import { Proof } from './proof.tsx'
 import { TagPicker } from './tag-picker.tsx'
+import { tagsIn, withTags } from './tags.ts'
 
 /** Rows that the landing page shows before 'See more'. */
 const ROWS = 8
@@ -18,7 +21,10 @@ const ROWS = 8
 export function Landing() {
   const t = useT()
   useTitle(t('landing.title'))
-  const [tags, setTags] = useState<number[]>([])
+  useSkipTarget('plans', t('skip.plans'))
+  const [query, setQuery] = useSearchParams()
+  const tags = tagsIn(query)
+  const setTags = (ids: number[]) => setQuery(before => withTags(before, ids), { preventScrollReset: true })
   const all = useQuery({ ...read(catalog.products, { query: { limit: ROWS } }), enabled: tags.length === 0 })
   const matching = useQuery({
     ...read(catalog.recommended, { query: { tags: tags.join(',') } }),
@@ -44,20 +50,24 @@ export function Landing() {
         </div>
         <BlockArt seed="127.10.0.0/16" cols={30} rows={14} className={classes.art} />
       </section>
+      <Proof />
       <CollectionSlider />
-      <section className="wide" aria-labelledby="find">
+      <section className={`wide ${classes.find}`} aria-labelledby="find">
         <h2 id="find">{t('landing.find')}</h2>
         <p className={`dim ${classes.hint}`}>{t('landing.findHint')}</p>
         <TagPicker applied={tags} onConfirm={setTags} />
-        <ProductTable
-          products={products}
-          pending={shown.isPending}
-          error={shown.error}
-          rows={ROWS}
-          onRetry={() => void shown.refetch()}
-          onReset={tags.length > 0 ? () => setTags([]) : undefined}
-        />
+        <div id="plans">
+          <ProductTable
+            products={products}
+            pending={shown.isPending}
+            error={shown.error}
+            rows={ROWS}
+            onRetry={() => void shown.refetch()}
+            onReset={tags.length > 0 ? () => setTags([]) : undefined}
+          />
+        </div>
       </section>
+      <Below />
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Button, Skeleton } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
@@ -13,7 +13,12 @@ type Props = { applied: number[]; onConfirm: (tags: number[]) => void }
 export function TagPicker({ applied, onConfirm }: Props) {
   const t = useT()
   const [chosen, setChosen] = useState<number[]>(applied)
-  useEffect(() => setChosen(applied), [applied])
+  const [shown, setShown] = useState(applied.join())
+  // Back and forward: what is marked is what the table shows.
+  if (shown !== applied.join()) {
+    setShown(applied.join())
+    setChosen(applied)
+  }
   const { data, isPending } = useQuery(read(catalog.tags, { query: { limit: 100 } }))
   const tags = data?.data.filter(tag => tag.tag_name.trim())
   if (!isPending && !tags?.length) return null

@@ -16,6 +16,9 @@ const fillIn = async (user: ReturnType<typeof open>['user']) => {
   await user.type(screen.getByLabelText('Username or email'), 'alice')
   await user.type(screen.getByLabelText('Password', { selector: 'input' }), 'Secret#123')
 }
+/** What is said of a field, as a screen reader tells it. */
+const describedBy = (field: HTMLElement) =>
+  (field.getAttribute('aria-describedby') ?? '').split(' ').map(id => document.getElementById(id)?.textContent)
 const submit = () => screen.getByRole('button', { name: 'Login' })
 
 describe('the login page', () => {
@@ -73,5 +76,50 @@ describe('the login page', () => {
     expect(await screen.findByText('Please enter your username or email!')).toBeTruthy()
     expect(screen.getByText('Please enter your password!')).toBeTruthy()
     expect(requestsOf(accounts.login)).toEqual([])
+  })
+
+  it('says what the server refused in one place, which stays until something is changed', async () => {
+    answerRefused(accounts.login, 'wrong_login')
+    const { user } = open()
+    await fillIn(user)
+    await user.click(submit())
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toBe('The username, email or password is not correct')
+    expect(document.activeElement).toBe(alert)
+    expect(alert.compareDocumentPosition(submit())).toBe(Node.DOCUMENT_POSITION_FOLLOWING)
+    // Said again, it is announced again: by another element.
+    await user.click(submit())
+    await waitFor(() => expect(screen.getByRole('alert')).not.toBe(alert))
+    await user.type(screen.getByLabelText('Username or email'), 'x')
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('shows a wrong captcha at its field', async () => {
+    answer(accounts.captcha, captcha)
+    answerRefused(accounts.login, 'captcha_required', {
+      data: { require_captcha: true, errors: { captcha: 'Please enter the captcha code!' } }
+    })
+    const { user } = open()
+    await fillIn(user)
+    await user.click(submit())
+    const field = await screen.findByRole('textbox', { name: 'Result of the calculation' })
+    await waitFor(() => expect(describedBy(field)).toContain('Please enter the captcha code!'))
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('keeps what was typed while the tab of the chat platform is looked at', async () => {
+    const { user } = open()
+    await fillIn(user)
+    await user.click(screen.getByRole('tab', { name: 'Discord' }))
+    expect(await screen.findByRole('button', { name: 'Continue with Discord' })).toBeTruthy()
+    await user.click(screen.getByRole('tab', { name: 'Password' }))
+    expect(screen.getByLabelText('Username or email')).toHaveProperty('value', 'alice')
+    expect(screen.getByLabelText('Password', { selector: 'input' })).toHaveProperty('value', 'Secret#123')
+  })
+
+  it('leads to the page for a forgotten password, and keeps the way back', async () => {
+    const { user, where } = open('/login?return=%2Fdashboard%2Findex%2Finvite')
+    await user.click(screen.getByRole('link', { name: 'Forgot password?' }))
+    expect(where()).toBe('/forgot?return=%2Fdashboard%2Findex%2Finvite')
   })
 })

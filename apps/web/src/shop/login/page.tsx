@@ -1,6 +1,6 @@
 import { Button, Tabs } from '@mantine/core'
 import { IconBrandDiscord, IconLock } from '@tabler/icons-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
@@ -12,27 +12,16 @@ import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
-import { ForgotForm } from './forgot-form.tsx'
+import { useResetSession } from '../reset-session.ts'
 import { PasswordForm } from './password-form.tsx'
-import { ResetForm } from './reset-form.tsx'
-
-type Mode = { name: 'login' } | { name: 'forgot' } | { name: 'reset'; email: string; verifyId: string }
-
-/** Ends whatever session there is. Nothing to end is as good. */
-const resetSession = () => call(accounts.logout).catch(() => null)
 
 export default function LoginPage() {
   const t = useT()
-  const [mode, setMode] = useState<Mode>({ name: 'login' })
   const [query] = useSearchParams()
   const navigate = useNavigate()
-  const reset = useRef<Promise<unknown> | null>(null)
-  const title = mode.name === 'login' ? t('login.title') : t('login.forgotTitle')
-  useTitle(title)
-
-  useEffect(() => {
-    reset.current ??= resetSession().then(() => setSessionUser(null))
-  }, [])
+  const sessionIsReset = useResetSession()
+  const after = query.get('return')
+  useTitle(t('login.title'))
 
   // The chat platform sends the browser back here when it refuses.
   const refusal = query.get('discord')
@@ -44,24 +33,10 @@ export default function LoginPage() {
     else if (refusal) notify('bad', t('login.chatFailed'))
   }, [refusal, reason, t])
 
-  if (mode.name === 'forgot')
-    return (
-      <AuthCard title={title}>
-        <ForgotForm
-          onBack={() => setMode({ name: 'login' })}
-          onVerified={(email, verifyId) => setMode({ name: 'reset', email, verifyId })}
-        />
-      </AuthCard>
-    )
-  if (mode.name === 'reset')
-    return (
-      <AuthCard title={title}>
-        <ResetForm email={mode.email} verifyId={mode.verifyId} onDone={() => setMode({ name: 'login' })} />
-      </AuthCard>
-    )
   return (
-    <AuthCard title={title}>
-      <Tabs defaultValue="password" keepMounted={false}>
+    <AuthCard title={t('login.title')}>
+      {/* Both stay: what was typed in one is there after a look at the other. */}
+      <Tabs defaultValue="password" keepMounted>
         <Tabs.List grow mb="lg">
           <Tabs.Tab value="password" leftSection={<IconLock size={16} aria-hidden />}>
             {t('login.password')}
@@ -72,15 +47,12 @@ export default function LoginPage() {
         </Tabs.List>
         <Tabs.Panel value="password">
           <PasswordForm
-            before={() => reset.current ?? Promise.resolve()}
+            before={sessionIsReset}
             onDone={user => {
               setSessionUser(user)
-              void navigate(safePath(query.get('return')) ?? '/product', { replace: true })
+              void navigate(safePath(after) ?? '/product', { replace: true })
             }}
-            onForgot={() => {
-              void resetSession().then(() => setSessionUser(null))
-              setMode({ name: 'forgot' })
-            }}
+            forgotPath={after ? `/forgot?${new URLSearchParams({ return: after })}` : '/forgot'}
           />
         </Tabs.Panel>
         <Tabs.Panel value="chat">

@@ -2,27 +2,27 @@ import type { CurrentUser } from '@netlet/contract'
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useRef, useState } from 'react'
+import { Link } from 'react-router'
 import { ApiError, call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
-import { notify } from '../../kit/notify.ts'
 import { LoginBody } from '../../kit/schemas.ts'
 
 type Props = {
   /** Settles when the former session is over; a login that overtook it would be ended with it. */
   before: () => Promise<unknown>
   onDone: (user: CurrentUser) => void
-  onForgot: () => void
+  forgotPath: string
 }
 
 const wantsCaptcha = (error: unknown) =>
   error instanceof ApiError && (error.data as { require_captcha?: boolean } | null)?.require_captcha === true
 
-export function PasswordForm({ before, onDone, onForgot }: Props) {
+export function PasswordForm({ before, onDone, forgotPath }: Props) {
   const t = useT()
   const [needsCaptcha, setNeedsCaptcha] = useState(false)
   const captcha = useCaptcha(needsCaptcha)
@@ -37,6 +37,7 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
       ...(needsCaptcha && !values.captcha.trim() ? { captcha: formMessage('enter_captcha') } : {})
     })
   })
+  const failure = useFormFailure(form, { captcha_id: 'captcha' })
   const login = useMutation({
     mutationFn: async ({ username, password, captcha: result }: typeof form.values) => {
       await before()
@@ -45,15 +46,22 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
     },
     onSuccess: onDone,
     onError: error => {
-      notify('bad', failureText(error))
-      form.setErrors(fieldTexts(error))
       if (needsCaptcha) captcha.renew()
       if (wantsCaptcha(error)) setNeedsCaptcha(true)
       form.setFieldValue('captcha', '')
+      failure.refused(error)
     }
   })
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(values => login.mutate(values))}>
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => login.mutate(values),
+        errors => failure.invalid(errors)
+      )}
+    >
       <TextInput label={t('login.username')} autoComplete="username" {...form.getInputProps('username')} />
       <PasswordInput
         label={t('login.password')}
@@ -62,10 +70,11 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
         {...form.getInputProps('password')}
       />
       {needsCaptcha && <CaptchaField captcha={captcha} ref={answer} {...form.getInputProps('captcha')} />}
+      {failure.alert}
       <Button type="submit" fullWidth loading={login.isPending}>
         {t('nav.login')}
       </Button>
-      <Button variant="subtle" onClick={onForgot}>
+      <Button component={Link} to={forgotPath} variant="subtle">
         {t('login.forgot')}
       </Button>
     </form>

@@ -31,7 +31,7 @@ const info: VariantInfo = {
 }
 const options = { option1: 'New York', option2: '/29', option3: '' }
 
-function open(chosen: number[] = [], family: 'ipv4' | 'ipv6' = 'ipv4') {
+function open(chosen: number[] = [], family: 'ipv4' | 'ipv6' = 'ipv4', quantity = 8) {
   const onConfirmed = vi.fn()
   const onClose = vi.fn()
   const dialog = (
@@ -41,6 +41,7 @@ function open(chosen: number[] = [], family: 'ipv4' | 'ipv6' = 'ipv4') {
       family={family}
       basePrice="1.00"
       step={8}
+      quantity={quantity}
       chosen={chosen}
       onClose={onClose}
       onConfirmed={onConfirmed}
@@ -109,9 +110,34 @@ describe('the dialog of access rules', () => {
     const { user, onConfirmed } = open([1])
     await screen.findByRole('checkbox', { name: /Video/ })
     await user.click(screen.getByRole('button', { name: 'Confirm' }))
-    expect(await screen.findByText('Out of stock')).toBeTruthy()
+    expect((await screen.findByRole('alert')).textContent).toBe('Out of stock')
     await waitFor(() => expect(requestsOf(catalog.ruleStock)).toHaveLength(2))
     expect(onConfirmed).not.toHaveBeenCalled()
+  })
+
+  it('says which rules have fewer than is wanted, and what they have', async () => {
+    answer(catalog.ruleStock, rules)
+    answer(catalog.variantInfo, info)
+    const { user, onConfirmed } = open([], 'ipv4', 128)
+    await user.click(await screen.findByRole('checkbox', { name: /Video/ }))
+    expect(screen.getByText('64 free, fewer than your 128')).toBeTruthy()
+    expect(screen.queryByText(/Fewer than 128 free/)).toBeNull()
+    await user.click(screen.getByRole('checkbox', { name: /Shops/ }))
+    expect(screen.getByText(/Fewer than 128 free: Shops \(64 free\)\./)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Confirm' }))
+    await waitFor(() => expect(onConfirmed).toHaveBeenCalledOnce())
+  })
+
+  it('stays where the rules have addresses, but none together', async () => {
+    answer(catalog.ruleStock, rules)
+    answer(catalog.variantInfo, { ...info, stock: 0 })
+    const { user, onConfirmed } = open([1, 3])
+    await screen.findByRole('checkbox', { name: /Video/ })
+    await user.click(screen.getByRole('button', { name: 'Confirm' }))
+    expect(await screen.findByText(/^Out of stock: each of these rules has free addresses/)).toBeTruthy()
+    expect(onConfirmed).not.toHaveBeenCalled()
+    await user.click(screen.getByRole('checkbox', { name: /Shops/ }))
+    expect(screen.queryByText(/^Out of stock: each/)).toBeNull()
   })
 
   it('offers another try where the rules cannot be read', async () => {

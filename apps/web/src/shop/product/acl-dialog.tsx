@@ -1,21 +1,22 @@
 import '../../kit/styles/forms.ts'
-import '../../kit/styles/overlays.ts'
 import type { AddressFamily, Product, RuleStock, VariantInfo } from '@netlet/contract'
-import { Button, Checkbox, Modal, Skeleton, TextInput } from '@mantine/core'
+import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../api/client.ts'
-import { read } from '../../api/query.ts'
+import { queryClient, read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { useT } from '../../i18n/product.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
-import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Stock } from '../stock.tsx'
-import { withRules, type Options } from './choice.ts'
+import { selectionOf, withRules, type Options } from './choice.ts'
+import { shortRules } from './shortage.ts'
 import classes from './acl-dialog.module.css'
 
 type Props = {
@@ -25,22 +26,37 @@ type Props = {
   family: AddressFamily
   /** Addresses in a block: a rule with fewer is sold out for this plan. */
   step: number
+  /** Addresses that are wanted: a rule with fewer says so. */
+  quantity: number
   chosen: number[]
   onClose: () => void
   onConfirmed: (rules: number[], info: VariantInfo) => void
 }
 
 /** The access rules of a plan with their prices and stock. Confirm prices the selection. */
-export function AclDialog({ product, options, basePrice, family, step, chosen, onClose, onConfirmed }: Props) {
+export function AclDialog({
+  product,
+  options,
+  basePrice,
+  family,
+  step,
+  quantity,
+  chosen,
+  onClose,
+  onConfirmed
+}: Props) {
   const t = useT()
+  const shopT = useShopT()
   const [selected, setSelected] = useState(chosen)
   const [search, setSearch] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
   const { data, isPending, error, refetch } = useQuery({
     ...read(catalog.ruleStock, { body: { product_id: product.id, option_selected: options } }),
     staleTime: 5_000
   })
   const available = data?.filter(rule => rule.stock >= step) ?? []
   const picked = available.filter(rule => selected.includes(rule.acl_id))
+  const short = picked.filter(rule => rule.stock < quantity)
   const wanted = search.trim().toLowerCase()
   const shown = data?.filter(
     rule => rule.acl_name.toLowerCase().includes(wanted) || rule.domains.some(domain => domain.includes(wanted))
@@ -48,24 +64,30 @@ export function AclDialog({ product, options, basePrice, family, step, chosen, o
 
   const check = useMutation({
     mutationFn: (ids: number[]) =>
-      call(catalog.variantInfo, {
-        body: { product_id: product.id, option_selected: { ...options, acl_selected: ids } }
-      }),
-    onSuccess: (info, ids) => onConfirmed(ids, info),
+      queryClient.fetchQuery({ ...read(catalog.variantInfo, selectionOf(product, options, ids)), staleTime: 0 }),
+    onSuccess: (info, ids) => {
+      if (info.stock >= step) return onConfirmed(ids, info)
+      setProblem(t('acl.notTogether'))
+      void refetch()
+    },
     onError: failure => {
-      notify('bad', failureText(failure))
+      setProblem(failureText(failure))
       void refetch()
     }
   })
   const confirm = () => {
-    if (picked.length === 0) return notify('bad', t('acl.selectOne'))
+    if (picked.length === 0) return setProblem(t('acl.selectOne'))
+    setProblem(null)
     check.mutate(picked.map(rule => rule.acl_id))
   }
-  const toggle = (id: number) =>
-    setSelected(selected.includes(id) ? selected.filter(one => one !== id) : [...selected, id])
+  const select = (ids: number[]) => {
+    setProblem(null)
+    setSelected(ids)
+  }
+  const toggle = (id: number) => select(selected.includes(id) ? selected.filter(one => one !== id) : [...selected, id])
 
   return (
-    <Modal opened onClose={onClose} title={t('acl.title')} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>
+    <Dialog onClose={onClose} title={t('acl.title')} size="lg">
       <p className="dim">{t('acl.explain')}</p>
       {family === 'ipv6' && <p className="dim">{t('acl.ipv6')}</p>}
       <TextInput
@@ -91,10 +113,24 @@ export function AclDialog({ product, options, basePrice, family, step, chosen, o
               key={rule.acl_id}
               rule={rule}
               soldOut={rule.stock < step}
+              quantity={quantity}
               checked={selected.includes(rule.acl_id)}
               onToggle={() => toggle(rule.acl_id)}
             />
           ))
+        )}
+      </div>
+      <div className={classes.said}>
+        {problem ? (
+          <p role="alert" className={classes.problem}>
+            {problem}
+          </p>
+        ) : (
+          short.length > 0 && (
+            <p role="status" className={classes.short}>
+              {t('acl.shortFor', { quantity: numberText(quantity), rules: shortRules(t, short) })}
+            </p>
+          )
         )}
       </div>
       <div className={classes.foot}>
@@ -103,21 +139,21 @@ export function AclDialog({ product, options, basePrice, family, step, chosen, o
           <strong className="num">{money(withRules(basePrice, picked))}</strong>
         </p>
         <div className={classes.actions}>
-          <Button variant="default" onClick={() => setSelected([])} disabled={selected.length === 0}>
-            {t('reset')}
+          <Button variant="default" onClick={() => select([])} disabled={selected.length === 0}>
+            {shopT('reset')}
           </Button>
           <Button loading={check.isPending} onClick={confirm}>
-            {t('confirm')}
+            {shopT('confirm')}
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   )
 }
 
-type RuleProps = { rule: RuleStock; soldOut: boolean; checked: boolean; onToggle: () => void }
+type RuleProps = { rule: RuleStock; soldOut: boolean; quantity: number; checked: boolean; onToggle: () => void }
 
-function Rule({ rule, soldOut, checked, onToggle }: RuleProps) {
+function Rule({ rule, soldOut, quantity, checked, onToggle }: RuleProps) {
   const t = useT()
   const more = rule.domains.length - 3
   return (
@@ -137,7 +173,13 @@ function Rule({ rule, soldOut, checked, onToggle }: RuleProps) {
           </span>
           <span className={classes.ruleFacts}>
             <span className="num">+{money(rule.price)}</span>
-            <Stock count={soldOut ? 0 : rule.stock} />
+            {!soldOut && rule.stock < quantity ? (
+              <span className={classes.fewer}>
+                {t('acl.fewer', { stock: numberText(rule.stock), quantity: numberText(quantity) })}
+              </span>
+            ) : (
+              <Stock count={soldOut ? 0 : rule.stock} />
+            )}
           </span>
         </span>
       }

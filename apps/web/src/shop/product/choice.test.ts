@@ -6,9 +6,11 @@ import {
   firstVariant,
   optionsOf,
   pick,
+  presets,
   readChoice,
   total,
   wholeSteps,
+  withChoice,
   withRules
 } from './choice.ts'
 
@@ -47,7 +49,18 @@ describe('options', () => {
   it('survives a journey through the address', () => {
     const choice = { options: { option1: 'A & B', option2: '/29', option3: '' }, rules: [3, 5], quantity: 16 }
     expect(readChoice(new URLSearchParams(choiceQuery(choice)))).toEqual(choice)
-    expect(readChoice(new URLSearchParams('acl=x,-1,2.5,4')).rules).toEqual([4])
+    const address = withChoice(new URLSearchParams('parId=2&id=7&acl=9&q=1'), choice)
+    expect([address.get('parId'), address.get('id')]).toEqual(['2', '7'])
+    expect(readChoice(address)).toEqual(choice)
+  })
+  it('takes from the address only what an order can be', () => {
+    const read = (query: string) => readChoice(new URLSearchParams(query))
+    expect(read('acl=x,-1,2.5,4,4,99999999999')).toMatchObject({ rules: [4], quantity: 0 })
+    expect(read('q=-8').quantity).toBe(0)
+    expect(read('q=1e3').quantity).toBe(0)
+    expect(read('q=1000000').quantity).toBe(0)
+    expect(read('q=16').quantity).toBe(16)
+    expect(read(`acl=${Array.from({ length: 900 }, (_, at) => at + 1).join(',')}`).rules).toHaveLength(500)
   })
 })
 
@@ -60,6 +73,11 @@ describe('quantity', () => {
     [Number.NaN, 8],
     [-8, 8]
   ])('makes %d whole steps: %d', (asked, got) => expect(wholeSteps(asked, 8, 100)).toBe(got))
+  it('offers doubling steps up to the stock', () => {
+    expect(presets(8, 100)).toEqual([8, 16, 32, 64])
+    expect(presets(1, 100_000)).toHaveLength(8)
+    expect(presets(8, 7)).toEqual([])
+  })
   it('shows one step where there is no stock', () => expect(wholeSteps(16, 8, 0)).toBe(8))
 })
 

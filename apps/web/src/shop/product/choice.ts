@@ -57,22 +57,59 @@ export const total = (price: string, quantity: number) => fromCents(toCents(pric
 export const withRules = (base: string, rules: readonly Pick<RuleStock, 'price'>[]) =>
   fromCents(rules.reduce((sum, rule) => sum + toCents(rule.price), toCents(base)))
 
-/** A choice in the address, so that a visitor finds it again after the login. */
-export function choiceQuery(choice: { options: Options; rules: readonly number[]; quantity: number }): string {
+/** The most quantities that are offered at once. */
+const OFFERED = 8
+
+/** Quantities to choose from at once: 1, 2, 4, 8 … steps, up to what there is. */
+export function presets(step: number, stock: number): number[] {
+  const doubled = Array.from({ length: OFFERED }, (_, at) => step * 2 ** at)
+  return doubled.filter(quantity => quantity <= stock)
+}
+
+/** What is wanted of a product. `quantity`: 0 where nobody has said. */
+export type Wanted = { options: Options; rules: number[]; quantity: number }
+
+/** What a price is asked for. */
+export const selectionOf = (product: Pick<Product, 'id'>, options: Options, rules: number[]) => ({
+  body: { product_id: product.id, option_selected: { ...options, acl_selected: rules } }
+})
+
+/** The choice as a part of the address: it can be sent, reloaded, and found again after the login. */
+export function choiceQuery(choice: Wanted): string {
   const query = new URLSearchParams()
   NAMES.forEach((name, index) => {
     if (choice.options[name]) query.set(`o${index + 1}`, choice.options[name])
   })
   if (choice.rules.length > 0) query.set('acl', choice.rules.join(','))
-  query.set('q', String(choice.quantity))
+  if (choice.quantity > 0) query.set('q', String(choice.quantity))
   return query.toString()
 }
 
-export function readChoice(query: URLSearchParams) {
-  const rules = (query.get('acl') ?? '').split(',').map(Number)
+const PARAMETERS = ['o1', 'o2', 'o3', 'acl', 'q']
+
+/** The address with this choice; its other parameters stay. */
+export function withChoice(address: URLSearchParams, choice: Wanted): URLSearchParams {
+  const query = new URLSearchParams(address)
+  for (const name of PARAMETERS) query.delete(name)
+  for (const [name, value] of new URLSearchParams(choiceQuery(choice))) query.set(name, value)
+  return query
+}
+
+/** The most that an order may have: of rules, and of addresses. */
+const MOST_RULES = 500
+const MOST_ADDRESSES = 999_999
+
+const whole = (text: string, most: number): number => {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
+  return value <= most ? value : 0
+}
+
+/** What the address asks for, as far as it can be an order at all: anybody can write an address. */
+export function readChoice(query: URLSearchParams): Wanted {
+  const rules = (query.get('acl') ?? '').split(',').map(id => whole(id, 2 ** 31 - 1))
   return {
     options: { option1: query.get('o1') ?? '', option2: query.get('o2') ?? '', option3: query.get('o3') ?? '' },
-    rules: rules.filter(id => Number.isSafeInteger(id) && id > 0),
-    quantity: Number(query.get('q') ?? 0)
+    rules: [...new Set(rules)].filter(id => id > 0).slice(0, MOST_RULES),
+    quantity: whole(query.get('q') ?? '', MOST_ADDRESSES)
   }
 }

@@ -3,16 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
-import { useT } from '../../i18n/index.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
+import { useT } from '../../i18n/product.ts'
+import { useProductPath } from './asked-rules.tsx'
 import classes from './product.module.css'
 
 /** The collections as a row of links: each is an address that can be kept and sent. */
 export function CollectionFilter({ selected }: { selected: number | undefined }) {
   const t = useT()
+  const shopT = useShopT()
+  const pathTo = useProductPath()
   const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
   return (
-    <nav aria-label={t('landing.collections')} className={classes.filter}>
-      <Link to="/product" aria-current={selected === undefined ? 'page' : undefined}>
+    <nav aria-label={shopT('landing.collections')} className={classes.filter}>
+      <Link to={pathTo({})} aria-current={selected === undefined ? 'page' : undefined}>
         {t('product.all')}
       </Link>
       {isPending
@@ -20,7 +24,7 @@ export function CollectionFilter({ selected }: { selected: number | undefined })
         : data?.data.map(collection => (
             <Link
               key={collection.id}
-              to={`/product?parId=${collection.id}`}
+              to={pathTo({ collection: collection.id })}
               aria-current={selected === collection.id ? 'page' : undefined}
             >
               {collection.collection_name} <span className="num">{collection.product_count}</span>

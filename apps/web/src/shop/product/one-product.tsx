@@ -1,18 +1,31 @@
 import type { Product } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
-import { useT } from '../../i18n/index.ts'
+import { useT } from '../../i18n/product.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { useTitle } from '../../kit/use-title.ts'
-import { activeVariants } from '../product-facts.ts'
+import { activeVariants, stockOf } from '../product-facts.ts'
 import type { Pending } from '../../kit/payment/pending.ts'
+import { AclDialog } from './acl-dialog.tsx'
+import { Included } from './included.tsx'
+import { Locations } from './locations.tsx'
 import { OrderBox } from './order-box.tsx'
+import { OtherPlans } from './other-plans.tsx'
+import { PriceTable } from './price-table.tsx'
 import { ProductPicture } from './product-card.tsx'
+import { Purchase } from './purchase.tsx'
+import { useChoice } from './use-choice.ts'
+import { usePurchase } from './use-purchase.ts'
 import classes from './product.module.css'
+
+/** Milliseconds between two looks at a plan without stock. */
+const SOLD_OUT_LOOK = 30_000
 
 type Props = {
   id: number
@@ -22,7 +35,11 @@ type Props = {
 
 export function OneProduct({ id, collection, onOrdered }: Props) {
   const t = useT()
-  const { data, isPending, error, refetch } = useQuery(read(catalog.products, { query: { id, limit: 1 } }))
+  const { data, isPending, error, refetch } = useQuery({
+    ...read(catalog.products, { query: { id, limit: 1 } }),
+    // What is out of stock may be free a moment later.
+    refetchInterval: ({ state }) => (state.data?.data.some(one => stockOf(one) === 0) ? SOLD_OUT_LOOK : false)
+  })
   const product = data?.data[0]
   return (
     <>
@@ -40,7 +57,7 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
             <Skeleton height={23} width="40%" />
             <Skeleton height={170} radius="md" />
           </div>
-          <Skeleton height={716} radius="md" />
+          <Skeleton height={785} radius="md" />
         </div>
       ) : product && activeVariants(product).length > 0 ? (
         <View product={product} onOrdered={onOrdered} />
@@ -54,24 +71,61 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
 }
 
 function View({ product, onOrdered }: { product: Product } & Pick<Props, 'onOrdered'>) {
-  const t = useT()
+  const [dialog, setDialog] = useState(false)
+  const phone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const choice = useChoice(product)
+  const openDialog = () => setDialog(true)
+  const purchase = usePurchase({ product, choice, onOrdered, onRulesMissing: openDialog })
+  const { variant } = choice
   useTitle(product.product_name)
   return (
-    <div className={classes.columns}>
-      <div className="stack">
-        <h1>{product.product_name}</h1>
-        <p className="dim">{product.product_tags.map(tag => tag.tag_name).join(' · ')}</p>
-        <div className="card" style={{ overflow: 'hidden' }}>
-          <ProductPicture product={product} />
+    <>
+      <div className={classes.columns}>
+        <div className={`stack ${classes.head}`}>
+          <h1>{product.product_name}</h1>
+          <p className="dim">{product.product_tags.map(tag => tag.tag_name).join(' · ')}</p>
+          <div className="card" style={{ overflow: 'hidden' }}>
+            <ProductPicture product={product} caption />
+          </div>
+          {product.product_desc && <p className={classes.desc}>{product.product_desc}</p>}
         </div>
-        {product.product_desc && <p className={classes.desc}>{product.product_desc}</p>}
-        <ul className={classes.facts}>
-          <li>{t('product.fact1')}</li>
-          <li>{t('product.fact2')}</li>
-          <li>{t('product.fact3')}</li>
-        </ul>
+        <div className={classes.box}>
+          <OrderBox
+            product={product}
+            choice={choice}
+            purchase={purchase}
+            withoutTotal={phone}
+            onSelectRules={openDialog}
+          />
+        </div>
+        <div className={classes.details}>
+          <Locations product={product} />
+          <Included variant={variant} />
+          <PriceTable choice={choice} />
+        </div>
       </div>
-      <OrderBox product={product} onOrdered={onOrdered} />
-    </div>
+      <OtherPlans product={product} />
+      {phone && (
+        <div className={classes.bar}>
+          <Purchase product={product} choice={choice} purchase={purchase} />
+        </div>
+      )}
+      {dialog && (
+        <AclDialog
+          product={product}
+          options={choice.options}
+          basePrice={variant.variant_price}
+          family={variant.address_family}
+          step={variant.cart_step}
+          quantity={choice.wanted}
+          chosen={choice.suggested}
+          onClose={() => setDialog(false)}
+          onConfirmed={ids => {
+            choice.lock(ids)
+            setDialog(false)
+          }}
+        />
+      )}
+    </>
   )
 }

@@ -1,5 +1,6 @@
 import type { Product } from '@netlet/contract'
-import { useT } from '../../i18n/index.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
+import { useT } from '../../i18n/product.ts'
 import { activeVariants } from '../product-facts.ts'
 import { findVariant, pick, pickers, type Options } from './choice.ts'
 import classes from './order-box.module.css'
@@ -13,6 +14,7 @@ type Props = {
 
 export function OptionPicker({ product, options, locked, onPick }: Props) {
   const t = useT()
+  const shopT = useShopT()
   const variants = activeVariants(product)
   return pickers(product, variants).map(({ name, label, values }) => (
     <fieldset key={name} className={classes.options} disabled={locked}>
@@ -32,7 +34,7 @@ export function OptionPicker({ product, options, locked, onPick }: Props) {
               />
               <span>
                 {value}
-                {soldOut && <small> {t('stock.none')}</small>}
+                {soldOut && <small> {shopT('stock.none')}</small>}
               </span>
             </label>
           )

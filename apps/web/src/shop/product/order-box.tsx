@@ -1,32 +1,37 @@
 import type { Product } from '@netlet/contract'
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconLock, IconShieldCheck } from '@tabler/icons-react'
-import { useState } from 'react'
-import { useT } from '../../i18n/index.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { useT } from '../../i18n/product.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { Stock } from '../stock.tsx'
-import { AclDialog } from './acl-dialog.tsx'
-import { total } from './choice.ts'
 import { OptionPicker } from './option-picker.tsx'
-import { Quantity } from './quantity.tsx'
-import { useChoice } from './use-choice.ts'
-import { usePurchase, type Ordered } from './use-purchase.ts'
+import { Presets, Quantity } from './quantity.tsx'
+import { Purchase } from './purchase.tsx'
+import type { Choice } from './use-choice.ts'
+import type { usePurchase } from './use-purchase.ts'
 import classes from './order-box.module.css'
 
+type Props = {
+  product: Product
+  choice: Choice
+  purchase: ReturnType<typeof usePurchase>
+  /** The total and its button stand elsewhere: on a phone, at the bottom of the window. */
+  withoutTotal: boolean
+  onSelectRules: () => void
+}
+
 /** From the choice of a plan to the order: options, access rules, quantity, price. */
-export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: (ordered: Ordered) => void }) {
+export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRules }: Props) {
   const t = useT()
-  const [dialog, setDialog] = useState(false)
-  const choice = useChoice(product)
-  const { variant, options, info, rules, quantity } = choice
-  const purchase = usePurchase({ product, choice, onOrdered, onRulesMissing: () => setDialog(true) })
+  const { variant, options, info, rules, quantity, wanted, stock, isSoldOut } = choice
   const price = info?.price ?? variant.variant_price
-  const stock = info?.stock ?? variant.variant_stock
 
   return (
     <section className={`card ${classes.box}`} aria-label={t('order.title')}>
-      <OptionPicker product={product} options={options} locked={Boolean(info)} onPick={choice.pickOption} />
+      <OptionPicker product={product} options={options} locked={rules.length > 0} onPick={choice.pickOption} />
       {variant.variant_desc && !Object.values(options).includes(variant.variant_desc) && (
         <p className="dim">{variant.variant_desc}</p>
       )}
@@ -34,24 +39,22 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
       <div className={classes.line}>
         <div>
           <h2>{t('acl.title')}</h2>
-          <p className="dim">{info ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
+          <p className="dim">{rules.length > 0 ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
         </div>
         <Button
           variant="default"
           leftSection={<IconShieldCheck size={18} aria-hidden />}
-          onClick={() => setDialog(true)}
+          disabled={isSoldOut}
+          onClick={onSelectRules}
         >
-          {info ? t('acl.edit') : t('acl.select')}
+          {rules.length > 0 ? t('acl.edit') : t('acl.select')}
         </Button>
       </div>
-      {info && (
-        <div className={classes.locked}>
-          <IconLock size={16} aria-hidden />
-          <span>{t('acl.locked')}</span>
-          <button type="button" onClick={choice.unlock}>
-            {t('acl.change')}
-          </button>
-        </div>
+      {rules.length > 0 && <ChosenRules choice={choice} />}
+      {choice.wereRefused && (
+        <p role="status" className={classes.notice}>
+          {t('acl.gone')}
+        </p>
       )}
 
       <div className={classes.line}>
@@ -60,7 +63,13 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
           <p className="dim">{t('quantity.step', { step: variant.cart_step })}</p>
         </div>
         <Quantity value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />
+        <Presets value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />
       </div>
+      {wanted > quantity && stock >= variant.cart_step && (
+        <p role="status" className={classes.notice}>
+          {t(info ? 'order.lowered' : 'order.loweredPlan', { wanted: numberText(wanted), stock: numberText(stock) })}
+        </p>
+      )}
 
       <dl className={classes.sums}>
         <div>
@@ -81,59 +90,52 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
             )}
           </dd>
         </div>
-        <div>
-          <dt>{t('order.term')}</dt>
-          <dd className="num">{t('order.days', { days: variant.proxy_time })}</dd>
-        </div>
-        <div>
-          <dt>{t('address.kind')}</dt>
-          <dd>{t(variant.address_family === 'ipv6' ? `address.ipv6.${variant.egress}` : 'address.ipv4')}</dd>
-        </div>
-        {limitsOf(variant, t).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="num">{value}</dd>
-          </div>
-        ))}
-        <div className={classes.total}>
-          <dt>{t('order.total')}</dt>
-          <dd className="num" aria-live="polite">
-            {money(total(price, quantity))}
-          </dd>
-        </div>
       </dl>
-      <Button size="md" fullWidth loading={purchase.pending} onClick={purchase.start}>
-        {t('purchase')}
-      </Button>
+      {!withoutTotal && <Purchase product={product} choice={choice} purchase={purchase} />}
       <p className={`dim ${classes.small}`}>{t('order.final')}</p>
-
-      {dialog && (
-        <AclDialog
-          product={product}
-          options={options}
-          basePrice={variant.variant_price}
-          family={variant.address_family}
-          step={variant.cart_step}
-          chosen={rules}
-          onClose={() => setDialog(false)}
-          onConfirmed={(ids, confirmed) => {
-            choice.lock(ids, confirmed)
-            setDialog(false)
-          }}
-        />
-      )}
     </section>
   )
 }
 
-/** What the plan limits, as facts. */
-function limitsOf(variant: Product['variants'][number], t: ReturnType<typeof useT>): [string, string][] {
-  const { traffic_gb, mbps, connections, connections_per_second } = variant
-  const facts: [string, string | null][] = [
-    [t('order.traffic'), traffic_gb === null ? null : t('order.gigabytes', { count: numberText(traffic_gb) })],
-    [t('order.speed'), mbps === null ? null : t('order.mbps', { count: numberText(mbps) })],
-    [t('order.connections'), connections === null ? null : numberText(connections)],
-    [t('order.connections_per_second'), connections_per_second === null ? null : numberText(connections_per_second)]
-  ]
-  return facts.filter((fact): fact is [string, string] => fact[1] !== null)
+/** The confirmed rules with their prices. While they stand, the options are locked. */
+function ChosenRules({ choice }: { choice: Choice }) {
+  const t = useT()
+  const shopT = useShopT()
+  const { rules, offered, check } = choice
+  return (
+    <div className={classes.chosen}>
+      <ul aria-label={t('acl.chips')}>
+        {rules.map(id => {
+          const rule = offered?.find(one => one.acl_id === id)
+          return (
+            <li key={id}>
+              {rule ? (
+                <>
+                  {rule.acl_name} <span className="num">+{money(rule.price)}</span>
+                </>
+              ) : (
+                <Skeleton height={14} width={80} />
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      {check.error && !check.data ? (
+        <div className={classes.locked} role="alert">
+          <span>{failureText(check.error)}</span>
+          <button type="button" onClick={() => void check.refetch()}>
+            {shopT('retry')}
+          </button>
+        </div>
+      ) : (
+        <div className={classes.locked}>
+          <IconLock size={16} aria-hidden />
+          <span>{choice.info ? t('acl.locked') : t('acl.checking')}</span>
+          <button type="button" onClick={choice.unlock}>
+            {t('acl.change')}
+          </button>
+        </div>
+      )}
+    </div>
+  )
 }

@@ -3,11 +3,13 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
-import { useT } from '../../i18n/index.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
+import { useT } from '../../i18n/product.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { pendingPayment, type Pending } from '../../kit/payment/pending.ts'
+import { AskedRules } from './asked-rules.tsx'
 import { CollectionFilter } from './collection-filter.tsx'
 import { CardSkeletons, ProductCard } from './product-card.tsx'
 import { OneProduct } from './one-product.tsx'
@@ -19,14 +21,14 @@ const idIn = (query: URLSearchParams, name: string) => {
 }
 
 export default function ProductPage() {
-  const t = useT()
+  const shopT = useShopT()
   const [query] = useSearchParams()
   const id = idIn(query, 'id')
   const [payment, setPayment] = useState<{ pending: Pending; blocked?: boolean } | null>(() => {
     const pending = pendingPayment(Date.now())
     return pending && { pending }
   })
-  useTitle(t('nav.product'))
+  useTitle(shopT('nav.product'))
   return (
     <div className="wide page">
       {id ? (
@@ -41,12 +43,14 @@ export default function ProductPage() {
 
 function Shelf({ collection }: { collection: number | undefined }) {
   const t = useT()
+  const shopT = useShopT()
   const { data, isPending, error, refetch } = useQuery(read(catalog.products, { query: { limit: 200, collection } }))
   return (
     <>
       <h1>{t('product.title')}</h1>
       <p className={`dim ${classes.lead}`}>{t('product.lead')}</p>
       <CollectionFilter selected={collection} />
+      <AskedRules collection={collection} />
       {error && !data ? (
         <div className="card">
           <ErrorState error={error} onRetry={() => void refetch()} />
@@ -56,7 +60,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
           <EmptyState title={t('product.none')} body={t('product.noneHint')} />
         </div>
       ) : (
-        <ul className={classes.grid} aria-busy={isPending} aria-label={t('nav.product')}>
+        <ul className={classes.grid} aria-busy={isPending} aria-label={shopT('nav.product')}>
           {isPending ? (
             <CardSkeletons />
           ) : (

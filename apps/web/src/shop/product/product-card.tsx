@@ -2,37 +2,45 @@ import type { Product } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { useT } from '../../i18n/index.ts'
-import { BlockArt } from '../../kit/block-art.tsx'
+import { useT } from '../../i18n/product.ts'
 import { money } from '../../kit/money.ts'
+import { useProductPath } from './asked-rules.tsx'
+import { OccupancyArt } from './occupancy-art.tsx'
 import { stockOf } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
 import classes from './product.module.css'
 
-export function ProductPicture({ product }: { product: Product }) {
+export function ProductPicture({ product, caption }: { product: Product; caption?: boolean }) {
   const [broken, setBroken] = useState(false)
   return (
     <div className={classes.picture}>
       {product.image_url && !broken ? (
         <img src={product.image_url} alt="" width={400} height={170} loading="lazy" onError={() => setBroken(true)} />
       ) : (
-        <BlockArt seed={product.product_name} cols={26} rows={10} />
+        <OccupancyArt id={product.id} caption={caption} />
       )}
     </div>
   )
 }
 
-export function ProductCard({ product, collection }: { product: Product; collection: number | undefined }) {
+type Props = {
+  product: Product
+  collection: number | undefined
+  /** Of its heading. */
+  level?: 2 | 3
+}
+
+export function ProductCard({ product, collection, level = 2 }: Props) {
   const t = useT()
+  const pathTo = useProductPath()
+  const Heading = level === 2 ? 'h2' : 'h3'
   return (
     <li className={`card ${classes.card}`}>
       <ProductPicture product={product} />
       <div className={classes.cardText}>
-        <h2 className={classes.cardTitle}>
-          <Link to={`/product?${collection ? `parId=${collection}&` : ''}id=${product.id}`}>
-            {product.product_name}
-          </Link>
-        </h2>
+        <Heading className={classes.cardTitle}>
+          <Link to={pathTo({ collection, id: product.id })}>{product.product_name}</Link>
+        </Heading>
         <p className={`dim ${classes.cardTags}`}>{product.product_tags.map(tag => tag.tag_name).join(' · ')}</p>
         <div className={classes.cardFoot}>
           <span className="num">

@@ -1,8 +1,9 @@
 import { IconMinus, IconPlus } from '@tabler/icons-react'
 import { ActionIcon } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { useT } from '../../i18n/index.ts'
-import { wholeSteps } from './choice.ts'
+import { useT } from '../../i18n/product.ts'
+import { numberText } from '../../kit/number.ts'
+import { presets, wholeSteps } from './choice.ts'
 import classes from './order-box.module.css'
 
 type Props = { value: number; step: number; stock: number; onChange: (quantity: number) => void }
@@ -51,6 +52,22 @@ export function Quantity({ value, step, stock, onChange }: Props) {
       >
         <IconPlus size={16} />
       </ActionIcon>
+    </div>
+  )
+}
+
+/** Quantities to take at once, in doubling steps up to what there is. */
+export function Presets({ value, step, stock, onChange }: Props) {
+  const t = useT()
+  const offered = presets(step, stock)
+  if (offered.length < 2) return null
+  return (
+    <div className={classes.presets} role="group" aria-label={t('quantity.presets')}>
+      {offered.map(quantity => (
+        <button key={quantity} type="button" aria-pressed={quantity === value} onClick={() => onChange(quantity)}>
+          {numberText(quantity)}
+        </button>
+      ))}
     </div>
   )
 }

@@ -1,23 +1,27 @@
 import type { Product } from '@netlet/contract'
 import { RESERVATION_MINUTES } from '@netlet/contract/limits'
+import { onlineManager } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { ApiError, call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
-import { loginPath } from '../../kit/return-path.ts'
 import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
-import { failureText } from '../../i18n/failures.ts'
-import { notify } from '../../kit/notify.ts'
+import { useT } from '../../i18n/product.ts'
 import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
+import { loginPath } from '../../kit/return-path.ts'
 import { productPath } from '../product-facts.ts'
-import { choiceQuery } from './choice.ts'
+import { choiceQuery, total } from './choice.ts'
+import { orderFailureText } from './shortage.ts'
 import type { Choice } from './use-choice.ts'
 import { useIdempotencyKey } from './use-idempotency-key.ts'
 
 export type Ordered = { pending: Pending; blocked: boolean }
+
+/** Milliseconds that an order's addresses are held. */
+const HELD = RESERVATION_MINUTES * 60_000
 
 type Props = {
   product: Product
@@ -32,19 +36,27 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const t = useT()
   const navigate = useNavigate()
   const { user } = useSession()
-  const { options, rules, info, quantity } = choice
+  const { variant, options, rules, info, check, quantity } = choice
 
   const wanted = { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
+  const asked = JSON.stringify(wanted)
   const idempotency = useIdempotencyKey()
+  const [failure, setFailure] = useState<{ error: unknown; asked: string } | null>(null)
 
   const order = useMutation({
     mutationFn: (_tab: CheckoutTab) =>
       call(orders.checkout, { body: wanted }, { headers: { 'idempotency-key': idempotency.keyFor(wanted) } }),
-    onSuccess: ({ checkout_url, id, order_id }, tab) => {
+    onSuccess: ({ checkout_url, id, order_id, expires_at }, tab) => {
+      const deadline = deadlineOf(expires_at, idempotency.since(), Date.now())
       idempotency.forgetKey()
-      // Counted from here on, since the clock of this machine may differ from the server's.
-      const deadline = Date.now() + RESERVATION_MINUTES * 60_000
-      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline }
+      const bought = {
+        product: product.product_name,
+        variant: variant.variant_name,
+        quantity,
+        rules: rules.map(id => choice.offered?.find(rule => rule.acl_id === id)?.acl_name ?? `#${id}`),
+        amount: total(info?.price ?? variant.variant_price, quantity)
+      }
+      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought }
       keepPayment(pending)
       onOrdered({ pending, blocked: !tab.open(checkout_url) })
       void refresh(orders.list, catalog.products)
@@ -53,19 +65,35 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       // A refusal placed nothing. After a lost reply an order may have been placed: asked again, it is that one.
       if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
-      notify('bad', failureText(error, t('order.failed')))
-      void refresh(catalog.products)
+      setFailure({ error, asked })
+      void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo)
     }
   })
 
   const start = () => {
-    if (!info) return onRulesMissing()
-    if (quantity > info.stock) return notify('bad', t('order.outOfStock'))
+    if (rules.length === 0) return onRulesMissing()
+    // No tab for an order that cannot be placed.
+    if (!onlineManager.isOnline()) return setFailure({ error: new ApiError('network', ''), asked })
+    if (!info) return void check.refetch()
     if (!user) {
       const path = `${productPath(product)}&${choiceQuery({ options, rules, quantity })}`
       return void navigate(loginPath(path))
     }
-    if (!order.isOut()) order.mutate(checkoutTab(t('pay.opening')))
+    if (order.isOut()) return
+    setFailure(null)
+    order.mutate(checkoutTab(t('pay.opening')))
   }
-  return { start, pending: order.isPending }
+  return {
+    start,
+    pending: order.isPending,
+    /** Why the present choice was not ordered. */
+    problem: failure?.asked === asked ? orderFailureText(t, failure.error) : null
+  }
 }
+
+/**
+ * When the addresses of an order are free again, by the clock of this machine: what the server says, as far as the order can
+ * have been placed in this time. A repeated request gets the reply to the first one; clocks differ.
+ */
+export const deadlineOf = (expiresAt: string, askedAt: number, now: number): number =>
+  Math.min(Math.max(Date.parse(expiresAt), askedAt + HELD), now + HELD)

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { LEVEL_NAMES } from '@netlet/contract/limits'
 import { Link } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { useT, type Key } from '../../i18n/index.ts'
+import { useLevelNames } from '../../i18n/levels.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { Day } from '../../kit/time.tsx'
@@ -10,7 +10,7 @@ import { useTitle } from '../../kit/use-title.ts'
 import classes from './rewards.module.css'
 
 /** Level points from which each level begins. */
-const TIERS = [0, 5000, 10_000, 20_000, 50_000].map((points, index) => ({ name: LEVEL_NAMES[index + 1] ?? '', points }))
+const TIERS = [0, 5000, 10_000, 20_000, 50_000]
 
 type Sample = { at: string; reason: Key; point: number }
 const ACTIVITY: Sample[] = [
@@ -30,6 +30,7 @@ const EXCHANGE = [
 /** How the rewards work, shown by a sample: what somebody has earned is in the dashboard. */
 export default function PublicRewardsPage() {
   const t = useT()
+  const { nameOf } = useLevelNames()
   const { user } = useSession()
   useTitle(t('publicRewards.title'))
   return (
@@ -44,9 +45,9 @@ export default function PublicRewardsPage() {
       <section className="stack" aria-labelledby="tiers">
         <h2 id="tiers">{t('publicRewards.tiers')}</h2>
         <ol className={classes.tiers}>
-          {TIERS.map(({ name, points }) => (
-            <li key={name} className="card">
-              <strong>{name}</strong>
+          {TIERS.map((points, index) => (
+            <li key={points} className="card">
+              <strong>{nameOf(index + 1)}</strong>
               <span className="dim num">
                 {points === 0 ? t('publicRewards.first') : t('publicRewards.from', { points: numberText(points) })}
               </span>

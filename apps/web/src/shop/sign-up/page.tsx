@@ -1,70 +1,94 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
+import { t as word, useT } from '../../i18n/index.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { draftOf } from '../../kit/draft.ts'
+import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { SignUpBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
-import { SendCode } from '../send-code.tsx'
+import { SendCode, type MailedCode } from '../send-code.tsx'
+
+/** Survives a reload: the mail with the code may be open in the same tab. */
+const draft = draftOf('sign-up', {
+  username: '',
+  email: '',
+  email_code: '',
+  invite_code: '',
+  code_id: '',
+  code_until: 0
+})
+const OPTIONAL = ['invite_code', 'discord_id']
 
 export default function SignUpPage() {
   const t = useT()
   const navigate = useNavigate()
   const [query] = useSearchParams()
-  const [refusals, setRefusals] = useState(0)
+  const [kept] = useState(() => draft.read())
+  const [mailed, setMailed] = useState<MailedCode>({ id: kept.code_id, until: kept.code_until })
   useTitle(t('signUp.create'))
   const form = useForm({
     initialValues: {
-      username: '',
-      email: '',
-      email_code: '',
-      email_code_id: '',
+      // What the way back from the chat platform proposes, where nothing was typed yet.
+      username: kept.username || (query.get('username') ?? '').slice(0, 10),
+      email: kept.email,
+      email_code: kept.email_code,
       password: '',
       repassword: '',
-      invite_code: query.get('invite_code') ?? '',
+      invite_code: query.get('invite_code') ?? kept.invite_code,
       discord_id: query.get('discord_id') ?? ''
     },
-    validate: rules(SignUpBody),
-    validateInputOnBlur: true
+    validate: values => {
+      const { email_code_id: noCode, ...errors } = rules(SignUpBody)({ ...values, email_code_id: mailed.id })
+      return noCode ? { email_code: noCode, ...errors } : errors
+    },
+    // What the server said of a field stays when it is left, until it is changed.
+    enhanceGetInputProps: ({ field, form: { errors, validateField } }) => ({
+      onBlur: () => void (errors[field] ?? validateField(field))
+    })
   })
+  const failure = useFormFailure(form, { email_code_id: 'email_code' })
+  const { username, email, email_code, invite_code } = form.values
+  useEffect(
+    () => draft.keep({ username, email, email_code, invite_code, code_id: mailed.id, code_until: mailed.until }),
+    [username, email, email_code, invite_code, mailed]
+  )
   const signUp = useMutation({
-    mutationFn: () => call(accounts.signUp, { body: { ...form.values, language: currentLanguage() } }),
+    mutationFn: () =>
+      call(accounts.signUp, { body: { ...form.values, email_code_id: mailed.id, language: currentLanguage() } }),
     onSuccess: user => {
+      draft.forget()
       notify('good', t('signUp.created'))
       setSessionUser(user)
       void navigate('/product', { replace: true })
     },
     onError: error => {
-      form.setErrors(fieldTexts(error))
-      setRefusals(refusals + 1)
-      notify('bad', failureText(error))
+      // It may take another code.
+      setMailed({ ...mailed, until: 0 })
+      failure.refused(error)
     }
   })
   // Only shown: whose account it is proves the cookie of the way back.
   const chatName = query.get('discord_id') ? (query.get('discord_name') ?? '').slice(0, 64) : ''
-  const { invite_code: _, discord_id: __, email_code_id: ___, ...required } = form.values
-  const incomplete = Object.values(required).some(value => !value.trim())
+  const incomplete = Object.entries(form.values).some(([name, value]) => !OPTIONAL.includes(name) && !value.trim())
   const eye = { visibilityToggleButtonProps: { 'aria-label': t('login.show') } }
   return (
     <AuthCard title={t('signUp.title')}>
       <form
         className="stack"
         noValidate
+        onChange={failure.onChange}
         onSubmit={form.onSubmit(
           () => signUp.mutate(),
-          errors => {
-            const words = incomplete ? t('signUp.incomplete') : (errors['email_code_id'] as string | undefined)
-            if (words) notify('bad', words)
-          }
+          errors => failure.invalid(errors, incomplete ? () => word('signUp.incomplete') : undefined)
         )}
       >
         {chatName && (
@@ -78,9 +102,12 @@ export default function SignUpPage() {
           label={t('code')}
           email={form.values.email}
           type="register"
-          resetKey={refusals}
-          onSent={id => form.setFieldValue('email_code_id', id)}
-          onRefused={errors => form.setErrors(errors)}
+          mailed={mailed}
+          onSent={sent => {
+            setMailed(sent)
+            form.clearFieldError('email_code')
+          }}
+          onRefused={failure.atFields}
           {...form.getInputProps('email_code')}
         />
         <PasswordInput
@@ -97,6 +124,7 @@ export default function SignUpPage() {
           {...form.getInputProps('repassword')}
         />
         <TextInput label={t('signUp.invite')} autoComplete="off" {...form.getInputProps('invite_code')} />
+        {failure.alert}
         <Button type="submit" fullWidth loading={signUp.isPending}>
           {t('signUp.submit')}
         </Button>

@@ -2,6 +2,7 @@ import { Button, Skeleton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
 import { support } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
@@ -12,20 +13,33 @@ import classes from './support.module.css'
 /** How many are shown at first, and how many of a search. */
 const FIRST = 5
 const FOUND = 10
+/** Characters that the server searches for at most. */
+const LONGEST = 200
 
+/** The questions, or what a search of them found; what is searched for is in the address (`?q=`). */
 export function Faq() {
   const t = useT()
-  const [typed, setTyped] = useState('')
-  const [search, setSearch] = useState('')
+  const [query, setQuery] = useSearchParams()
+  const search = (query.get('q') ?? '').trim().slice(0, LONGEST)
+  const [typed, setTyped] = useState(search)
+  const [shown, setShown] = useState(search)
+  // Back and forward: the field says what is found.
+  if (shown !== search) {
+    setShown(search)
+    setTyped(search)
+  }
+  const find = (text: string) =>
+    setQuery(before => {
+      const next = new URLSearchParams(before)
+      if (text) next.set('q', text)
+      else next.delete('q')
+      return next
+    })
   const { data, isPending, error, refetch } = useQuery({
     ...read(support.faqs, { query: { limit: search ? FOUND : FIRST, search: search || undefined } }),
     placeholderData: previous => previous
   })
-  const submit = () => (typed.trim() ? setSearch(typed.trim()) : notify('bad', t('support.enterQuestion')))
-  const all = () => {
-    setTyped('')
-    setSearch('')
-  }
+  const submit = () => (typed.trim() ? find(typed.trim()) : notify('bad', t('support.enterQuestion')))
   return (
     <>
       <form
@@ -49,7 +63,7 @@ export function Faq() {
       {search && (
         <p className="row" aria-live="polite">
           {t('support.results', { text: search })}
-          <Button variant="subtle" size="compact-sm" onClick={all}>
+          <Button variant="subtle" size="compact-sm" onClick={() => find('')}>
             {t('support.showAll')}
           </Button>
         </p>

@@ -4,11 +4,13 @@ import { call } from '../../api/client.ts'
 import { support } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { TicketForm as TicketRules } from '../../kit/schemas.ts'
+
+const FILLED = ['username', 'email', 'phone', 'message'] as const
 
 export function TicketForm() {
   const t = useT()
@@ -17,9 +19,12 @@ export function TicketForm() {
     initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
     validate: values => ({
       ...rules(TicketRules.omit({ captcha: true, captcha_id: true }))(values),
+      // The sentence for what is empty is about the whole form, and is said of it.
+      ...Object.fromEntries(FILLED.filter(name => !values[name].trim()).map(name => [name, t('support.fillIn')])),
       ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: formMessage('solve_captcha') })
     })
   })
+  const failure = useFormFailure(form, { captcha_id: 'captcha' })
   const send = useMutation({
     mutationFn: ({ captcha: answer, ...ticket }: typeof form.values) =>
       call(support.createTicket, { body: { ...ticket, captcha: Number(answer), captcha_id: captcha.id ?? '' } }),
@@ -28,27 +33,29 @@ export function TicketForm() {
       form.reset()
     },
     onError: error => {
-      form.setErrors(fieldTexts(error))
-      notify('bad', failureText(error))
+      form.setFieldValue('captcha', '')
+      failure.refused(error)
     },
     // A picture counts once, whatever came of it.
-    onSettled: () => {
-      form.setFieldValue('captcha', '')
-      captcha.renew()
-    }
+    onSettled: captcha.renew
   })
-  const refuse = (errors: Record<string, unknown>) => {
-    const { captcha: unsolved, ...fields } = errors
-    const words = Object.values(fields)[0] ?? unsolved
-    if (typeof words === 'string') notify('bad', words)
-  }
+  const incomplete = FILLED.some(name => !form.values[name].trim())
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(values => send.mutate(values), refuse)}>
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => send.mutate(values),
+        errors => failure.invalid(errors, incomplete ? () => formMessage('fill_out_form') : undefined)
+      )}
+    >
       <TextInput label={t('support.name')} autoComplete="username" {...form.getInputProps('username')} />
       <TextInput label={t('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
       <TextInput label={t('support.phone')} type="tel" autoComplete="tel" {...form.getInputProps('phone')} />
       <Textarea label={t('support.message')} rows={5} {...form.getInputProps('message')} />
       <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />
+      {failure.alert}
       <Button type="submit" loading={send.isPending}>
         {t('support.submit')}
       </Button>

@@ -4,6 +4,7 @@ import { MINUTE } from '../../../infra/clock.ts'
 import { deliveryPorts } from '../../../workers.ts'
 import { servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
+import { writeSettings } from '../../settings/index.ts'
 import { expireOrders } from '../index.ts'
 import { runTask } from '../tasks.ts'
 import { rescueOrders } from './index.ts'
@@ -23,8 +24,8 @@ const setStatus = (server: TestServer, status: 'active' | 'paused') =>
   stack.ctx.db.update(servers).set({ status }).where(eq(servers.id, server.id))
 
 /** Asks for other addresses: they are wanted on their agents, and none has confirmed them yet. */
-async function change(id: number): Promise<void> {
-  const asked = await stack.admin.post<{ task_id: string }>(`/api/orders/order_list/${id}/reset_proxy/`, {})
+async function change(id: number, by = stack.admin): Promise<void> {
+  const asked = await by.post<{ task_id: string }>(`/api/orders/order_list/${id}/reset_proxy/`, {})
   expect(asked.code).toBe(2000)
   await runTask(stack.ctx, deliveryPorts, { orderId: id, taskId: asked.data.task_id })
   expect(await stack.order(id)).toMatchObject({ task: 'change' })
@@ -115,10 +116,14 @@ test('a change whose new addresses are lost for good fails, and the order keeps 
   const other = await stack.delivered(8)
   expect([await stack.live(kept), await stack.live(other)]).toEqual([{ [first.id]: 8 }, { [first.id]: 8 }])
   await second.agent.stop()
-  await change(kept)
+  await writeSettings(ctx, { customer_changes_per_term: 5 })
+  await change(kept, stack.buyer)
+  expect(await stack.order(kept)).toMatchObject({ changesUsed: 1, taskCounted: true })
   await giveUp(second)
   await stack.settle()
   expect(await stack.order(kept)).toMatchObject({
+    // Its customer has nothing of it.
+    changesUsed: 0,
     state: 'delivered',
     deliveryNum: 8,
     failCode: null,
@@ -144,11 +149,12 @@ test('a change of which a part is lost keeps what works, says what is missing, a
   expect(await stack.live(id)).toEqual({ [first.id]: 16 })
   const fourth = await stack.addNamed('127.65.3.0/29')
   await fourth.agent.stop()
-  await change(id)
+  await change(id, stack.buyer)
   await giveUp(fourth)
   await stack.settle()
   // Eight of the new ones work, and there are none for the other eight: all of the old ones go on.
   expect(await stack.order(id)).toMatchObject({
+    changesUsed: 1,
     state: 'delivered',
     deliveryNum: 16,
     failCode: 'addresses_lost',

@@ -2,7 +2,7 @@ import { inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import { removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
 import { markKept, markReplaced } from '../../inventory/index.ts'
-import { finishTask, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { failTask, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
@@ -24,13 +24,14 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
     tx,
     before.map(holding => holding.leaseId)
   )
-  await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
+  const worked = await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
   const users = usersOf(order, await servedShares(tx, order.id))
   const left = held
     .flatMap(holding => holding.serverIds)
     .filter(serverId => !users.some(user => user.serverId === serverId))
   if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
   await setDesiredUsers(unit, users)
-  await finishTask(unit, order.id, order.taskId, { code: 'out_of_stock' })
+  // Whoever has seen some of the new ones has changed.
+  await failTask(unit, order, { code: 'out_of_stock' }, { changed: worked > 0 })
   return true
 }

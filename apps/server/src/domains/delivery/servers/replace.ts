@@ -15,7 +15,7 @@ import {
   splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
-import { finishTask, isServed, note, taskStateOf, tellOfOrder, type OrderRow } from '../../orders/index.ts'
+import { failTask, isServed, note, taskStateOf, tellOfOrder, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { leaseMore, type Amount, type Leased, type Place } from '../missing.ts'
@@ -127,8 +127,11 @@ async function keepReplaced(unit: Unit, order: OrderRow): Promise<number> {
     left -= holding.addresses
   }
   await markKept(tx, again)
-  if (order.task === 'change' && order.taskId && taskStateOf(order) === 'running')
-    await finishTask(unit, order.id, order.taskId, { code: 'out_of_stock' })
+  if (order.task === 'change' && taskStateOf(order) === 'running') {
+    // Those of the new ones that are not lost are kept, whether they work by now or not.
+    const changed = held.some(holding => !holding.replaced)
+    await failTask(unit, order, { code: 'out_of_stock' }, { changed })
+  }
   return room - left
 }
 

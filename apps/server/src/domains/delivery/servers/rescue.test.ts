@@ -49,6 +49,10 @@ test('an order that waits for a silent server gets addresses of another one, and
     failParams: { server: 'agent of 127.61.1.0/29', count: 8 }
   })
   expect(await adminNotices()).toHaveLength(1)
+  // A try each minute that ends the same adds nothing to the history.
+  expect(await history(id, 'delivery_waits')).toEqual([
+    { code: 'server_unreachable', server: 'agent of 127.61.1.0/29', count: 8, working: 8, of: 16 }
+  ])
 
   // Nor does it wait for times that a clock which was ahead left behind.
   const ahead = new Date(ctx.now().getTime() + 3 * DAY)
@@ -62,6 +66,7 @@ test('an order that waits for a silent server gets addresses of another one, and
   expect(await history(id, 'moved')).toEqual([
     { cause: 'rescue', addresses: 8, from: 'agent of 127.61.1.0/29', to: 'agent of 127.61.2.0/29' }
   ])
+  expect(await history(id, 'delivery_resumed')).toMatchObject([{ of: 16 }])
   // Its agent may still have the user: until it says otherwise, nobody else gets these addresses.
   expect(await stack.usersOn(second.id)).toEqual([{ username: expect.any(String) as string, wanted: false }])
   expect(await stack.stock()).toBe(0)

@@ -1,4 +1,4 @@
-/** Cities that servers stand in, with country (ISO 3166-1) and region (ISO 3166-2): only to suggest what an operator confirms. */
+/** Cities that servers stand in, with country (ISO 3166-1) and region (ISO 3166-2): what stands for the place of servers until an operator has said it. */
 const CITIES = `
 Amsterdam NL NL-NH|Ashburn US US-VA|Athens GR GR-I|Atlanta US US-GA|Auckland NZ NZ-AUK|Bangkok TH TH-10|Barcelona ES ES-B
 Beijing CN CN-BJ|Berlin DE DE-BE|Bogota CO CO-DC|Boston US US-MA|Brussels BE BE-BRU|Bucharest RO RO-B|Budapest HU HU-BU

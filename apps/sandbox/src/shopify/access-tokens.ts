@@ -1,0 +1,73 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { answerFault, breakOff, createFaults, GRAPHQL_FAULTS } from './graphql-routes.ts'
+
+/** A day less a second, as the platform says it. */
+const LIFETIME = 86_399
+
+const Body = z.object({
+  grant_type: z.string().default(''),
+  client_id: z.string().default(''),
+  client_secret: z.string().default('')
+})
+const Control = z.object({
+  /** Seconds that tokens live which are given from now on. */
+  lifetime: z.number().int().min(1).max(LIFETIME).optional(),
+  /** All that were given end now. */
+  end: z.boolean().default(false),
+  /** The app is in this shop; else nobody gets a token. */
+  installed: z.boolean().optional(),
+  fault: z.object({ kind: z.enum(['none', ...GRAPHQL_FAULTS]), next: z.number().int().min(1).default(1) }).optional()
+})
+
+/** Access tokens for the app's key and secret, OAuth's client credentials grant: each ends, and is got again the same way. */
+export function accessTokenRoutes(
+  app: FastifyInstance,
+  options: { apiKey: string; appSecret: string; accessToken: string; now: () => number }
+) {
+  const { apiKey, appSecret, accessToken, now } = options
+  const ends = new Map<string, number>()
+  const faults = createFaults()
+  let lifetime = LIFETIME
+  let installed = true
+  let given = 0
+
+  app.post('/admin/oauth/access_token', async (request, reply) => {
+    const kind = faults.next()
+    if (kind && kind !== 'half' && kind !== 'lost') return answerFault(kind, request, reply)
+    const body = Body.parse(request.body instanceof URLSearchParams ? Object.fromEntries(request.body) : request.body)
+    const refuse = (status: number, error: string) => reply.code(status).send({ error })
+    if (body.grant_type !== 'client_credentials') return refuse(400, 'unsupported_grant_type')
+    if (body.client_id !== apiKey) return refuse(400, 'application_cannot_be_found')
+    if (!sameSecret(body.client_secret, appSecret)) return refuse(401, 'invalid_client')
+    if (!installed) {
+      const page = '<title>Oauth error app_not_installed: The app is not installed on this shop</title>'
+      return reply.code(400).type('text/html').send(page)
+    }
+    const token = `shpat_${randomBytes(16).toString('hex')}`
+    for (const [one, end] of ends) if (end <= now()) ends.delete(one)
+    ends.set(token, now() + lifetime * 1000)
+    given++
+    const answer = { access_token: token, scope: 'write_products,write_orders', expires_in: lifetime }
+    return kind ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
+  })
+
+  app.post('/sandbox/access_tokens', async request => {
+    const { end, fault, ...set } = Control.parse(request.body)
+    lifetime = set.lifetime ?? lifetime
+    installed = set.installed ?? installed
+    if (end) ends.clear()
+    if (fault) faults.set(fault.kind === 'none' ? null : { kind: fault.kind, next: fault.next })
+    return { lifetime, installed, given }
+  })
+  app.get('/sandbox/access_tokens', async () => ({ lifetime, installed, given }))
+
+  /** Does it let a call in: the token that never ends, or one that was given and still lives? */
+  return (token: string): boolean => sameSecret(token, accessToken) || (ends.get(token) ?? 0) > now()
+}
+
+function sameSecret(one: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

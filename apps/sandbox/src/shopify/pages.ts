@@ -1,0 +1,101 @@
+import { html, nothing, page, type Html } from '../kit/html.ts'
+import { usesOf } from './discounts.ts'
+import { productsOf, type DiscountCode, type PlatformProduct, type PlatformState } from './state.ts'
+
+const NOTICE = 'A stand-in shop platform. No money moves here.'
+
+const table = (heads: readonly string[], rows: readonly Html[]): Html =>
+  rows.length === 0
+    ? html`<div class="card"><p>Nothing yet.</p></div>`
+    : html`<section class="card">
+        <table>
+          <thead>
+            <tr>
+              ${heads.map(head => html`<th scope="col"><strong>${head}</strong></th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows}
+          </tbody>
+        </table>
+      </section>`
+
+/** The catalogue, and a button that changes it without a webhook, as the shop finds it at its next comparison. */
+export const productsPage = (state: PlatformState): string =>
+  page(
+    'Products',
+    NOTICE,
+    html`<h1>Products</h1>
+      <p class="quiet">
+        What the platform sells. A price that is raised here is told to nobody: the shop’s Products → Synchronise shows
+        it.
+      </p>
+      ${table(['Product', 'Tags', 'Prices', ''], productsOf(state).map(productRow))}`
+  )
+
+function productRow({ id, title, status, tags, variants }: PlatformProduct): Html {
+  const prices = variants.map(variant => Number(variant.price))
+  const [least, most] = [Math.min(...prices), Math.max(...prices)].map(price => price.toFixed(2))
+  return html`<tr>
+    <td>
+      ${title}${status === 'ACTIVE' ? nothing : html` <span class="bad small">${status.toLowerCase()}</span>`}<br />
+      <span class="quiet small">${id} · ${variants.length} variants</span>
+    </td>
+    <td>${tags.join(', ')}</td>
+    <td class="num">$${least ?? ''}${least === most ? '' : ` – $${most ?? ''}`}</td>
+    <td>
+      <form method="post" action="/products/${id}/raise">
+        <button class="plain" style="margin-top: 0" aria-label="Raise the prices of ${title} by 10 %">+ 10 %</button>
+      </form>
+    </td>
+  </tr>`
+}
+
+/** The discounts, each with its limits and how often it was used. */
+export const discountsPage = (state: PlatformState): string =>
+  page(
+    'Discounts',
+    NOTICE,
+    html`<h1>Discounts</h1>
+      <p class="quiet">The codes that the checkout takes. Those that the shop made are tagged so.</p>
+      ${table(
+        ['Code', 'Takes off', 'For', 'Used'],
+        state.discountCodes.map(
+          code =>
+            html`<tr>
+              <td>
+                <code>${code.code}</code><br />
+                <span class="quiet small">${[code.title, ...(code.tags ?? [])].filter(Boolean).join(' · ')}</span>
+              </td>
+              <td class="num">${code.type === 'percentage' ? `${code.value} %` : `$${code.value}`}</td>
+              <td>${buyersOf(state, code)}</td>
+              <td class="num">${usesOf(state, code).length}${code.usageLimit ? ` of ${code.usageLimit}` : ''}</td>
+            </tr>`
+        )
+      )}`
+  )
+
+function buyersOf(state: PlatformState, { customers, oncePerCustomer }: DiscountCode): string {
+  const named = customers?.map(id => state.customers?.find(one => one.id === id)?.email ?? id)
+  return `${named ? named.join(', ') || 'nobody' : 'everybody'}${oncePerCustomer ? ', once each' : ''}`
+}
+
+/** The customers with the tags that the shop gives them by their level. */
+export const customersPage = (state: PlatformState): string =>
+  page(
+    'Customers',
+    NOTICE,
+    html`<h1>Customers</h1>
+      <p class="quiet">Who has bought here. The shop tags each one with the level of the user.</p>
+      ${table(
+        ['E-mail', 'Tags', 'Orders'],
+        (state.customers ?? []).toReversed().map(
+          ({ id, email, tags }) =>
+            html`<tr>
+              <td>${email}</td>
+              <td>${tags.join(', ')}</td>
+              <td class="num">${state.orders.filter(order => order.customerId === id).length}</td>
+            </tr>`
+        )
+      )}`
+  )

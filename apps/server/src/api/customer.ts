@@ -1,0 +1,157 @@
+import { API_KEY_CALLS_A_MINUTE } from '@netlet/contract/limits'
+import { MAX_LIMIT, type Reference, type ReferenceCall, type Scope } from '@netlet/contract'
+import { describeCalls, DOMAIN_TITLES, type ApiCall } from './calls.ts'
+import { exampleOf } from './examples.ts'
+import { fieldsOf } from './fields.ts'
+import { notationOf } from './notation.ts'
+import { operationId, operationOf, refusal, refusedWith } from './openapi.ts'
+import { samplesOf } from './samples.ts'
+import { resolve, type Components, type JsonSchema } from './schemas.ts'
+
+/** Summaries that tell of others than customers. */
+const SAID: Record<string, string> = { 'orders.list': 'Your orders' }
+/** Parts of the query that are of use only to those who see the orders of others. */
+const OF_OTHERS = new Set(['username', 'user_id', 'problem', 'ends_on'])
+
+type KeyCall = ApiCall & { scope: Scope }
+type Json = Record<string, unknown>
+
+/** What customers' keys may call, and the shapes that those calls speak of: nothing of anybody else's. */
+function keyCalls(): { calls: KeyCall[]; components: Components } {
+  const { calls, components } = describeCalls()
+  const own = calls
+    .filter((call): call is KeyCall => call.scope !== undefined && call.access !== 'admin')
+    .map(call => ({ ...call, summary: SAID[call.id] ?? call.summary, query: ownPart(call.query) }))
+  const used: Components = {}
+  const take = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part ?? null).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      const shape = components[name]
+      if (!shape || used[name]) continue
+      used[name] = shape
+      take(shape)
+    }
+  }
+  for (const { params, query, body, reply } of own) take([params, query, body, reply])
+  return { calls: own, components: used }
+}
+
+function ownPart(query: JsonSchema | undefined): JsonSchema | undefined {
+  if (!query?.properties) return query
+  const own = Object.entries(query.properties).filter(([name]) => !OF_OTHERS.has(name))
+  return { ...query, properties: Object.fromEntries(own) }
+}
+
+/** What the page about these calls shows. */
+export function customerReference(serverUrl: string): Reference {
+  const { calls, components } = keyCalls()
+  const url = serverUrl.replace(/\/$/, '')
+  return {
+    url,
+    calls_a_minute: API_KEY_CALLS_A_MINUTE,
+    most_rows: MAX_LIMIT,
+    calls: calls.map(call => referenceCall(call, components, url))
+  }
+}
+
+function referenceCall(call: KeyCall, components: Components, url: string): ReferenceCall {
+  const fields = (schema: JsonSchema | undefined, deep = true) => fieldsOf(schema, components, deep, notationOf)
+  const body = call.body && !call.bodyOptional ? exampleOf(call.body, components) : undefined
+  const path = call.path.replaceAll(/:\w+/g, '1') + queryExample(call.query, components)
+  return {
+    id: operationId(call),
+    domain: call.domain,
+    method: call.method,
+    path: call.path.replaceAll(/:(\w+)/g, '{$1}'),
+    summary: call.summary,
+    scope: call.scope,
+    reveals: call.reveals,
+    path_fields: fields(call.params),
+    query: fields(call.query),
+    body: fields(call.body),
+    reply: replyFields(call.reply, components),
+    example: JSON.stringify({ code: 2000, data: exampleOf(call.reply, components), msg: 'success' }, null, 2),
+    samples: samplesOf({ method: call.method, url: url + path, body })
+  }
+}
+
+/** Of a list the fields of its rows, too. */
+function replyFields(reply: JsonSchema, components: Components): ReferenceCall['reply'] {
+  const target = resolve(reply, components)
+  if (target.type !== 'array') return fieldsOf(reply, components, true, notationOf)
+  const rows = fieldsOf(target.items, components, true, notationOf)
+  return rows.map(field => ({ ...field, name: `[].${field.name}` }))
+}
+
+function queryExample(schema: JsonSchema | undefined, components: Components): string {
+  if (!schema) return ''
+  const { properties = {}, required = [] } = resolve(schema, components)
+  const shown = Object.entries(properties).filter(([name]) => required.includes(name) || name === 'limit')
+  const query = new URLSearchParams()
+  for (const [name, part] of shown) query.set(name, String(exampleOf(part, components, name)))
+  return query.size > 0 ? `?${query.toString()}` : ''
+}
+
+const SCOPES: Record<Scope, string> = {
+  read: 'Reads orders, proxies, traffic and webhooks',
+  renew: 'Asks for the addresses where renewals are paid',
+  webhooks: 'Adds, changes and tests webhook endpoints'
+}
+
+/** The same calls as an OpenAPI 3.1 document. */
+export function customerDocument(serverUrl: string): Json {
+  const { calls, components } = keyCalls()
+  const paths: Record<string, Json> = {}
+  for (const call of calls) {
+    const path = call.path.replaceAll(/:(\w+)/g, '{$1}')
+    const operation = operationOf(call, components)
+    paths[path] = {
+      ...paths[path],
+      [call.method.toLowerCase()]: {
+        ...operation,
+        description: `Takes a key with \`${call.scope}\`.${call.reveals ? ' The reply holds passwords of proxies.' : ''}`,
+        security: [{ apiKey: [call.scope] }],
+        responses: { ...(operation['responses'] as Json), 429: { $ref: '#/components/responses/TooMany' } }
+      }
+    }
+  }
+  const domains = new Set(calls.map(call => call.domain))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Netlet for customers',
+      version: '1',
+      description: `The calls that a customer's API key may make, ${API_KEY_CALLS_A_MINUTE} a minute. Every JSON reply is the envelope { code, data, msg }: code 2000 is a success, anything else equals the HTTP status. Paths work with and without the trailing slash.`
+    },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(DOMAIN_TITLES)
+      .filter(([name]) => domains.has(name as ApiCall['domain']))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: { ...components, Refusal: refusal },
+      responses: Object.fromEntries(
+        Object.entries(REFUSED).map(([name, [status, description]]) => [name, refusedWith(description, status)])
+      ),
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `A key that is made in the settings of the dashboard. ${Object.entries(SCOPES)
+            .map(([scope, does]) => `\`${scope}\`: ${does}.`)
+            .join(' ')}`
+        }
+      }
+    }
+  }
+}
+
+const REFUSED: Record<string, [status: number, description: string]> = {
+  Invalid: [400, 'The request is not valid; data.errors names the fields'],
+  Unauthorized: [401, 'There is no such key, or it was revoked'],
+  Forbidden: [403, 'The key may not do this: it lacks the scope'],
+  NotFound: [404, 'There is no such thing, or it is not yours'],
+  TooLarge: [413, 'The body is too large'],
+  WrongType: [415, 'The body is not JSON'],
+  TooMany: [429, 'The key called too often; Retry-After says after how many seconds to go on'],
+  Refused: [0, 'Another refusal: 409, 422, 500 or 503, with the reason as msg']
+}

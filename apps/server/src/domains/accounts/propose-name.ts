@@ -1,0 +1,31 @@
+import { inArray } from 'drizzle-orm'
+import { lower } from '../../infra/db/columns.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { users } from './tables.ts'
+
+const [SHORTEST, LONGEST] = [4, 10]
+/** So many others are looked at where a name is taken. */
+const OTHERS = 98
+
+/**
+ * A user name that is free and like the one that somebody has elsewhere: its letters and digits; null where these make no name.
+ * Only a proposal: whoever signs up first gets it.
+ */
+export async function proposeName(db: Executor, elsewhere: string): Promise<string | null> {
+  const plain = elsewhere
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .slice(0, LONGEST)
+  if (!/[A-Za-z]/.test(plain)) return null
+  const numbered = Array.from({ length: OTHERS }, (_, at) => `${plain.slice(0, LONGEST - 2)}${at + 2}`)
+  const all = [plain, ...numbered].map(name =>
+    name.length < SHORTEST ? `${name}${'0'.repeat(SHORTEST - name.length)}` : name
+  )
+  const names = all.map(name => name.toLowerCase())
+  const rows = await db
+    .select({ name: users.username })
+    .from(users)
+    .where(inArray(lower(users.username), names))
+  const taken = new Set(rows.map(({ name }) => name.toLowerCase()))
+  return all.find(name => !taken.has(name.toLowerCase())) ?? null
+}

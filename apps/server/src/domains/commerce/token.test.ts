@@ -1,0 +1,225 @@
+import { NoticeRules } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  closedUrl,
+  control,
+  launch,
+  newDataDir,
+  removeDataDir,
+  secrets
+} from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { requestToken } from '../../integrations/shopify/index.ts'
+import { HOUR, MINUTE, SECOND } from '../../infra/clock.ts'
+import { noticePorts } from '../../notice-ports.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { refusedTokens } from '../notices/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { openPlatform } from './platform.ts'
+import { renewToken } from './renew-token.ts'
+import { platformTokens } from './tables.ts'
+
+let shop: TestShop
+let sandbox: Sandbox
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9', { now: () => shop?.ctx.now().getTime() ?? Date.now() })
+  shop = await startTestShop({ routes: () => {} })
+})
+beforeEach(async () => {
+  await asked({ lifetime: 86_399, installed: true, end: true, fault: { kind: 'none' } })
+  const { db } = shop.ctx
+  await db.delete(platformTokens)
+  await db.delete(refusedTokens)
+  await db.execute(sql`delete from pgboss.job where name = 'raise-notice'`)
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_api_key: secrets.apiKey,
+    shopify_api_secret: secrets.appSecret,
+    shopify_app_key: ''
+  })
+})
+afterAll(async () => {
+  await shop?.close()
+  await sandbox?.close()
+  await removeDataDir(dataDir)
+})
+
+/** Changes how the platform gives tokens. @returns how many it has given */
+const asked = async (body: object = {}) =>
+  (await control<{ given: number }>(sandbox, 'POST', '/access_tokens', body)).given
+
+async function call(ctx = shop.ctx) {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) throw new Error(platform.reason)
+  return platform.data.shop()
+}
+const fails = async () => {
+  const reply = await call()
+  return reply.ok ? 'ok' : reply.reason
+}
+const raised = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
+
+async function found() {
+  const finder = noticePorts.finders.find(({ cause }) => cause === 'token')
+  const search = { now: shop.ctx.now(), threshold: 0, rules: NoticeRules.parse({}), open: [] }
+  return ((await finder?.find(shop.ctx, search)) ?? []).map(({ subject, words }) => [subject, words])
+}
+
+test('without a saved token, key and secret get one: sealed, and one for all processes that ask at once', async () => {
+  const before = await asked()
+  // Processes share nothing but the database.
+  const replies = await Promise.all([1, 2, 3, 4].map(() => call({ ...shop.ctx })))
+  expect(replies.map(reply => reply.ok)).toEqual([true, true, true, true])
+  expect((await asked()) - before).toBe(1)
+  const [row] = await shop.ctx.db.select().from(platformTokens)
+  expect(row?.token?.toString('latin1')).not.toContain('shpat_')
+  expect(row?.token && shop.ctx.secrets.open(row.token)).toMatch(/^shpat_/)
+})
+
+test('it is renewed with a quarter of its life left, once, and its row follows other credentials', async () => {
+  const before = await asked()
+  expect(await fails()).toBe('ok')
+  shop.advance(17 * HOUR)
+  await renewToken(shop.ctx)
+  expect((await asked()) - before).toBe(1)
+  shop.advance(1.5 * HOUR)
+  await Promise.all([renewToken(shop.ctx), renewToken({ ...shop.ctx }), fails()])
+  expect((await asked()) - before).toBe(2)
+  expect(await found()).toEqual([])
+  await writeSettings(shop.ctx, { shopify_api_secret: 'another' })
+  expect(await fails()).toBe('unauthorized')
+  await writeSettings(shop.ctx, { shopify_api_secret: secrets.appSecret })
+  expect(await fails()).toBe('ok')
+})
+
+test('one that ended while a job was at work is renewed, and the call goes again', async () => {
+  const platform = await openPlatform(shop.ctx)
+  if (!platform.ok) throw new Error(platform.reason)
+  const before = await asked()
+  let pages = 0
+  for await (const page of platform.data.productPages()) {
+    expect(page.ok).toBe(true)
+    if (pages++ > 0) continue
+    shop.advance(MINUTE)
+    await asked({ end: true })
+  }
+  expect((await platform.data.collections()).ok).toBe(true)
+  expect((await asked()) - before).toBe(2)
+  expect(await raised()).toEqual([])
+})
+
+test('one that the platform refuses although it has just given it is told of, and not asked for again and again', async () => {
+  expect(await fails()).toBe('ok')
+  shop.advance(MINUTE)
+  const before = await asked()
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 9 })
+  for (let times = 0; times < 3; times++) expect(await fails()).toBe('unauthorized')
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+  expect((await asked()) - before).toBe(1)
+  expect(await raised()).toEqual(['The token of E-commerce platform is not taken'])
+  expect(await found()).toEqual([['platform', 'token']])
+  await renewToken(shop.ctx)
+  expect(await found()).toEqual([])
+})
+
+test.each([
+  ['error500', 'server_error'],
+  ['too_many', 'throttled'],
+  ['garbage', 'bad_reply'],
+  ['half', 'network'],
+  ['lost', 'network']
+])('%s: without a token calls wait for the next try; with one they go on with it', async (kind, reason) => {
+  await asked({ fault: { kind, next: 1 } })
+  expect(await fails()).toBe(reason)
+  // At once it counts for all; after a moment the platform is asked again.
+  expect(await fails()).toBe(reason)
+  expect(await found()).toEqual([['platform_token', 'token_ended']])
+  shop.advance(3 * SECOND)
+  expect(await fails()).toBe('ok')
+  expect(await found()).toEqual([])
+
+  shop.advance(20 * HOUR)
+  await asked({ fault: { kind, next: 99 } })
+  expect(await fails()).toBe('ok')
+  // One failure with hours left is nothing to wake anybody for; it is when it lasts.
+  expect(await found()).toEqual([])
+  shop.advance(20 * MINUTE)
+  await renewToken(shop.ctx)
+  expect(await found()).toEqual([['platform_token', 'token_ending']])
+  shop.advance(4 * HOUR)
+  expect(await fails()).toBe(reason)
+  expect(await found()).toEqual([['platform_token', 'token_ended']])
+  await asked({ fault: { kind: 'none' } })
+  shop.advance(MINUTE)
+  expect(await fails()).toBe('ok')
+  expect(await found()).toEqual([])
+})
+
+test('one that nobody renews is told of before it ends', async () => {
+  expect(await fails()).toBe('ok')
+  shop.advance(20 * HOUR)
+  expect(await found()).toEqual([])
+  shop.advance(2 * HOUR)
+  expect(await found()).toEqual([['platform_token', 'token_ending']])
+})
+
+test('a key and secret that are refused are told of at once, once, in words that say what to do, until they are taken', async () => {
+  await asked({ installed: false })
+  expect(await Promise.all([call(), call()])).toMatchObject([
+    { reason: 'unauthorized', message: expect.stringContaining('the app is not installed in this shop') },
+    { reason: 'unauthorized' }
+  ])
+  expect(await raised()).toEqual(['The token of E-commerce platform (API key and secret) is not taken'])
+  expect(await found()).toEqual([['platform_key', 'token']])
+  await asked({ installed: true })
+  shop.advance(MINUTE)
+  await renewToken(shop.ctx)
+  expect(await found()).toEqual([])
+
+  await writeSettings(shop.ctx, { shopify_api_key: 'unknown' })
+  expect(await call()).toMatchObject({ message: expect.stringContaining('it knows no app with this API key') })
+  await writeSettings(shop.ctx, { shopify_api_key: secrets.apiKey, shopify_api_secret: 'wrong' })
+  expect(await call()).toMatchObject({ message: expect.stringContaining('the API secret is not the one') })
+  expect(JSON.stringify(await raisedNotices(shop.ctx.db))).not.toContain('wrong')
+  // Nothing is known of others.
+  await writeSettings(shop.ctx, { shopify_api_secret: secrets.appSecret })
+  expect(await found()).toEqual([])
+})
+
+test('silence and a closed port are failures that another try may mend', async () => {
+  const client = { shopUrl: sandbox.url, clientId: secrets.apiKey, clientSecret: secrets.appSecret, timeoutMs: 300 }
+  await asked({ fault: { kind: 'timeout', next: 1 } })
+  expect(await requestToken(client)).toMatchObject({ reason: 'timeout', retryable: true })
+  expect(await requestToken({ ...client, shopUrl: await closedUrl() })).toMatchObject({
+    reason: 'network',
+    retryable: true
+  })
+  expect(await requestToken(client)).toMatchObject({ ok: true, value: { lifetimeMs: 86_399_000 } })
+})
+
+test('a saved token that any job finds refused is told of at once, until it is taken', async () => {
+  await writeSettings(shop.ctx, { shopify_app_key: 'wrong' })
+  const before = await asked()
+  const platform = await openPlatform(shop.ctx)
+  expect(platform.ok && (await platform.data.discounts(['A']))).toMatchObject({ reason: 'unauthorized' })
+  expect(await raised()).toEqual(['The token of E-commerce platform is not taken'])
+  expect(await found()).toEqual([['platform', 'token']])
+  await renewToken(shop.ctx)
+  expect(await found()).toEqual([['platform', 'token']])
+  expect(await raised()).toHaveLength(1)
+  await writeSettings(shop.ctx, { shopify_app_key: secrets.accessToken })
+  expect(await found()).toEqual([])
+  expect((await asked()) - before).toBe(0)
+})
+
+test('a token that was sealed under another APP_SECRET is replaced', async () => {
+  expect(await fails()).toBe('ok')
+  await shop.ctx.db.update(platformTokens).set({ token: Buffer.alloc(60) })
+  shop.advance(SECOND)
+  expect(await fails()).toBe('ok')
+})

@@ -1,0 +1,181 @@
+import type { Settings } from '@netlet/contract'
+import { eq, ne } from 'drizzle-orm'
+import {
+  fixedToken,
+  requestToken,
+  shopBase,
+  type AccessTokens,
+  type ShopifyFailure,
+  type ShopifyResult
+} from '../../integrations/shopify/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE, SECOND } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { withSessionLock } from '../../infra/db/session-lock.ts'
+import { hashToken } from '../../infra/secrets.ts'
+import { noteRefused, noteTaken } from '../notices/index.ts'
+import { platformTokens } from './tables.ts'
+
+/** What a request of the platform waits for another process that gets a token: longer than one exchange takes. */
+const PATIENCE = 15 * SECOND
+/** A failure counts for so long: while a token is there, and where calls wait for one. */
+const PAUSE = { living: MINUTE, none: 2 * SECOND }
+/** However long the platform asks us to stay away. */
+const MOST_AWAY = 10 * MINUTE
+/** A token that was given so lately, and is refused, is not the reason: the next one would be refused as well. */
+const FRESH = 10 * SECOND
+
+/**
+ * How the shop is let in by the platform: with the access token that is saved, or, without one, with tokens that it gets for
+ * the app's key and secret; null: the settings name neither.
+ */
+export function accessOf(settings: Settings): 'token' | 'grant' | null {
+  if (!shopBase(settings.shopify_shop_url)) return null
+  if (settings.shopify_app_key !== '') return 'token'
+  return settings.shopify_api_key !== '' && settings.shopify_api_secret !== '' ? 'grant' : null
+}
+
+/** What a refusal is about: with another shop, key, secret or token it says nothing. */
+export const credentialsOf = (settings: Settings): string =>
+  [
+    shopBase(settings.shopify_shop_url),
+    settings.shopify_app_key || [settings.shopify_api_key, settings.shopify_api_secret]
+  ]
+    .flat()
+    .join('\n')
+
+type Row = typeof platformTokens.$inferSelect
+
+/** The token in use, and how getting the next one goes; undefined where none was asked for. */
+export async function readToken(db: Executor, settings: Settings): Promise<Row | undefined> {
+  const key = hashToken(credentialsOf(settings))
+  const [row] = await db.select().from(platformTokens).where(eq(platformTokens.credentials, key))
+  return row
+}
+
+/** When a token is to be renewed: with a quarter of its life left, which is six hours of a day. */
+export const renewalOf = ({ obtainedAt, endsAt }: { obtainedAt: Date; endsAt: Date }): Date =>
+  new Date(endsAt.getTime() - (endsAt.getTime() - obtainedAt.getTime()) / 4)
+
+/**
+ * Lets calls in. All processes share one token of the database: one gets it, the others wait for it, or go on with the one
+ * that still lives.
+ */
+export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
+  const refused = (_token: string, message: string) => noteRefused(ctx, 'platform', credentialsOf(settings), message)
+  if (accessOf(settings) === 'token') return { ...fixedToken(settings.shopify_app_key), refused }
+  return {
+    refused,
+    async current() {
+      const now = ctx.now()
+      const row = await readToken(ctx.db, settings)
+      const token = row && openToken(ctx, row)
+      if (!row?.obtainedAt || !row.endsAt || token === null || token === undefined || row.endsAt <= now)
+        return obtain(ctx, settings, { waitMs: PATIENCE, isNeeded: one => one === undefined || !isNewer(one, row) })
+      if (renewalOf({ obtainedAt: row.obtainedAt, endsAt: row.endsAt }) > now) return { ok: true, value: token }
+      const next = await obtain(ctx, settings, { waitMs: 0, isNeeded: one => one === undefined || !isNewer(one, row) })
+      return next.ok ? next : { ok: true, value: token }
+    },
+    renewed: async token =>
+      obtain(ctx, settings, {
+        waitMs: PATIENCE,
+        isNeeded: (row, now) =>
+          !row?.obtainedAt || (openToken(ctx, row) === token && now.getTime() - row.obtainedAt.getTime() >= FRESH)
+      })
+  }
+}
+
+const isNewer = (row: Row, before: Row | undefined): boolean =>
+  row.obtainedAt !== null && row.obtainedAt.getTime() > (before?.obtainedAt?.getTime() ?? 0)
+
+/** Null: it was sealed under another APP_SECRET, so that another one has to be got. */
+function openToken({ secrets }: AppContext, { token }: Row): string | null {
+  try {
+    return token && secrets.open(token)
+  } catch {
+    return null
+  }
+}
+
+type Asking = { waitMs: number; isNeeded: (row: Row | undefined, now: Date) => boolean }
+
+/** Gets the next token, unless another process has, or has just failed to. @param waitMs for the other process */
+async function obtain(
+  ctx: AppContext,
+  settings: Settings,
+  { waitMs, isNeeded }: Asking
+): Promise<ShopifyResult<string>> {
+  const locked = await withSessionLock(
+    ctx.db,
+    'platformToken',
+    0,
+    async (): Promise<ShopifyFailure | null> => {
+      const row = await readToken(ctx.db, settings)
+      const now = ctx.now()
+      if (!isNeeded(row, now)) return null
+      if (row?.failure && row.retryAt && row.retryAt > now) return row.failure
+      return ask(ctx, settings, row)
+    },
+    { waitMs }
+  )
+  if (locked.ran && locked.value) return locked.value
+  const row = await readToken(ctx.db, settings)
+  const token = row && openToken(ctx, row)
+  if (token && row.endsAt && row.endsAt > ctx.now()) return { ok: true, value: token }
+  const message = 'Another process of the shop asks the platform for an access token, and has got no answer.'
+  return row?.failure ?? { ok: false, reason: 'timeout', message, retryable: true }
+}
+
+/** Asks the platform, and writes down what it says. @returns the failure, or null where there is a token now */
+async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): Promise<ShopifyFailure | null> {
+  const credentials = hashToken(credentialsOf(settings))
+  // Before it is given: it ends no later than it says.
+  const askedAt = ctx.now()
+  const granted = await requestToken({
+    shopUrl: settings.shopify_shop_url,
+    clientId: settings.shopify_api_key,
+    clientSecret: settings.shopify_api_secret
+  })
+  await command(ctx, SYSTEM, async unit => {
+    const { tx, now } = unit
+    const lives = row?.endsAt !== null && row?.endsAt !== undefined && row.endsAt > now
+    const set = granted.ok
+      ? {
+          token: ctx.secrets.seal(granted.value.token),
+          obtainedAt: askedAt,
+          endsAt: new Date(askedAt.getTime() + granted.value.lifetimeMs),
+          failingSince: null,
+          failure: null,
+          retryAt: null
+        }
+      : {
+          failingSince: row?.failingSince ?? now,
+          failure: failureOf(granted),
+          retryAt: new Date(
+            now.getTime() + Math.max(lives ? PAUSE.living : PAUSE.none, Math.min(granted.waitMs ?? 0, MOST_AWAY))
+          )
+        }
+    await tx
+      .insert(platformTokens)
+      .values({ credentials, ...set })
+      .onConflictDoUpdate({ target: platformTokens.credentials, set })
+    if (granted.ok) await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
+    unit.publish('platform_event')
+  })
+  if (granted.ok) await noteTaken(ctx, 'platform_key')
+  else {
+    ctx.log.warn({ reason: granted.reason }, granted.message)
+    if (granted.reason === 'unauthorized')
+      await noteRefused(ctx, 'platform_key', credentialsOf(settings), granted.message)
+  }
+  return granted.ok ? null : failureOf(granted)
+}
+
+const failureOf = ({ ok, reason, message, retryable }: ShopifyFailure): ShopifyFailure => ({
+  ok,
+  reason,
+  message,
+  retryable
+})

@@ -1,0 +1,64 @@
+import type { NoticeWords, Params } from '@netlet/contract'
+import { and, eq, isNull, ne } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Found } from '../notices/index.ts'
+import { firstEndOf } from './certificate.ts'
+import { publicCertificate, serverReports, servers } from './tables.ts'
+
+type Ending = { subject: string; words: NoticeWords; params: Params; ends: string }
+
+/**
+ * Certificates that end within so many days, the earliest first: those that agents have to show, those that they do show, of API
+ * and proxy port, and the shop's own. One that has ended is urgent, since nothing gets past it.
+ */
+export async function findCertificates(
+  { db, config }: Pick<AppContext, 'db' | 'config'>,
+  now: Date,
+  days: number
+): Promise<Found[]> {
+  const all = [...(await ofServers(db)), ...(await ofShop(db, config.publicUrl))]
+  return all
+    .filter(({ ends }) => Date.parse(ends) < now.getTime() + days * DAY)
+    .toSorted((a, b) => Date.parse(a.ends) - Date.parse(b.ends))
+    .map(({ ends, params, ...found }) => ({
+      ...found,
+      params: { ...params, ends },
+      ...(Date.parse(ends) <= now.getTime() + DAY ? { severity: 'critical' } : {})
+    }))
+}
+
+async function ofServers(db: Executor): Promise<Ending[]> {
+  const rows = await db
+    .select({
+      id: servers.id,
+      name: servers.name,
+      ip: servers.ip,
+      pem: servers.agentCertificate,
+      report: serverReports.report
+    })
+    .from(servers)
+    .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
+    .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
+  return rows.flatMap(({ id, name, ip, pem, report }) => {
+    const params = { server: name, ip }
+    const told = (subject: string, words: NoticeWords, ends: string | null | undefined): Ending[] =>
+      ends ? [{ subject, words, params, ends }] : []
+    const pinned = firstEndOf(pem ?? '')
+    const { api = null, proxy = null } = report?.certificates ?? {}
+    // Where it shows what it has to, that is one certificate and one notice.
+    const isPinned = api !== null && pinned !== null && Date.parse(api) === Date.parse(pinned)
+    return [
+      ...told(String(id), 'certificate', pinned),
+      ...told(`${id}:api`, 'certificate_api', isPinned ? null : api),
+      ...told(`${id}:proxy`, 'certificate_proxy', proxy)
+    ]
+  })
+}
+
+/** As the last look at PUBLIC_URL saw it. */
+async function ofShop(db: Executor, url: string): Promise<Ending[]> {
+  const [seen] = await db.select().from(publicCertificate).where(eq(publicCertificate.url, url))
+  return seen ? [{ subject: 'public', words: 'certificate_public', params: { url }, ends: iso(seen.endsAt) }] : []
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { createServer, type Server } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../infra/clock.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { findCertificates } from './find-certificates.ts'
+import { lookAtPublicCertificate } from './public-certificate.ts'
+
+let shop: TestShop
+let server: Server
+let folder: string
+let url: string
+
+function make(days: number) {
+  const how = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days ${days} -subj /CN=shop`
+  execFileSync('openssl', [...how.split(' '), '-keyout', `${folder}/key`, '-out', `${folder}/cert`], {
+    stdio: 'ignore'
+  })
+  return { cert: readFileSync(`${folder}/cert`, 'utf8'), key: readFileSync(`${folder}/key`, 'utf8') }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(`${tmpdir()}/public-certificate-`)
+  server = createServer(make(10))
+  server.on('tlsClientError', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  shop = await startTestShop({ routes: () => {} })
+})
+afterAll(async () => {
+  await shop?.close()
+  server?.close()
+  rmSync(folder, { recursive: true })
+})
+
+const at = (publicUrl: string) => ({ ...shop.ctx, config: { ...shop.ctx.config, publicUrl } })
+const found = (publicUrl: string, days: number) => findCertificates(at(publicUrl), shop.ctx.now(), days)
+
+test('the certificate that visitors are shown is told of before it ends, and until another one is there', async () => {
+  await lookAtPublicCertificate(at(url))
+  expect(await found(url, 9)).toEqual([])
+  expect(await found(url, 14)).toMatchObject([{ subject: 'public', words: 'certificate_public', params: { url } }])
+  shop.advance(9.5 * DAY)
+  expect(await found(url, 14)).toMatchObject([{ severity: 'critical' }])
+  const next = make(90)
+  server.setSecureContext(next)
+  await lookAtPublicCertificate(at(url))
+  expect(await found(url, 14)).toEqual([])
+  expect(await found(url, 365)).toMatchObject([
+    { params: { ends: new X509Certificate(next.cert).validToDate.toISOString() } }
+  ])
+})
+
+test('an address that does not answer changes nothing, another address or one without TLS has no certificate', async () => {
+  await lookAtPublicCertificate(at(url))
+  expect(await found('https://shop.example.com', 365)).toEqual([])
+  server.close()
+  await lookAtPublicCertificate(at(url))
+  expect(await found(url, 365)).toHaveLength(1)
+  await lookAtPublicCertificate(at('http://127.0.0.1:1'))
+  expect(await found(url, 365)).toEqual([])
+})

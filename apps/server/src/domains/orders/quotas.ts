@@ -1,0 +1,61 @@
+/** How often in a term a customer may change an order's addresses and its password. */
+import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { readSome } from '../settings/index.ts'
+import { isOver } from './renew.ts'
+import { isServed } from './states.ts'
+import type { OrderChanges, OrderRow } from './transition.ts'
+
+/** The tasks of customers that are counted. */
+type Counted = Extract<OrderTask, 'change' | 'reset'>
+const isCounted = (task: OrderTask | null): task is Counted => task === 'change' || task === 'reset'
+
+/** The most of each in a term; null: without a limit. */
+export type Quotas = Record<Counted, number | null>
+
+export async function readQuotas(db: Executor): Promise<Quotas> {
+  const { customer_changes_per_term: change, customer_resets_per_term: reset } = await readSome(db, [
+    'customer_changes_per_term',
+    'customer_resets_per_term'
+  ])
+  return { change, reset: reset === '' ? null : reset }
+}
+
+type Used = Pick<OrderRow, 'changesUsed' | 'resetsUsed'>
+const usedOf = (order: Used, task: Counted): number => (task === 'change' ? order.changesUsed : order.resetsUsed)
+
+/** How often its customer may still ask for this; null: without a limit. None of what is not served. */
+export function quotaLeft(
+  order: Used & Pick<OrderRow, 'state' | 'expiredAt'>,
+  task: Counted,
+  { now, quotas }: { now: Date; quotas: Quotas }
+): number | null {
+  if (!isServed(order.state) || isOver(order, now)) return 0
+  const most = quotas[task]
+  return most === null ? null : Math.max(0, most - usedOf(order, task))
+}
+
+/** Why the customer of a locked order may not ask for this (again); null where it may. */
+export async function quotaRefusal(db: Executor, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
+  if (!isCounted(task)) return null
+  const max = (await readQuotas(db))[task]
+  if (max === null || usedOf(order, task) < max) return null
+  if (max === 0) return refuse(task === 'change' ? 'changes_not_allowed' : 'resets_not_allowed')
+  const params = { max, until: order.expiredAt ? iso(order.expiredAt) : '' }
+  return refuse(task === 'change' ? 'changes_used_up' : 'resets_used_up', { params })
+}
+
+/** What a task that its customer asked for takes of the quota. */
+export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
+  if (!isCounted(task)) return {}
+  const used = usedOf(order, task) + 1
+  return { taskCounted: true, ...(task === 'change' ? { changesUsed: used } : { resetsUsed: used }) }
+}
+
+/** What a task gives back that failed and changed nothing. A renewal may have begun the count anew meanwhile. */
+export function giveQuotaBack(order: OrderRow): OrderChanges {
+  if (!order.taskCounted || !isCounted(order.task)) return {}
+  const used = Math.max(0, usedOf(order, order.task) - 1)
+  return order.task === 'change' ? { changesUsed: used } : { resetsUsed: used }
+}

@@ -1,0 +1,94 @@
+import { fromCents, refuse, toCents, type Receipt, type Receipts } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { SHOP_NAME } from '../../infra/shop-name.ts'
+import { users } from '../accounts/tables.ts'
+import { ruleNames } from '../inventory/index.ts'
+import { orders } from '../orders/tables.ts'
+import type { PaymentRow } from './rows.ts'
+import { paymentRefunds, payments, type PaidLine } from './tables.ts'
+
+/** What the customer of an order paid for it, oldest first: the payments that counted, also where they were given back since. */
+export async function receiptsOf(db: Executor, orderId: number, userId: number): Promise<Result<Receipts>> {
+  const [found] = await db
+    .select({ order: orders, username: users.username, email: users.email })
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .where(and(eq(orders.id, orderId), eq(orders.userId, userId), isNull(orders.deletedAt)))
+  if (!found) return refuse('not_found')
+  const { order, username, email } = found
+  const [paid, names] = await Promise.all([
+    db
+      .select()
+      .from(payments)
+      .where(and(eq(payments.orderId, orderId), payments.accepted))
+      .orderBy(asc(payments.id)),
+    ruleNames(db)
+  ])
+  const refunds = await refundsOfAll(
+    db,
+    paid.map(payment => payment.platformOrderId)
+  )
+  return ok({
+    shop: SHOP_NAME,
+    order_id: order.publicId,
+    username,
+    email,
+    product: order.productName,
+    variant: order.variantName,
+    rules: order.rules.map(id => names.get(id) ?? `#${id}`),
+    quantity: order.quantity,
+    receipts: paid.map(payment => receiptOf(payment, refunds.get(payment.platformOrderId) ?? []))
+  })
+}
+
+type Refund = Pick<typeof paymentRefunds.$inferSelect, 'amount' | 'createdAt'>
+
+/** What was given back of these payments and did not come back since, oldest first. */
+async function refundsOfAll(db: Executor, platformIds: string[]): Promise<Map<string, Refund[]>> {
+  if (platformIds.length === 0) return new Map()
+  const rows = await db
+    .select()
+    .from(paymentRefunds)
+    .where(and(inArray(paymentRefunds.platformOrderId, platformIds), isNull(paymentRefunds.reversedAt)))
+    .orderBy(asc(paymentRefunds.id))
+  return Map.groupBy(rows, row => row.platformOrderId)
+}
+
+function receiptOf(payment: PaymentRow, refunds: Refund[]): Receipt {
+  const back = partsOf(payment.charged, refunds)
+  return {
+    id: payment.id,
+    kind: payment.kind,
+    platform_order: payment.platformOrderNumber,
+    paid_at: iso(payment.createdAt),
+    days: payment.days,
+    lines: (payment.lines ?? []).map(lineOf),
+    currency: payment.currency,
+    discount: payment.discount,
+    total: payment.charged,
+    refunds: back.map(({ at, cents }) => ({ at, amount: fromCents(cents) })),
+    refunded: fromCents(back.reduce((sum, { cents }) => sum + cents, 0n))
+  }
+}
+
+const lineOf = ({ title, variant, quantity, price }: PaidLine) => ({
+  title,
+  variant,
+  quantity,
+  unit_price: price,
+  amount: fromCents(BigInt(quantity) * toCents(price))
+})
+
+/** What each refund gave back: one of all of it what was left by then, and no more than that. An amount that is not known yet is left out. */
+function partsOf(charged: string, refunds: Refund[]): { at: string; cents: bigint }[] {
+  let left = toCents(charged)
+  return refunds.flatMap(({ amount, createdAt }) => {
+    const told = amount === null ? left : toCents(amount)
+    const cents = told < left ? told : left
+    left -= cents
+    return cents > 0n ? [{ at: iso(createdAt), cents }] : []
+  })
+}

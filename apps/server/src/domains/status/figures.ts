@@ -1,0 +1,85 @@
+import type { ShopFigures } from '@netlet/contract'
+import { inArray, sql } from 'drizzle-orm'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { cityIn, countriesOfGroups } from '../fleet/index.ts'
+import { addressesToLease } from '../inventory/index.ts'
+import { readLocations, type Location } from './locations.ts'
+import { statusDaysFrom } from './page.ts'
+import { shareUp, type Minutes } from './states.ts'
+import { statusDays } from './tables.ts'
+
+/** Orders of a week from which on their median says something of the shop. */
+const ENOUGH_ORDERS = 5
+/** Minutes that have to be known: 100 % of a shop's first minutes are no uptime. */
+const ENOUGH_MINUTES = DAY / MINUTE
+/** Names of a country's locations. */
+const NAMES = 20
+
+/** How long orders took lately. Handed in by the composition: who knows is above this domain. */
+export type ReadDeliveryTimes = (db: Executor, now: Date) => Promise<{ week: { orders: number; p50: number | null } }>
+
+/** What the shop can say of itself in figures. Six queries, some of them over the whole inventory: its callers share one reply. */
+export async function readFigures(db: Executor, readDeliveries: ReadDeliveryTimes, now: Date): Promise<ShopFigures> {
+  const locations = await readLocations(db, { onSale: true })
+  const stock = await addressesToLease(
+    db,
+    locations.flatMap(({ groupIds }) => groupIds)
+  )
+  const { week } = await readDeliveries(db, now)
+  return {
+    countries: await readCountries(db, locations),
+    addresses: roundedDown(stock.ipv4),
+    networks: roundedDown(stock.ipv6),
+    delivery_seconds: week.orders >= ENOUGH_ORDERS && week.p50 !== null ? Math.round(week.p50) : null,
+    uptime: await readUptime(db, now)
+  }
+}
+
+/** To two digits: 8,191 is 8,100. */
+export function roundedDown(count: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 1)
+  return Math.floor(count / unit) * unit
+}
+
+/** Where operators say that a location's servers stand; where nobody said it, where the city is that the location is named by. */
+async function readCountries(db: Executor, locations: readonly Location[]): Promise<ShopFigures['countries']> {
+  const places = await countriesOfGroups(
+    db,
+    locations.flatMap(({ groupIds }) => groupIds)
+  )
+  const named = new Map<string | null, string[]>()
+  for (const { name, groupIds } of locations) {
+    const said = new Set(groupIds.flatMap(id => places.get(id) ?? []))
+    const codes = said.size > 0 ? [...said] : [cityIn(name)?.country ?? null]
+    for (const code of codes) named.set(code, [...(named.get(code) ?? []), name])
+  }
+  return [...named]
+    .map(([code, names]) => ({ code, locations: names.length, names: names.slice(0, NAMES) }))
+    .toSorted(
+      (a, b) =>
+        Number(a.code === null) - Number(b.code === null) ||
+        b.locations - a.locations ||
+        String(a.code).localeCompare(String(b.code))
+    )
+}
+
+/** Of the locations that the status page shows, each server once. */
+async function readUptime(db: Executor, now: Date): Promise<ShopFigures['uptime']> {
+  const groupIds = (await readLocations(db)).flatMap(location => location.groupIds)
+  if (groupIds.length === 0) return null
+  const from = statusDaysFrom(now)
+  const { rows } = await db.execute<Minutes & { days: number }>(sql`
+    select coalesce(sum(up), 0)::float8 as up, coalesce(sum(degraded), 0)::float8 as degraded,
+      coalesce(sum(down), 0)::float8 as down, coalesce(sum(maintenance), 0)::float8 as maintenance,
+      count(distinct day)::int as days
+    from (
+      select distinct on (server_id, day) * from ${statusDays}
+      where ${statusDays.day} >= ${from} and ${inArray(statusDays.groupId, groupIds)}
+      order by server_id, day, up + degraded + down + maintenance desc
+    ) of_servers`)
+  const [row] = rows
+  const percent = row && shareUp(row)
+  if (!row || percent === null || percent === undefined) return null
+  return row.up + row.degraded + row.down >= ENOUGH_MINUTES ? { percent, days: row.days } : null
+}

@@ -1,0 +1,58 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+
+const TXT = 16
+const CNAME = 5
+
+/** Texts of a name; a name that is not here does not exist, and `null` is not answered. `CNAME x`: it leads to x. */
+export type Zone = Record<string, string[] | null>
+
+/** A name server of a test's own. */
+export async function startNameServer() {
+  let zone = new Map<string, string[] | null>()
+  const socket = createSocket('udp4')
+  socket.on('message', (question, { port, address }) => {
+    const answer = answerTo(question, zone)
+    if (answer) socket.send(answer, port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    /** As `DNS_SERVERS` names it. */
+    address: `127.0.0.1:${socket.address().port}`,
+    publish(all: Zone): void {
+      zone = new Map(Object.entries(all))
+    },
+    close: () => void socket.close()
+  }
+}
+
+/** RFC 1035: the question again, and a record for each text. */
+function answerTo(question: Buffer, zone: ReadonlyMap<string, string[] | null>): Buffer | null {
+  const labels: string[] = []
+  let at = 12
+  for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  const type = question.readUInt16BE(at + 1)
+  const all = zone.get(labels.join('.').toLowerCase())
+  if (all === null) return null
+  const found = (all ?? []).filter(text => text.startsWith('CNAME ') === (type === CNAME))
+  const head = Buffer.alloc(12)
+  question.copy(head, 0, 0, 2)
+  head.writeUInt16BE(all ? 0x8180 : 0x8183, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(found.length, 6)
+  const answers = found.map(text => {
+    const data = type === CNAME ? nameOf(text.slice('CNAME '.length)) : textOf(text)
+    const fixed = Buffer.from([0xc0, 12, 0, type === CNAME ? CNAME : TXT, 0, 1, 0, 0, 0, 60, 0, 0])
+    fixed.writeUInt16BE(data.length, 10)
+    return Buffer.concat([fixed, data])
+  })
+  return Buffer.concat([head, question.subarray(12, at + 5), ...answers])
+}
+
+const counted = (part: string) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])
+const textOf = (text: string) => Buffer.concat((text.match(/.{1,255}/gs) ?? []).map(counted))
+const nameOf = (name: string) => Buffer.concat([...name.split('.').map(counted), Buffer.from([0])])

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { exchange, parseJson } from '../http-exchange.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
+import { shopBase } from './shop-base.ts'
+
+/** How a call gets what it is let in with, where that ends and is renewed. */
+export type AccessTokens = {
+  current(): Promise<ShopifyResult<string>>
+  /** The platform did not take this one: the next one, or the same where there is no other. */
+  renewed(refused: string): Promise<ShopifyResult<string>>
+  /** The platform did not take this one, and there is no other. */
+  refused(token: string, message: string): Promise<void>
+}
+
+/** A token without an end that anybody knows of. */
+export const fixedToken = (token: string): AccessTokens => ({
+  current: async () =>
+    token === ''
+      ? failed('not_configured', 'Enter the shop address and the access token under Web Settings, Shopify.')
+      : done(token),
+  renewed: async () => done(token),
+  refused: async () => undefined
+})
+
+export type GrantOptions = {
+  shopUrl: string
+  /** The app's API key and API secret. */
+  clientId: string
+  clientSecret: string
+  fetch?: typeof fetch
+  /** Default 10 s. */
+  timeoutMs?: number
+}
+
+export type GrantedToken = { token: string; lifetimeMs: number }
+
+/** `waitMs`: how long the platform asks us to stay away. */
+export type GrantFailure = ShopifyFailure & { waitMs?: number }
+
+const Granted = z.object({ access_token: z.string().min(1).max(1000), expires_in: z.number().positive() })
+const Refused = z.object({ error: z.string().max(200), error_description: z.string().max(500).nullish() })
+
+/**
+ * Gets an access token for the app's key and secret: OAuth's client credentials grant, the only way of an app that was made
+ * since 2026. It ends after a day, and nothing but the same call renews it.
+ */
+export async function requestToken(options: GrantOptions): Promise<{ ok: true; value: GrantedToken } | GrantFailure> {
+  const { clientId, clientSecret, fetch: request = fetch, timeoutMs = 10_000 } = options
+  const base = shopBase(options.shopUrl)
+  if (!base || clientId === '' || clientSecret === '')
+    return failed(
+      'not_configured',
+      'Enter the shop address, the API key and the API secret under Web Settings, Shopify.'
+    )
+  const reply = await exchange(
+    'The shop platform',
+    `${base}/admin/oauth/access_token`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: clientSecret
+      }).toString()
+    },
+    { fetch: request, timeoutMs }
+  )
+  if (!reply.ok) return failed(reply.reason, reply.message)
+  const { status, headers, text } = reply
+  if (status === 429)
+    return {
+      ...failed('throttled', 'The shop platform is limiting our calls.'),
+      waitMs: retryAfterMs(headers.get('retry-after'))
+    }
+  if (status >= 500) return failed('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
+  if (status === 404)
+    return failed('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
+  if (status >= 300 && status < 400)
+    return failed('bad_reply', `${base} redirects elsewhere. Enter the shop's own myshopify.com address.`)
+  if (status >= 400) return failed('unauthorized', refusalOf(status, text))
+  const granted = Granted.safeParse(parseJson(text))
+  if (!granted.success)
+    return failed('bad_reply', `What answers at ${base} gave no access token for the API key and secret.`)
+  return done({ token: granted.data.access_token, lifetimeMs: granted.data.expires_in * 1000 })
+}
+
+/** What is to be done about each refusal that the platform documents. */
+const KNOWN: Readonly<Record<string, string>> = {
+  application_cannot_be_found: 'it knows no app with this API key',
+  invalid_client: 'the API secret is not the one of this app',
+  app_not_installed: 'the app is not installed in this shop',
+  shop_not_permitted: 'the app belongs to another organization than the shop',
+  unsupported_grant_type: 'this kind of app needs an access token of its own'
+}
+
+/** It refuses in JSON, or on a page that says "Oauth error <name>: …". */
+function refusalOf(status: number, text: string): string {
+  const json = Refused.safeParse(parseJson(text))
+  const name = json.success ? json.data.error : /Oauth error ([a-z_]{1,60})/i.exec(text)?.[1]
+  const said = (name && KNOWN[name]) || (json.success ? json.data.error_description : null) || name
+  return `The shop platform gives no access token for the API key and secret${said ? `: ${said}` : ''} (HTTP ${status}).`
+}

@@ -1,0 +1,64 @@
+import type { Order } from '@netlet/contract'
+import { IconAlertTriangle, IconClockExclamation } from '@tabler/icons-react'
+import { useLanguage } from '../../i18n/language.ts'
+import { useT } from '../../i18n/proxies.ts'
+import { useClock } from '../../kit/clock.ts'
+import { unitText } from '../../kit/number.ts'
+import { fullText } from '../../kit/time.tsx'
+import classes from './orders.module.css'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Amber under 7 days, red under 3. */
+export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
+  if (left < 3 * DAY) return 'verySoon'
+  return left < 7 * DAY ? 'soon' : 'far'
+}
+
+/** How much time is left, in whole days; below a day in hours, below an hour in minutes. @param left milliseconds */
+export function timeLeft(left: number, language: string): string {
+  const [unit, length] = left >= DAY ? ['day', DAY] : left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
+  return unitText(Math.max(0, Math.floor(left / length)), language, { unit, unitDisplay: 'long' })
+}
+
+/** A day, with its year where that is not this one: 'Dec 23'. */
+export const dayText = (at: string, now: number, language: string): string =>
+  new Intl.DateTimeFormat(language, {
+    month: 'short',
+    day: 'numeric',
+    ...(new Date(at).getFullYear() === new Date(now).getFullYear() ? {} : { year: 'numeric' })
+  }).format(new Date(at))
+
+/** When an order's time ends, as a date and how long that is; or what there is to say instead. */
+export function Expiry({ order }: { order: Order }) {
+  const t = useT()
+  const language = useLanguage()
+  const now = useClock()
+  const { grace_until, expired_at, state, pay_status } = order
+  // Its time ended with the refund, whatever it would have been.
+  if (state === 'refunded') return <span className="dim">–</span>
+  const until = grace_until ?? expired_at
+  if (until === null) return <span className="dim">{pay_status === 1 ? t('orders.startsWithDelivery') : '–'}</span>
+  const left = Date.parse(until) - now
+  const date = dayText(until, now, language)
+  const title = fullText(until, language)
+  if (left <= 0 || (grace_until === null && order.is_expired))
+    return (
+      <time dateTime={until} title={title} className="dim">
+        {t('orders.ended', { date })}
+      </time>
+    )
+  const values = { date, left: timeLeft(left, language) }
+  const level = grace_until === null ? urgency(left) : 'verySoon'
+  return (
+    <time dateTime={until} title={title} className={classes.expiry} data-level={level}>
+      {level === 'soon' && <IconClockExclamation size={15} aria-hidden />}
+      {level === 'verySoon' && <IconAlertTriangle size={15} aria-hidden />}
+      <span>
+        {t(grace_until === null ? 'orders.left' : 'orders.held', values)}
+        {level !== 'far' && grace_until === null && <span className="sr-only"> ({t(`orders.${level}`)})</span>}
+      </span>
+    </time>
+  )
+}

@@ -1,0 +1,70 @@
+import '../../kit/styles/forms.ts'
+import { NativeSelect, TextInput } from '@mantine/core'
+import { useId } from 'react'
+import { useT } from '../../i18n/proxies.ts'
+import { FORMATS, formatProxies, MAX_TEMPLATE, type Credentials, type Format, type FormatChoice } from './formats.ts'
+import classes from './panel.module.css'
+import { MASK } from './snippets.ts'
+
+/** Written as they are: what a program reads is the same in each language. */
+const NAMES: Partial<Record<Format, string>> = {
+  line: 'ip:port:user:pass',
+  at: 'user:pass@ip:port',
+  http: 'http://user:pass@ip:port',
+  socks5: 'socks5://user:pass@ip:port'
+}
+const BLANKS = ['ip', 'host', 'port', 'user', 'pass', 'n'].map(name => `{${name}}`).join(' ')
+/** Shown where an order has no proxies yet. */
+const SAMPLE: Credentials = { ip: '203.0.113.7', port: 1080, username: 'user', password: MASK }
+
+type Props = { choice: FormatChoice; onChoose: (choice: FormatChoice) => void }
+
+export function FormatPicker({ choice, onChoose }: Props) {
+  const t = useT()
+  return (
+    <NativeSelect
+      size="sm"
+      className={classes.format}
+      aria-label={t('format.label')}
+      value={choice.format}
+      onChange={event =>
+        onChoose({ ...choice, format: FORMATS.find(one => one === event.currentTarget.value) ?? 'line' })
+      }
+      data={FORMATS.map(value => ({
+        value,
+        label: NAMES[value] ?? t(`format.${value as 'csv' | 'json' | 'template'}`)
+      }))}
+    />
+  )
+}
+
+/** The customer's own pattern, with what it makes of the first proxy; passwords are not shown here. */
+export function TemplateField({ choice, onChoose, first }: Props & { first: Credentials | undefined }) {
+  const t = useT()
+  const id = useId()
+  if (choice.format !== 'template') return null
+  const shown = first ? { ...first, password: MASK } : SAMPLE
+  return (
+    <div className={classes.template}>
+      <TextInput
+        size="sm"
+        label={t('format.pattern')}
+        description={t('format.hint', { blanks: BLANKS })}
+        maxLength={MAX_TEMPLATE}
+        spellCheck={false}
+        autoComplete="off"
+        classNames={{ input: 'mono' }}
+        value={choice.template}
+        onChange={event => onChoose({ ...choice, template: event.currentTarget.value })}
+      />
+      <p className={classes.preview}>
+        <span id={id} className="dim">
+          {t('format.preview')}
+        </span>
+        <output aria-labelledby={id} className="mono">
+          {formatProxies([shown], choice)}
+        </output>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+import type { Proxy } from '@netlet/contract'
+import { hostPort } from '../../kit/host-port.ts'
+
+/** What a program needs of a proxy. */
+export type Credentials = Pick<Proxy, 'ip' | 'port' | 'username' | 'password'>
+
+/** How proxies are written for other programs; `template`: by the customer's own pattern. */
+export const FORMATS = ['line', 'at', 'http', 'socks5', 'csv', 'json', 'template'] as const
+export type Format = (typeof FORMATS)[number]
+export type FormatChoice = { format: Format; template: string }
+
+export const DEFAULT_TEMPLATE = '{ip}:{port}:{user}:{pass}'
+/** Characters. */
+export const MAX_TEMPLATE = 500
+
+/** For a user or password in a URL, also where the URL then stands in quotes. */
+export const urlPart = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
+export const proxyUrl = (scheme: 'http' | 'socks5', { ip, port, username, password }: Credentials): string =>
+  `${scheme}://${urlPart(username)}:${urlPart(password)}@${hostPort(ip, port)}`
+
+/** A cell of a CSV file. What a spreadsheet would calculate gets an apostrophe before it, as in the server's files. */
+export function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Fills the blanks of a template; what is no blank stays as it is. @param n the number of the proxy, from 1 */
+export function fillTemplate(template: string, { ip, port, username, password }: Credentials, n: number): string {
+  const values = new Map([
+    ['ip', ip],
+    ['host', ip.includes(':') ? `[${ip}]` : ip],
+    ['port', String(port)],
+    ['user', username],
+    ['pass', password],
+    ['n', String(n)]
+  ])
+  return template.replace(/\{(\w+)\}/g, (blank, name: string) => values.get(name) ?? blank)
+}
+
+const lines: Record<Exclude<Format, 'csv' | 'json' | 'template'>, (proxy: Credentials) => string> = {
+  line: ({ ip, port, username, password }) => `${hostPort(ip, port)}:${username}:${password}`,
+  at: ({ ip, port, username, password }) => `${username}:${password}@${hostPort(ip, port)}`,
+  http: proxy => proxyUrl('http', proxy),
+  socks5: proxy => proxyUrl('socks5', proxy)
+}
+
+/** Proxies as a text, without a line break at its end. */
+export function formatProxies(proxies: readonly Credentials[], { format, template }: FormatChoice): string {
+  if (format === 'json')
+    return JSON.stringify(
+      proxies.map(({ ip, port, username, password }) => ({ ip, port, username, password })),
+      null,
+      2
+    )
+  if (format === 'csv')
+    return [
+      'ip,port,username,password',
+      ...proxies.map(({ ip, port, username, password }) =>
+        [ip, String(port), username, password].map(csvCell).join(',')
+      )
+    ].join('\r\n')
+  if (format === 'template') {
+    const pattern = template.trim() === '' ? DEFAULT_TEMPLATE : template
+    return proxies.map((proxy, index) => fillTemplate(pattern, proxy, index + 1)).join('\n')
+  }
+  return proxies.map(lines[format]).join('\n')
+}
+
+/** The proxy of an `ip:port:user:password` line, IPv6 in brackets; null for what is none. */
+export function proxyOfLine(line: string): Credentials | null {
+  const [, bracketed, plain, port, username, password] =
+    /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5}):([^:]*):(.*)$/.exec(line) ?? []
+  const ip = bracketed ?? plain
+  if (ip === undefined || port === undefined || username === undefined || password === undefined) return null
+  return { ip, port: Number(port), username, password }
+}
+
+const KINDS: Partial<Record<Format, { ending: string; type: string }>> = {
+  csv: { ending: 'csv', type: 'text/csv' },
+  json: { ending: 'json', type: 'application/json' }
+}
+
+/** The file for a format, named after the one for lines: 'order_7_proxies.txt' is 'order_7_proxies.csv'. */
+export function fileOf(name: string, format: Format): { name: string; type: string } {
+  const kind = KINDS[format]
+  return kind ? { name: `${name.replace(/\.txt$/, '')}.${kind.ending}`, type: kind.type } : { name, type: 'text/plain' }
+}

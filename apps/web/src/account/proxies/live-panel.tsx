@@ -1,0 +1,92 @@
+import type { Order, Proxy } from '@netlet/contract'
+import { Button, CloseButton } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck, IconCopy, IconDownload, IconLoader2 } from '@tabler/icons-react'
+import { useT as useAccountT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { numberText } from '../../kit/number.ts'
+import { orderFailure } from '../../kit/order-failure.ts'
+import { hasProxies } from '../../kit/order-may.ts'
+import classes from './panel.module.css'
+import { snippetOf } from './snippets.ts'
+import type { TakeOut } from './use-take-out.ts'
+
+type Props = { order: Order; first: Proxy | undefined; takeOut: TakeOut; onDismiss: () => void }
+
+/** What came of the payment that was just made: how far the delivery is, then that the proxies work. */
+export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
+  const t = useT()
+  const tAccount = useAccountT()
+  const { delivery_num: done, proxy_num: total } = order
+  const failure = orderFailure(tAccount, order)
+  const isLive = order.state === 'delivered'
+  const tone = isLive ? 'good' : failure ? 'bad' : 'busy'
+  const Icon = { good: IconCircleCheck, bad: IconAlertTriangle, busy: IconLoader2 }[tone]
+  const words = { protocol: '', server: '', port: '', username: '', password: '' }
+  return (
+    <section className={classes.live} data-tone={tone} aria-labelledby="live-title">
+      <Icon size={24} aria-hidden className={classes.liveIcon} />
+      <div className={classes.liveBody}>
+        <div role="status">
+          <h3 id="live-title">
+            {isLive
+              ? t(done === 1 ? 'live.titleOne' : 'live.title', { count: numberText(done) })
+              : t(failure ? 'live.trouble' : 'live.coming')}
+          </h3>
+          {!isLive && (
+            <>
+              <p className={classes.progress}>
+                <progress value={done} max={total} aria-hidden />
+                {t('live.progress', { done: numberText(done), total: numberText(total) })}
+              </p>
+              {failure ? (
+                <p>
+                  {failure}. {t('proxy.failedHint')}
+                </p>
+              ) : (
+                <p className="dim">{t(order.task_waits ? 'live.waits' : 'live.continues')}</p>
+              )}
+            </>
+          )}
+        </div>
+        {hasProxies(order) && (
+          <div className={classes.liveActions}>
+            <Button
+              size="sm"
+              variant="default"
+              leftSection={<IconCopy size={16} aria-hidden />}
+              loading={takeOut.copy.isPending}
+              onClick={() => takeOut.copy.mutate([])}
+            >
+              {t('proxy.copy')}
+            </Button>
+            <Button
+              size="sm"
+              variant="default"
+              leftSection={<IconDownload size={16} aria-hidden />}
+              loading={takeOut.save.isPending}
+              onClick={() => takeOut.save.mutate([])}
+            >
+              {t('proxy.export')}
+            </Button>
+          </div>
+        )}
+        {isLive && first && (
+          <div>
+            <p className="dim">{t('live.hint')}</p>
+            <p className={classes.command}>
+              <code>{snippetOf('curl', first, words, true)}</code>
+              <CopyButton
+                text={snippetOf('curl', first, words)}
+                name={t('live.command')}
+                done={t('copied')}
+                failed={t('copyFailed')}
+              />
+            </p>
+          </div>
+        )}
+      </div>
+      <CloseButton aria-label={t('live.dismiss')} onClick={onDismiss} />
+    </section>
+  )
+}

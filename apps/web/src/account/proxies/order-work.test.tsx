@@ -1,0 +1,120 @@
+import type { Order } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { queryClient } from '../../api/query.ts'
+import { orders } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { order, pageOf } from '../../testing/shapes.ts'
+import { lastCopy, open, proxy, show } from './proxies.fixture.tsx'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a check', () => {
+  it('shows how far it is, also after a reload', async () => {
+    show({ ...order, task: 'check', task_done: 3 }, proxy)
+    open({ ...order, task: 'check', task_done: 3 })
+    expect(await screen.findByText('3 of 8 checked')).toBeTruthy()
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Check' }).disabled).toBe(true)
+  })
+
+  it('that is refused says so beside the buttons', async () => {
+    show(order, proxy)
+    answerRefused(orders.check, 'order_busy')
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Check' }))
+    expect((await screen.findByRole('alert')).textContent).toBe(
+      'Another action on this order is still running. Please wait until it ends.'
+    )
+  })
+})
+
+describe('other addresses and a new password', () => {
+  it('are not offered where the operator does not allow them', async () => {
+    const now = { ...order, changes_left: 0, resets_left: 0 }
+    show(now, proxy)
+    open(now)
+    await screen.findByText('198.51.100.7:1080')
+    expect(screen.queryByRole('button', { name: /^Change addresses/ })).toBeNull()
+    expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
+  })
+
+  it('say what stops working and how many changes are left before anything is done', async () => {
+    const now = { ...order, changes_left: 2, resets_left: null }
+    show(now, proxy)
+    answer(orders.change, { task_id: 'x', status: 'queued' })
+    const { user } = open(now)
+    await user.click(await screen.findByRole('button', { name: /^Change addresses\s+2 left$/ }))
+    const question = await screen.findByRole('dialog')
+    expect(question.textContent).toContain('The present addresses stop working')
+    expect(question.textContent).toContain('Left in this term: 2.')
+    await user.click(screen.getByRole('button', { name: 'NO' }))
+    expect(requestsOf(orders.change)).toEqual([])
+    await user.click(screen.getByRole('button', { name: /^Change addresses/ }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.change)).toMatchObject([{ params: { id: '7' } }]))
+
+    answerRefused(orders.resetPassword, 'order_busy')
+    await user.click(screen.getByRole('button', { name: 'New password' }))
+    expect((await screen.findByRole('dialog')).textContent).not.toContain('Left in this term')
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('Another action on this order is still running.')
+  })
+})
+
+describe('after a payment', () => {
+  const coming: Order = { ...order, state: 'partly_delivered', expired_at: null, delivery_num: 3 }
+
+  it('tells how far the delivery is, then that the proxies are live, until it is dismissed', async () => {
+    show(coming, proxy)
+    const { user, where, copied } = open(coming, '/dashboard/index/proxies?order=7&live=1')
+    expect(await screen.findByText('3 of 8 delivered')).toBeTruthy()
+    expect(screen.getByText('This goes on by itself. You may leave this page.')).toBeTruthy()
+    // A reload, or whoever gets the link, is told nothing of a payment.
+    expect(where()).toBe('/dashboard/index/proxies?order=7')
+
+    show(order, proxy)
+    answer(orders.list, pageOf(order))
+    await act(() => queryClient.invalidateQueries())
+    expect(await screen.findByText('8 proxies are live')).toBeTruthy()
+    expect(screen.getByText("curl -x 'http://u7:••••••••@198.51.100.7:1080' https://example.com")).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Copy: Command' }))
+    await waitFor(() =>
+      expect(lastCopy(copied)).toBe("curl -x 'http://u7:s3cret@198.51.100.7:1080' https://example.com")
+    )
+    await user.click(screen.getByRole('button', { name: 'Dismiss' }))
+    expect(screen.queryByText('8 proxies are live')).toBeNull()
+  })
+
+  it('is honest where a server does not answer', async () => {
+    const waiting: Order = { ...coming, task: 'deliver', task_waits: true }
+    show(waiting, proxy)
+    open(waiting, '/dashboard/index/proxies?order=7&live=1')
+    expect(await screen.findByText(/^A server does not answer\./)).toBeTruthy()
+  })
+
+  it('is not told of an order that was only opened', async () => {
+    show(order, proxy)
+    open(order, '/dashboard/index/proxies?live=1')
+    await screen.findByText('198.51.100.7:1080')
+    expect(screen.queryByText('8 proxies are live')).toBeNull()
+  })
+})
+
+describe('code', () => {
+  it('has the first proxy, with its password only in what is copied', async () => {
+    show(order, proxy)
+    const { user, copied } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Code' }))
+    const dialog = within(await screen.findByRole('dialog'))
+    await user.selectOptions(dialog.getByRole('combobox', { name: 'Tool' }), 'Python (requests)')
+    expect(dialog.getByRole('group', { name: 'Python (requests)' }).textContent).toContain(
+      "'http://u7:••••••••@198.51.100.7:1080'"
+    )
+    await user.click(dialog.getByRole('button', { name: 'Copy: Python (requests)' }))
+    await waitFor(() => expect(lastCopy(copied)).toContain("proxy = 'http://u7:s3cret@198.51.100.7:1080'"))
+    await user.click(dialog.getByRole('button', { name: 'Close' }))
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Code'))
+  })
+})

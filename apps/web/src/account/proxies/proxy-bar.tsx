@@ -1,0 +1,99 @@
+import type { Order, Proxy } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { IconActivity, IconCode, IconCopy, IconDownload, IconEye, IconEyeOff } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useT } from '../../i18n/proxies.ts'
+import { numberText } from '../../kit/number.ts'
+import { hasProxies, mayAsk } from '../../kit/order-may.ts'
+import { CodeDialog } from './code-dialog.tsx'
+import { FormatPicker } from './format-picker.tsx'
+import type { FormatChoice } from './formats.ts'
+import classes from './panel.module.css'
+import { addressOf } from './proxy-cells.tsx'
+import type { Reveal } from './reveal.ts'
+import type { useOrderTasks } from './use-order-tasks.ts'
+import type { TakeOut } from './use-take-out.ts'
+
+type Props = {
+  order: Order | undefined
+  loading: boolean
+  first: Proxy | undefined
+  picked: ReadonlyMap<number, Proxy>
+  onUnpick: () => void
+  choice: FormatChoice
+  onChoose: (choice: FormatChoice) => void
+  takeOut: TakeOut
+  tasks: ReturnType<typeof useOrderTasks>
+  reveal: Reveal
+}
+
+/** What can be done with the proxies that are listed below, which it stays above. */
+export function ProxyBar(props: Props) {
+  const { order, loading, first, picked, onUnpick, choice, onChoose, takeOut, tasks, reveal } = props
+  const t = useT()
+  const [code, setCode] = useState(false)
+  const chosen = [...picked.values()].map(addressOf)
+  const count = numberText(chosen.length)
+  // Without an order each of them says that one has to be selected.
+  const off = loading || (order !== undefined && !hasProxies(order))
+  return (
+    <div className={classes.tools} role="group" aria-label={t('proxy.tools')}>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<IconCopy size={16} aria-hidden />}
+        disabled={off}
+        loading={takeOut.copy.isPending}
+        onClick={() => takeOut.copy.mutate(chosen)}
+      >
+        {chosen.length > 0 ? t('proxy.copyPicked', { count }) : t('proxy.copy')}
+      </Button>
+      <Button
+        size="sm"
+        leftSection={<IconDownload size={16} aria-hidden />}
+        disabled={off}
+        loading={takeOut.save.isPending}
+        onClick={() => takeOut.save.mutate(chosen)}
+      >
+        {chosen.length > 0 ? t('proxy.exportPicked', { count }) : t('proxy.export')}
+      </Button>
+      <FormatPicker choice={choice} onChoose={onChoose} />
+      {chosen.length > 0 && (
+        <Button variant="subtle" color="gray" size="sm" onClick={onUnpick}>
+          {t('orders.unselect')}
+        </Button>
+      )}
+      <span className={classes.gap} />
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<IconActivity size={16} aria-hidden />}
+        disabled={loading || (order !== undefined && !mayAsk(order, 'check'))}
+        loading={tasks.out === 'check'}
+        onClick={tasks.check}
+      >
+        {t('proxy.check')}
+      </Button>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
+        aria-pressed={reveal.all}
+        disabled={off}
+        onClick={() => reveal.showAll(!reveal.all)}
+      >
+        {t('proxy.show')}
+      </Button>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<IconCode size={16} aria-hidden />}
+        disabled={off || !first}
+        onClick={() => setCode(true)}
+      >
+        {t('code.open')}
+      </Button>
+      {code && first && <CodeDialog proxy={first} onClose={() => setCode(false)} />}
+    </div>
+  )
+}

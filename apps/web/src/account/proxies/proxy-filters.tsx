@@ -1,0 +1,78 @@
+import '../../kit/styles/forms.ts'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { PROXY_STATUSES } from '@netlet/contract/limits'
+import { useT as useAccountT } from '../../i18n/account.ts'
+import { useT, type T } from '../../i18n/proxies.ts'
+import classes from './table.module.css'
+import { isFiltered, siteOf, SITE_FILTERS, SORTS, statusOf, type ProxyList } from './use-proxy-list.ts'
+
+export const SITE_NAMES = { google: 'Google', bing: 'Bing', amazon: 'Amazon' } as const
+
+const STATUS_WORDS = { available: 'proxy.good', unavailable: 'proxy.bad', unchecked: 'proxy.unknown' } as const
+
+const sortName = (t: T, by: (typeof SORTS)[number]) =>
+  by === 'id' || by === 'ip'
+    ? t(`proxy.sort.${by}`)
+    : t('proxy.sort.delay', { site: SITE_NAMES[by.slice(0, -'_delay'.length) as keyof typeof SITE_NAMES] })
+
+/** Finds proxies of an order; on a phone, where the table has no head, it also sorts them. */
+export function ProxyFilters({ list, narrow }: { list: ProxyList; narrow: boolean }) {
+  const t = useT()
+  const tAccount = useAccountT()
+  const { filters, setFilters, clear, sort, setSort } = list
+  return (
+    <div className={classes.filters} role="search" aria-label={t('proxy.title')}>
+      <TextInput
+        type="search"
+        size="sm"
+        className={classes.find}
+        aria-label={t('proxy.find')}
+        placeholder={t('proxy.find')}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        maxLength={200}
+        value={filters.search}
+        onChange={event => setFilters({ ...filters, search: event.currentTarget.value })}
+      />
+      <NativeSelect
+        size="sm"
+        aria-label={t('proxy.filterStatus')}
+        value={filters.status}
+        onChange={event => setFilters({ ...filters, status: statusOf(event.currentTarget.value) })}
+        data={[
+          { value: '', label: t('proxy.anyStatus') },
+          ...PROXY_STATUSES.map(value => ({ value, label: tAccount(STATUS_WORDS[value]) }))
+        ]}
+      />
+      <NativeSelect
+        size="sm"
+        aria-label={t('proxy.filterSite')}
+        value={filters.site}
+        onChange={event => setFilters({ ...filters, site: siteOf(event.currentTarget.value) })}
+        data={[
+          { value: '', label: t('proxy.anySite') },
+          ...SITE_FILTERS.map(value => {
+            const [answer, site] = value.split(':') as ['answers' | 'silent', keyof typeof SITE_NAMES]
+            return { value, label: t(`proxy.${answer}`, { site: SITE_NAMES[site] }) }
+          })
+        ]}
+      />
+      {narrow && (
+        <NativeSelect
+          size="sm"
+          aria-label={t('proxy.sort')}
+          value={sort.by}
+          onChange={event =>
+            setSort({ by: SORTS.find(one => one === event.currentTarget.value) ?? 'id', order: 'asc' })
+          }
+          data={SORTS.map(value => ({ value, label: sortName(t, value) }))}
+        />
+      )}
+      {isFiltered(filters) && (
+        <Button variant="subtle" color="gray" size="sm" onClick={clear}>
+          {t('proxy.clear')}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,205 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerLost, answerRefused, requestsOf, serve } from '../../testing/answers.ts'
+import { setWidth } from '../../testing/render.tsx'
+import { order } from '../../testing/shapes.ts'
+import { lastCopy, LINES, open, other, proxy, show } from './proxies.fixture.tsx'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('passwords', () => {
+  it('are hidden, and copied all the same', async () => {
+    show(order, proxy, other)
+    const { user, copied } = open()
+    await user.click(await screen.findByRole('button', { name: 'Copy 198.51.100.7:1080' }))
+    await waitFor(() => expect(lastCopy(copied)).toBe(LINES[0]))
+    expect(document.body.textContent).not.toContain('s3cret')
+    await user.click(screen.getByRole('button', { name: 'Show the password of 198.51.100.7:1080', pressed: false }))
+    expect(screen.getAllByText('s3cret')).toHaveLength(1)
+    await user.click(screen.getByRole('button', { name: 'Show passwords', pressed: false }))
+    expect(screen.getAllByText('s3cret')).toHaveLength(2)
+    expect(sessionStorage.getItem('netlet-passwords-shown')).toBe('1')
+    await user.click(screen.getByRole('button', { name: 'Show passwords', pressed: true }))
+    expect(screen.queryByText('s3cret')).toBeNull()
+  })
+
+  it('stay shown in this tab only', async () => {
+    sessionStorage.setItem('netlet-passwords-shown', '1')
+    show(order, proxy)
+    open()
+    expect(await screen.findByText('s3cret')).toBeTruthy()
+    expect(localStorage.getItem('netlet-passwords-shown')).toBeNull()
+  })
+})
+
+describe('copy and export', () => {
+  it('take the chosen format, which the device remembers', async () => {
+    show(order, proxy, other)
+    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
+    const { user, copied } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Format' }), 'socks5://user:pass@ip:port')
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    await waitFor(() =>
+      expect(lastCopy(copied)).toBe('socks5://u7:s3cret@198.51.100.7:1080\nsocks5://u7:s3cret@[2001:db8::7]:1080')
+    )
+    expect(await screen.findByText('Copied to clipboard!')).toBeTruthy()
+    expect(localStorage.getItem('netlet-proxy-format')).toContain('socks5')
+  })
+
+  it('show what an own template makes of the first proxy, without its password', async () => {
+    show(order, proxy)
+    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
+    const { user, copied } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Format' }), 'Own template')
+    const field = screen.getByRole('textbox', { name: 'Template' })
+    await user.clear(field)
+    await user.type(field, '{{n}={{user}:{{pass}')
+    expect(screen.getByRole('status', { name: 'Preview' }).textContent).toBe('1=u7:••••••••')
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    await waitFor(() => expect(lastCopy(copied)).toBe('1=u7:s3cret\n2=u7:s3cret'))
+  })
+
+  it('take only the selected ones, as they are now', async () => {
+    show(order, proxy, other)
+    const { user, copied } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select [2001:db8::7]:1080' }))
+    // The password was changed elsewhere meanwhile.
+    answer(orders.copyProxies, { proxy_lines: LINES.map(line => line.replace('s3cret', 'n3w')), proxy_count: 2 })
+    await user.click(screen.getByRole('button', { name: 'Copy 1' }))
+    await waitFor(() => expect(lastCopy(copied)).toBe('[2001:db8::7]:1080:u7:n3w'))
+    await user.click(screen.getByRole('checkbox', { name: 'Select all on this page' }))
+    expect(screen.getByRole('button', { name: 'Export 2' })).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Clear the selection' }))
+    expect(screen.getByRole('button', { name: 'Export' })).toBeTruthy()
+  })
+
+  it.each([
+    [
+      'no lines',
+      () => answer(orders.exportProxies, { proxy_lines: [], proxy_count: 0, filename: '' }),
+      'No proxy data found'
+    ],
+    ['a refusal', () => answerRefused(orders.exportProxies, 'no_proxies'), 'No proxy data found'],
+    ['no answer', () => answerLost(orders.exportProxies), 'Failed to get proxy data']
+  ])('say what is wrong: %s', async (_, failing, words) => {
+    show(order, proxy)
+    failing()
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Export' }))
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
+
+  it('write a file of that format', async () => {
+    show(order, proxy)
+    answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
+    localStorage.setItem('netlet-proxy-format', '{"format":"csv"}')
+    let saved: Blob | undefined
+    vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
+      saved = blob as Blob
+      return 'blob:x'
+    })
+    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+      expect(this.download).toBe('order_7_proxies.csv')
+    })
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Export' }))
+    await waitFor(() => expect(click).toHaveBeenCalledOnce())
+    expect(await saved?.text()).toBe(
+      'ip,port,username,password\r\n198.51.100.7,1080,u7,s3cret\r\n2001:db8::7,1080,u7,s3cret\n'
+    )
+  })
+})
+
+describe('the list', () => {
+  it('is filtered by address, status and site, sorted by a head, and begins at its first page then', async () => {
+    show(order, proxy)
+    const { user, where } = open(order, '/dashboard/index/proxies?proxy_page=2&order=7')
+    await screen.findByText('198.51.100.7:1080')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Not available')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Site' }), 'Bing does not answer')
+    await user.type(screen.getByRole('searchbox', { name: 'Find an address' }), '198.51')
+    await user.click(screen.getByRole('button', { name: 'Google' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({
+        limit: '20',
+        offset: '0',
+        search: '198.51',
+        status: 'unavailable',
+        silent: 'bing',
+        sort_by: 'google_delay',
+        sort_order: 'asc'
+      })
+    )
+    expect(screen.getByRole('columnheader', { name: 'Google' }).getAttribute('aria-sort')).toBe('ascending')
+    expect(where()).toBe('/dashboard/index/proxies?order=7')
+  })
+
+  it('says that nothing matches, and takes the filters away', async () => {
+    answer(orders.proxyDetail, ({ query }) => ({
+      proxy_list: query['status'] ? [] : [proxy],
+      order,
+      total: query['status'] ? 0 : 1,
+      total_exact: true,
+      limit: 20,
+      offset: 0,
+      next: null
+    }))
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Not checked')
+    expect(await screen.findByText('No proxy matches')).toBeTruthy()
+    await user.click(screen.getAllByRole('button', { name: 'Clear the filters' })[0] as HTMLElement)
+    expect(await screen.findByText('198.51.100.7:1080')).toBeTruthy()
+  })
+
+  it('says how fast a site answers, not by its colour alone', async () => {
+    show(order, proxy, other)
+    open()
+    const [, first, second] = within(await screen.findByRole('group', { name: 'Proxies' })).getAllByRole('row')
+    expect(first?.textContent).toContain('120 ms fast')
+    expect(first?.textContent).toContain('700 ms medium')
+    expect(first?.textContent).toContain('1400 ms slow')
+    expect(second?.textContent).toContain('not measured')
+  })
+
+  it('is made of cards on a phone, which are sorted by a choice', async () => {
+    setWidth(390)
+    show(order, proxy)
+    const { user } = open()
+    const cards = await screen.findByRole('list', { name: 'Proxies' })
+    expect(within(cards).getByText('198.51.100.7:1080')).toBeTruthy()
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Sorted by' }), 'Bing, fastest first')
+    await waitFor(() => expect(requestsOf(orders.proxyDetail).at(-1)?.query['sort_by']).toBe('bing_delay'))
+  })
+
+  it('says that the reply is malformed', async () => {
+    vi.stubGlobal('fetch', (input: string, init?: RequestInit) =>
+      input.includes('get_proxy_detail')
+        ? Promise.resolve(new Response('{"code":2000,"data":{"proxy_list":null,"order":null},"msg":""}'))
+        : serve(input, init)
+    )
+    open()
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'Failed to load proxy data: Invalid response format'
+    )
+  })
+
+  it('says why the proxies could not be read', async () => {
+    answerLost(orders.proxyDetail)
+    open()
+    expect((await screen.findByRole('alert')).textContent).toContain('Failed to load proxy details')
+  })
+})
+
+it('is in Chinese', async () => {
+  show(order, proxy)
+  await setLanguage('zh-CN')
+  open()
+  expect(await screen.findByRole('button', { name: '显示密码' })).toBeTruthy()
+})

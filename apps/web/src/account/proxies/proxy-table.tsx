@@ -1,0 +1,170 @@
+import type { Proxy } from '@netlet/contract'
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { useT as useAccountT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/proxies.ts'
+import { Ago } from '../../kit/time.tsx'
+import type { FormatChoice } from './formats.ts'
+import { Latency } from './latency.tsx'
+import { addressOf, CopyProxy, Password, PickBox, ProxyStatus } from './proxy-cells.tsx'
+import type { Reveal } from './reveal.ts'
+import classes from './table.module.css'
+import type { Sort } from './use-proxy-list.ts'
+
+type Props = {
+  rows: Proxy[]
+  stale: boolean
+  reveal: Reveal
+  choice: FormatChoice
+  picked: ReadonlyMap<number, Proxy>
+  onPick: (proxies: Proxy[], picked: boolean) => void
+  sort: Sort
+  onSort: (sort: Sort) => void
+}
+
+const SITES = [
+  ['google_delay', 'Google'],
+  ['bing_delay', 'Bing'],
+  ['amazon_delay', 'Amazon']
+] as const
+
+export function ProxyTable({ rows, stale, reveal, choice, picked, onPick, sort, onSort }: Props) {
+  const t = useT()
+  const tAccount = useAccountT()
+  const onPage = rows.filter(row => picked.has(row.id)).length
+  const head = (by: Sort['by'], title: ReactNode) => <Head by={by} title={title} sort={sort} onSort={onSort} />
+  return (
+    <div className={classes.scroll} tabIndex={0} role="group" aria-label={t('proxy.title')} data-rows>
+      <table className={classes.table} aria-busy={stale}>
+        <thead>
+          <tr>
+            <th scope="col" className={classes.narrow}>
+              <PickBox
+                name={t('proxy.pickAll')}
+                checked={rows.length > 0 && onPage === rows.length}
+                some={onPage > 0}
+                onChange={() => onPick(rows, onPage < rows.length)}
+              />
+            </th>
+            {head('ip', tAccount('proxy.address'))}
+            <th scope="col">{tAccount('proxy.username')}</th>
+            <th scope="col">{tAccount('proxy.password')}</th>
+            <th scope="col">{tAccount('proxy.status')}</th>
+            {SITES.map(([by, title]) => (
+              <Head key={by} by={by} title={title} sort={sort} onSort={onSort} />
+            ))}
+            <th scope="col" className={classes.last}>
+              {tAccount('proxy.updated')}
+            </th>
+            <th scope="col" className={classes.narrow}>
+              <span className="sr-only">{t('proxy.copy')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(proxy => (
+            <tr key={proxy.id} data-selected={picked.has(proxy.id) || undefined}>
+              <td className={classes.narrow}>
+                <PickProxy proxy={proxy} picked={picked} onPick={onPick} />
+              </td>
+              <td className="mono">{addressOf(proxy)}</td>
+              <td className="mono">{proxy.username}</td>
+              <td>
+                <Password proxy={proxy} reveal={reveal} />
+              </td>
+              <td>
+                <ProxyStatus status={proxy.status} />
+              </td>
+              {SITES.map(([by]) => (
+                <td key={by}>
+                  <Latency ms={proxy[by]} />
+                </td>
+              ))}
+              <td className={classes.last}>
+                <Ago at={proxy.updated_at} />
+              </td>
+              <td className={classes.narrow}>
+                <CopyProxy proxy={proxy} choice={choice} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } & Pick<Props, 'sort' | 'onSort'>) {
+  const active = sort.by === by
+  const Icon = sort.order === 'asc' ? IconArrowUp : IconArrowDown
+  // A third press is how the order was delivered again.
+  const next: Sort = !active
+    ? { by, order: 'asc' }
+    : sort.order === 'asc'
+      ? { by, order: 'desc' }
+      : { by: 'id', order: 'asc' }
+  return (
+    <th scope="col" aria-sort={active ? (sort.order === 'asc' ? 'ascending' : 'descending') : undefined}>
+      <button type="button" className={classes.sort} onClick={() => onSort(next)}>
+        {title}
+        {active && <Icon size={14} aria-hidden />}
+      </button>
+    </th>
+  )
+}
+
+function PickProxy({ proxy, picked, onPick }: { proxy: Proxy } & Pick<Props, 'picked' | 'onPick'>) {
+  const t = useT()
+  const isPicked = picked.has(proxy.id)
+  return (
+    <PickBox
+      name={t('proxy.pick', { address: addressOf(proxy) })}
+      checked={isPicked}
+      onChange={() => onPick([proxy], !isPicked)}
+    />
+  )
+}
+
+/** The same on a narrow screen. */
+export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Props) {
+  const t = useT()
+  const tAccount = useAccountT()
+  return (
+    <ul className={classes.cards} aria-label={t('proxy.title')} aria-busy={stale} tabIndex={-1} data-rows>
+      {rows.map(proxy => (
+        <li key={proxy.id} data-selected={picked.has(proxy.id) || undefined}>
+          <div className={classes.cardHead}>
+            <PickProxy proxy={proxy} picked={picked} onPick={onPick} />
+            <strong className="mono">{addressOf(proxy)}</strong>
+            <CopyProxy proxy={proxy} choice={choice} />
+          </div>
+          <dl className={classes.access}>
+            <dt>{tAccount('proxy.username')}</dt>
+            <dd className="mono">{proxy.username}</dd>
+            <dt>{tAccount('proxy.password')}</dt>
+            <dd>
+              <Password proxy={proxy} reveal={reveal} />
+            </dd>
+            <dt>{tAccount('proxy.status')}</dt>
+            <dd>
+              <ProxyStatus status={proxy.status} />{' '}
+              <span className="dim">
+                · <Ago at={proxy.updated_at} />
+              </span>
+            </dd>
+          </dl>
+          <dl className={classes.delays}>
+            {SITES.map(([by, title]) => (
+              <div key={by}>
+                <dt>{title}</dt>
+                <dd>
+                  <Latency ms={proxy[by]} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,27 @@
+import { useState } from 'react'
+import { useT } from '../../i18n/proxies.ts'
+import classes from './orders.module.css'
+
+/** Names that are shown of a long list. */
+const SHOWN = 2
+
+/** The rules of an order: the first ones, and the others when they are asked for. However many there are, they take the same width. */
+export function Rules({ names }: { names: string[] }) {
+  const t = useT()
+  const [all, setAll] = useState(false)
+  if (names.length === 0) return <span className="dim">–</span>
+  const shown = all ? names : names.slice(0, SHOWN)
+  const more = names.length - SHOWN
+  return (
+    <span className={classes.rules} title={names.join(', ')}>
+      <span className={classes.ruleNames} data-all={all || undefined}>
+        {shown.join(', ')}
+      </span>
+      {more > 0 && (
+        <button type="button" className={classes.more} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t('orders.fewer') : t('orders.more', { count: more })}
+        </button>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { MASK, snippetOf, TOOLS } from './snippets.ts'
+
+const words = { protocol: 'Protocol', server: 'Server', port: 'Port', username: 'Username', password: 'Password' }
+const proxy = { ip: '2001:db8::7', port: 1080, username: 'alice7', password: 's3cret' }
+
+describe('how tools are told of a proxy', () => {
+  it.each(TOOLS)('%s: address, port, user and password, of which the screen shows all but the password', tool => {
+    const text = snippetOf(tool, proxy, words)
+    for (const part of ['2001:db8::7', '1080', 'alice7', 's3cret']) expect(text).toContain(part)
+    const shown = snippetOf(tool, proxy, words, true)
+    expect(shown).not.toContain('s3cret')
+    expect(shown).toBe(text.replace('s3cret', MASK))
+  })
+
+  it('are commands that a shell takes as they are', () => {
+    expect(snippetOf('curl', proxy, words)).toBe(
+      "curl -x 'http://alice7:s3cret@[2001:db8::7]:1080' https://example.com"
+    )
+  })
+
+  it('are not broken by a quote in a password', () => {
+    const quoted = { ...proxy, password: "a'b\\c" }
+    expect(snippetOf('curl', quoted, words)).toContain(':a%27b%5Cc@')
+    expect(snippetOf('wget', quoted, words)).toContain(`--proxy-password='a'\\''b\\c'`)
+    expect(snippetOf('playwright', quoted, words)).toContain(`password: 'a\\'b\\\\c'`)
+  })
+})

@@ -1,0 +1,110 @@
+import type { Receipt, Receipts } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
+import type { ReactNode } from 'react'
+import { useLanguage } from '../../i18n/language.ts'
+import { useT } from '../../i18n/receipts.ts'
+import { moneyIn } from '../../kit/money.ts'
+import { momentText } from '../../kit/time.tsx'
+import classes from './receipts.module.css'
+
+type Line = { title: string; variant: string | null; quantity: number; unit: string | null; amount: string }
+
+/** One payment, on a sheet of its own when it is printed. */
+export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Receipt }) {
+  const t = useT()
+  const language = useLanguage()
+  const amount = (text: string) => moneyIn(text, receipt.currency)
+  const net = fromCents(toCents(receipt.total) - toCents(receipt.refunded))
+  const title = `${t('receipt')} ${receipt.platform_order}`
+  return (
+    <article className={`card ${classes.sheet}`} aria-label={title}>
+      <header className={classes.head}>
+        <div>
+          <strong className={classes.shop}>{order.shop}</strong>
+          <p>{t(receipt.kind)}</p>
+        </div>
+        <h2>{title}</h2>
+      </header>
+      <dl className={classes.facts}>
+        <Fact title={t('billed')}>
+          {order.username}
+          <br />
+          {order.email}
+        </Fact>
+        <Fact title={t('issued')}>
+          <time dateTime={receipt.paid_at}>{momentText(receipt.paid_at, language)}</time>
+        </Fact>
+        <Fact title={t('number')}>
+          <span className="mono">{receipt.platform_order}</span>
+        </Fact>
+        <Fact title={t('orderNumber')}>
+          <span className="mono">{order.order_id}</span>
+        </Fact>
+        {receipt.days !== null && <Fact title={t('for')}>{receipt.days}</Fact>}
+      </dl>
+      <table className={classes.lines}>
+        <thead>
+          <tr>
+            <th scope="col">{t('item')}</th>
+            <th scope="col">{t('quantity')}</th>
+            <th scope="col">{t('unit')}</th>
+            <th scope="col">{t('amount')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {linesOf(order, receipt).map((line, index) => (
+            <tr key={index}>
+              <th scope="row">
+                {line.title}
+                {line.variant && <span> · {line.variant}</span>}
+              </th>
+              <td>{line.quantity}</td>
+              <td>{line.unit === null ? '–' : amount(line.unit)}</td>
+              <td>{amount(line.amount)}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          {toCents(receipt.discount) > 0n && <Sum title={t('discount')}>{amount(`-${receipt.discount}`)}</Sum>}
+          <Sum title={t('total')} strong>
+            {amount(receipt.total)}
+          </Sum>
+          {receipt.refunds.map(refund => (
+            <Sum key={refund.at} title={t('refund', { day: momentText(refund.at, language) })}>
+              {amount(`-${refund.amount}`)}
+            </Sum>
+          ))}
+          {receipt.refunds.length > 0 && (
+            <Sum title={t('net')} strong>
+              {amount(net)}
+            </Sum>
+          )}
+        </tfoot>
+      </table>
+      {order.rules.length > 0 && <p className="dim">{t('rules', { rules: order.rules.join(', ') })}</p>}
+    </article>
+  )
+}
+
+/** What the platform reported; of a payment from before that was kept, the order by what it is. */
+function linesOf(order: Receipts, { lines, total, discount }: Receipt): Line[] {
+  if (lines.length > 0) return lines.map(({ unit_price: unit, ...line }) => ({ ...line, unit }))
+  const amount = fromCents(toCents(total) + toCents(discount))
+  return [{ title: order.product, variant: order.variant, quantity: order.quantity, unit: null, amount }]
+}
+
+const Fact = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div>
+    <dt className="dim">{title}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Sum = ({ title, strong = false, children }: { title: string; strong?: boolean; children: ReactNode }) => (
+  <tr data-strong={strong || undefined}>
+    <th scope="row" colSpan={3}>
+      {title}
+    </th>
+    <td>{children}</td>
+  </tr>
+)

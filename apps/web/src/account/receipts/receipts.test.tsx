@@ -1,0 +1,127 @@
+import type { Receipt, Receipts } from '@netlet/contract'
+import { act, screen, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { pagePaths } from '@netlet/contract/pages'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer, order, pageOf } from '../../testing/shapes.ts'
+import ReceiptsPage from './page.tsx'
+
+const purchase: Receipt = {
+  id: 1,
+  kind: 'purchase',
+  platform_order: '#1007',
+  paid_at: '2026-06-15T08:00:00.000Z',
+  days: 30,
+  lines: [
+    { title: 'Residential US', variant: 'New York', quantity: 8, unit_price: '2.00', amount: '16.00' },
+    { title: 'Rule: Video', variant: null, quantity: 8, unit_price: '0.50', amount: '4.00' }
+  ],
+  currency: 'USD',
+  discount: '1.50',
+  total: '18.50',
+  refunds: [
+    { at: '2026-06-20T08:00:00.000Z', amount: '3.00' },
+    { at: '2026-06-21T08:00:00.000Z', amount: '0.25' }
+  ],
+  refunded: '3.25'
+}
+/** Of before the lines were kept. */
+const renewal: Receipt = {
+  ...purchase,
+  id: 2,
+  kind: 'renewal',
+  platform_order: '#1009',
+  days: null,
+  lines: [],
+  currency: 'EUR',
+  discount: '0.00',
+  total: '1234.50',
+  refunds: [],
+  refunded: '0.00'
+}
+const receipts: Receipts = {
+  shop: 'Netlet',
+  order_id: '20260615-7QK2M9XA',
+  username: 'alice',
+  email: 'alice@example.com',
+  product: 'Residential US',
+  variant: 'New York / /29',
+  rules: ['Video'],
+  quantity: 8,
+  receipts: [purchase, renewal]
+}
+
+const open = (at: string) => renderAt(<ReceiptsPage />, { at, route: pagePaths.receipts, user: customer })
+const rowsOf = (name: string) =>
+  within(screen.getByRole('article', { name }))
+    .getAllByRole('row')
+    .map(row => [...row.children].map(cell => cell.textContent).join('|'))
+
+afterEach(() => act(() => setLanguage('en')))
+
+describe('the receipts', () => {
+  it('show each payment with its lines, discount, total and refunds', async () => {
+    answer(orders.receipts, receipts)
+    open('/dashboard/index/receipts/7')
+    const sheet = within(await screen.findByRole('article', { name: 'Receipt #1007' }))
+    expect(requestsOf(orders.receipts)).toMatchObject([{ params: { id: '7' } }])
+    for (const text of ['Netlet', 'Purchase', '20260615-7QK2M9XA', '#1007', '30'])
+      expect(sheet.getByText(text)).toBeTruthy()
+    expect(sheet.getByText(/alice@example.com/)).toBeTruthy()
+    expect(rowsOf('Receipt #1007').map(row => row.replace(/Refund of .*\|/, 'Refund|'))).toEqual([
+      'Item|Quantity|Unit price|Amount',
+      'Residential US · New York|8|$2.00|$16.00',
+      'Rule: Video|8|$0.50|$4.00',
+      'Discount|-$1.50',
+      'Total|$18.50',
+      'Refund|-$3.00',
+      'Refund|-$0.25',
+      'Paid after refunds|$15.25'
+    ])
+  })
+
+  it('say what was bought where the lines were not kept, in the currency of the payment', async () => {
+    answer(orders.receipts, receipts)
+    open('/dashboard/index/receipts/7')
+    await screen.findByRole('article', { name: 'Receipt #1009' })
+    expect(rowsOf('Receipt #1009')).toEqual([
+      'Item|Quantity|Unit price|Amount',
+      'Residential US · New York / /29|8|–|1,234.50 EUR',
+      'Total|1,234.50 EUR'
+    ])
+    await act(() => setLanguage('zh-CN'))
+    expect(rowsOf('收据 #1009').at(-1)).toBe('合计|1,234.50 EUR')
+  })
+
+  it('are printed by a button', async () => {
+    const print = vi.fn()
+    vi.stubGlobal('print', print)
+    answer(orders.receipts, receipts)
+    const { user } = open('/dashboard/index/receipts/7')
+    await user.click(await screen.findByRole('button', { name: 'Print' }))
+    expect(print).toHaveBeenCalledOnce()
+    vi.unstubAllGlobals()
+  })
+
+  it('are listed by paid order', async () => {
+    answer(orders.list, pageOf(order))
+    open('/dashboard/index/receipts')
+    const link = await screen.findByRole('link', { name: 'Receipts of 20260615-7QK2M9XA' })
+    expect(link.getAttribute('href')).toBe('/dashboard/index/receipts/7')
+    expect(requestsOf(orders.list)[0]?.query).toMatchObject({ pay_status: '1' })
+  })
+
+  it('say that there are none, and that an order is not there', async () => {
+    answer(orders.receipts, { ...receipts, receipts: [] })
+    const { unmount } = open('/dashboard/index/receipts/7')
+    expect(await screen.findByText('No payments yet')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Print' })).toBeNull()
+    unmount()
+    answerRefused(orders.receipts, 'not_found')
+    open('/dashboard/index/receipts/8')
+    expect((await screen.findByRole('alert')).textContent).toContain('Not found')
+  })
+})

@@ -1,0 +1,5 @@
+import en from './receipts.en.json'
+import { wordList } from './words.ts'
+
+/** The words of the receipts, which nothing else needs. */
+export const { useT } = wordList(en, { 'zh-CN': () => import('./receipts.zh-CN.json') })

@@ -1,0 +1,24 @@
+import { IconWorld } from '@tabler/icons-react'
+import { useLanguage } from '../i18n/language.ts'
+import { flagOf } from './flags.ts'
+
+/** A country by its flag, or a globe, and its name in the reader's language. @param country two letters, such as DE */
+export function CountryName({ country }: { country: string }) {
+  const flag = flagOf(country)
+  const name = nameOf(country, useLanguage())
+  return (
+    <span style={{ display: 'inline-flex', alignItems: 'center', gap: '0.4rem' }}>
+      {flag ? <img src={flag} alt="" width={18} height={12} /> : <IconWorld size={16} aria-hidden />}
+      {name}
+    </span>
+  )
+}
+
+/** What is no code of a country is shown as it is. */
+function nameOf(country: string, language: string): string {
+  try {
+    return new Intl.DisplayNames(language, { type: 'region' }).of(country) ?? country
+  } catch {
+    return country
+  }
+}

@@ -1,0 +1,39 @@
+import { screen, waitFor } from '@testing-library/react'
+import { useState } from 'react'
+import { describe, expect, it } from 'vitest'
+import { renderAt } from '../testing/render.tsx'
+import { Dialog } from './dialog.tsx'
+
+function Page({ isKept = false }) {
+  const [open, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  return (
+    <>
+      <h1>Page</h1>
+      <button onClick={() => setOpen(true)}>open</button>
+      {(open || isKept) && (
+        <Dialog opened={isKept ? open : true} onClose={close} title="Rules">
+          <button onClick={close}>done</button>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+describe.each([
+  ['that is drawn only while it is open', false],
+  ['that is always drawn', true]
+])('a dialog %s', (_, isKept) => {
+  it.each(['its close button', 'its own button', 'Escape'])('gives the focus back when it closes by %s', async way => {
+    const { user } = renderAt(<Page isKept={isKept} />)
+    const opener = screen.getByRole('button', { name: 'open' })
+    opener.focus()
+    await user.keyboard('{Enter}')
+    const dialog = await screen.findByRole('dialog', { name: 'Rules' })
+    await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true))
+    if (way === 'Escape') await user.keyboard('{Escape}')
+    else await user.click(screen.getByRole('button', { name: way === 'its own button' ? 'done' : 'Close' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(document.activeElement).toBe(opener)
+  })
+})

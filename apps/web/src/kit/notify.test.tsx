@@ -1,0 +1,57 @@
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../api/client.ts'
+import { failureText } from '../i18n/failures.ts'
+import { setLanguage } from '../i18n/language.ts'
+import { renderAt } from '../testing/render.tsx'
+import { readingTime } from './message.ts'
+import { notify } from './notify.ts'
+
+const say = (...message: Parameters<typeof notify>) => act(async () => notify(...message))
+
+describe('a message', () => {
+  it('that is said again stays one, and counts', async () => {
+    renderAt(null)
+    await say('bad', 'Please select')
+    await screen.findByText('Please select')
+    await say('bad', 'Please select')
+    await say('bad', 'Please select')
+    await say('good', 'Saved')
+    await screen.findByText('Saved')
+    expect(screen.getAllByRole('alert')).toHaveLength(2)
+    expect(screen.getByText('Please select').textContent).toBe('Please select (3 times)')
+  })
+
+  it('begins its time anew when it is said again, and stays under the pointer', async () => {
+    renderAt(null)
+    await say('info', 'Checking', 400)
+    const toast = (await screen.findByText('Checking')).closest('[role="alert"]') as HTMLElement
+    fireEvent.mouseEnter(toast)
+    await act(() => new Promise(resolve => setTimeout(resolve, 600)))
+    expect(screen.queryByText('Checking')).toBeTruthy()
+    fireEvent.mouseLeave(toast)
+    await waitFor(() => expect(screen.queryByText('Checking')).toBeNull())
+    await say('info', 'Checking', 400)
+    expect((await screen.findByText('Checking')).textContent).toBe('Checking')
+  })
+
+  it('can be closed by a button with a name', async () => {
+    const { user } = renderAt(null)
+    await say('bad', 'Broken')
+    await screen.findByText('Broken')
+    await user.click(screen.getByRole('button', { name: 'Close' }))
+    await waitFor(() => expect(screen.queryByText('Broken')).toBeNull())
+  })
+
+  it('of a failure stays 8 seconds or longer, and follows the language', async () => {
+    expect(readingTime('bad', 'Out of stock')).toBe(8000)
+    expect(readingTime('bad', 'x'.repeat(300))).toBe(18_000)
+    renderAt(null)
+    await say('bad', () => failureText(new ApiError('timeout', '')))
+    await screen.findByText('The shop took too long to answer. Please try again.')
+    await act(() => setLanguage('zh-CN'))
+    expect(screen.queryByText('The shop took too long to answer. Please try again.')).toBeNull()
+    expect(screen.getByRole('alert').textContent).toContain(failureText(new ApiError('timeout', '')))
+    await act(() => setLanguage('en'))
+  })
+})

@@ -1,0 +1,82 @@
+import '../../kit/styles/forms.ts'
+import type { Reference } from '@netlet/contract'
+import { Skeleton, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useLocation, useSearchParams } from 'react-router'
+import { read } from '../../api/query.ts'
+import { documentation } from '../../api/routes.ts'
+import { useT, type Key } from '../../i18n/reference.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { useTitle } from '../../kit/use-title.ts'
+import { About } from './about.tsx'
+import { Call, type Sample } from './call.tsx'
+import { callsThatMatch, summaryOf } from './calls.ts'
+import classes from './reference.module.css'
+
+/** What customers' programs can call, made from the contract by the server. */
+export default function ApiReferencePage() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery({ ...read(documentation.reference), staleTime: Infinity })
+  const { hash } = useLocation()
+  useTitle(t('title'))
+  useEffect(() => {
+    // The part that the address names was not there when the address was opened.
+    if (data && hash) document.getElementById(hash.slice(1))?.scrollIntoView()
+  }, [data, hash])
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return <div className={`wide page ${classes.page}`}>{isPending ? <Place /> : <Content reference={data} />}</div>
+}
+
+const Place = () => (
+  <>
+    <Skeleton height={400} />
+    <Skeleton height={1200} />
+  </>
+)
+
+function Content({ reference }: { reference: Reference }) {
+  const t = useT()
+  const [query, setQuery] = useSearchParams()
+  const [sample, setSample] = useState<Sample>('curl')
+  const search = query.get('q') ?? ''
+  const found = callsThatMatch(reference.calls, search, t)
+  const domains = [...Map.groupBy(found, call => call.domain)]
+  const find = (text: string) => setQuery(text ? { q: text } : {}, { replace: true, preventScrollReset: true })
+  return (
+    <>
+      <nav className={classes.contents} aria-label={t('contents')}>
+        <TextInput
+          type="search"
+          label={t('search')}
+          value={search}
+          onChange={event => find(event.currentTarget.value)}
+        />
+        {domains.map(([domain, calls]) => (
+          <div key={domain}>
+            <h2 className="dim">{t(`domain.${domain}` as Key)}</h2>
+            <ul>
+              {calls.map(call => (
+                <li key={call.id}>
+                  <a href={`#${call.id}`}>{summaryOf(call, t)}</a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className={classes.text}>
+        {!search && <About reference={reference} />}
+        {found.length === 0 && <EmptyState title={t('none')} compact />}
+        {domains.map(([domain, calls]) => (
+          <section key={domain} id={domain} className={classes.about} aria-labelledby={`${domain}-title`}>
+            <h2 id={`${domain}-title`}>{t(`domain.${domain}` as Key)}</h2>
+            {calls.map(call => (
+              <Call key={call.id} call={call} sample={sample} onSample={setSample} />
+            ))}
+          </section>
+        ))}
+      </div>
+    </>
+  )
+}

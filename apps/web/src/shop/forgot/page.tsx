@@ -1,0 +1,46 @@
+import { useLocation, useNavigate, useSearchParams } from 'react-router'
+import { useT } from '../../i18n/index.ts'
+import { useTitle } from '../../kit/use-title.ts'
+import { AuthCard } from '../auth-card.tsx'
+import { useResetSession } from '../reset-session.ts'
+import { ForgotForm } from './forgot-form.tsx'
+import { ResetForm } from './reset-form.tsx'
+
+type Proof = { email: string; verifyId: string }
+
+/** The browser keeps an entry's state over a reload, and gives it to no other tab. */
+const proofIn = (state: unknown): Proof | undefined => {
+  const { email, verifyId } = (state ?? {}) as Partial<Record<string, unknown>>
+  return typeof email === 'string' && typeof verifyId === 'string' ? { email, verifyId } : undefined
+}
+
+/** A forgotten password: a mailed code, and with its proof (`?step=reset`) the new password. */
+export default function ForgotPage() {
+  const t = useT()
+  const navigate = useNavigate()
+  const { state } = useLocation()
+  const [query] = useSearchParams()
+  useTitle(t('login.forgotTitle'))
+  useResetSession()
+  const after = query.get('return')
+  const way: Record<string, string> = after ? { return: after } : {}
+  const at = (pathname: string, more: Record<string, string> = {}) =>
+    `${pathname}?${new URLSearchParams({ ...way, ...more })}`.replace(/\?$/, '')
+  const proof = query.get('step') === 'reset' ? proofIn(state) : undefined
+  return (
+    <AuthCard title={t('login.forgotTitle')}>
+      {proof ? (
+        <ResetForm
+          {...proof}
+          onDone={() => void navigate(at('/login'), { replace: true })}
+          onBack={() => void navigate(at('/forgot'), { replace: true })}
+        />
+      ) : (
+        <ForgotForm
+          backTo={at('/login')}
+          onVerified={given => void navigate(at('/forgot', { step: 'reset' }), { state: given })}
+        />
+      )}
+    </AuthCard>
+  )
+}

@@ -1,0 +1,66 @@
+import type { ShopFigures } from '@netlet/contract'
+import { Skeleton } from '@mantine/core'
+import { IconWorld } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useT } from '../../i18n/landing.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { flagOf } from '../../kit/flags.ts'
+import classes from './more.module.css'
+import { figuresQuery } from './proof.tsx'
+
+/** Names of a country's locations that are shown. */
+const NAMES = 6
+
+/** The countries of the locations on sale, with their flags. */
+export function Places() {
+  const t = useT()
+  const { data, isPending } = useQuery(figuresQuery)
+  if (!isPending && !data?.countries.length) return null
+  return (
+    <section className={`wide ${classes.section}`} aria-labelledby="places">
+      <h2 id="places">{t('places.title')}</h2>
+      <p className={`dim ${classes.lead}`}>{t('places.lead')}</p>
+      <ul className={classes.places} aria-busy={isPending}>
+        {isPending
+          ? [1, 2, 3, 4].map(key => (
+              <li key={key}>
+                <Skeleton height="4.33rem" radius="md" />
+              </li>
+            ))
+          : data?.countries.map(country => <Country key={country.code ?? ''} country={country} />)}
+      </ul>
+    </section>
+  )
+}
+
+function Country({ country: { code, locations, names } }: { country: ShopFigures['countries'][number] }) {
+  const t = useT()
+  const language = useLanguage()
+  const flag = code === null ? undefined : flagOf(code)
+  const more = locations - Math.min(names.length, NAMES)
+  return (
+    <li className={`card ${classes.place}`}>
+      {flag ? (
+        <img src={flag} alt="" width={30} height={20} className={classes.flag} />
+      ) : (
+        <IconWorld size={22} className={classes.globe} aria-hidden />
+      )}
+      <div>
+        <strong>{code === null ? t('places.other') : countryName(code, language)}</strong>
+        <p className="dim">
+          {names.slice(0, NAMES).join(' · ')}
+          {more > 0 && ` ${t('places.more', { count: more })}`}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+/** Two letters that are no country's name themselves. */
+function countryName(code: string, language: string): string {
+  try {
+    return new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
+  } catch {
+    return code
+  }
+}

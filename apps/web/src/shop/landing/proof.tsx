@@ -1,0 +1,62 @@
+import type { ShopFigures } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { status } from '../../api/routes.ts'
+import { useT } from '../../i18n/index.ts'
+import { useLanguage, type Language } from '../../i18n/language.ts'
+import { durationText } from '../../kit/duration.ts'
+import { numberText } from '../../kit/number.ts'
+import classes from './proof.module.css'
+
+/** Shared with the locations further down. */
+export const figuresQuery = { ...read(status.figures), staleTime: 60_000 }
+
+/** What the shop measures of itself: only what is known is shown, and its place is held. */
+export function Proof() {
+  const t = useT()
+  const language = useLanguage()
+  const { data } = useQuery(figuresQuery)
+  const shown = data ? figuresOf(data, language) : []
+  return (
+    <section className={`wide ${classes.proof}`} aria-label={t('landing.proof')}>
+      {shown.length > 0 && (
+        <dl className={classes.list}>
+          {shown.map(({ name, text, days }) => (
+            <div key={name}>
+              <dt>
+                {days === undefined ? (
+                  t(`landing.proof.${name}`)
+                ) : (
+                  <Link to="/status">{t('landing.proof.uptime', { days })}</Link>
+                )}
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+type Figure = {
+  name: 'countries' | 'addresses' | 'networks' | 'delivery' | 'uptime'
+  text: string
+  /** Of the uptime: how many it is of. */
+  days?: number
+}
+
+function figuresOf({ countries, addresses, networks, delivery_seconds, uptime }: ShopFigures, language: Language) {
+  const known = countries.filter(({ code }) => code !== null).length
+  const figures: Figure[] = []
+  if (known > 0) figures.push({ name: 'countries', text: numberText(known) })
+  if (addresses > 0) figures.push({ name: 'addresses', text: atLeast(addresses) })
+  else if (networks > 0) figures.push({ name: 'networks', text: atLeast(networks) })
+  if (delivery_seconds !== null) figures.push({ name: 'delivery', text: durationText(delivery_seconds, language) })
+  if (uptime) figures.push({ name: 'uptime', text: `${numberText(uptime.percent)}%`, days: uptime.days })
+  return figures
+}
+
+/** What has three digits and more was rounded down. */
+const atLeast = (count: number) => (count < 100 ? numberText(count) : `${numberText(count)}+`)

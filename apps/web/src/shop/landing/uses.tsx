@@ -1,0 +1,56 @@
+import { Skeleton } from '@mantine/core'
+import { IconArrowRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/landing.ts'
+import { money } from '../../kit/money.ts'
+import classes from './more.module.css'
+
+/** Rules that are shown; the server has those first that most products sell. */
+const SHOWN = 12
+/** Sites of each that are named. */
+const SITES = 3
+
+/** What plans are bought for: the access rules that some product has addresses for, each leading to the products with it chosen. */
+export function Uses() {
+  const t = useT()
+  const { data, isPending } = useQuery({ ...read(catalog.rules), staleTime: 60_000 })
+  const rules = data?.filter(rule => rule.product_count > 0)
+  if (!isPending && !rules?.length) return null
+  return (
+    <section className={`wide ${classes.section}`} aria-labelledby="uses">
+      <h2 id="uses">{t('uses.title')}</h2>
+      <p className={`dim ${classes.lead}`}>{t('uses.lead')}</p>
+      <ul className={classes.uses} aria-busy={isPending}>
+        {isPending
+          ? Array.from({ length: 8 }, (_, key) => (
+              <li key={key}>
+                <Skeleton height="6.57rem" radius="md" />
+              </li>
+            ))
+          : rules?.slice(0, SHOWN).map(rule => (
+              <li key={rule.acl_id}>
+                <Link to={`/product?acl=${rule.acl_id}`} className={`card ${classes.use}`}>
+                  <strong>{rule.acl_name}</strong>
+                  <span className={classes.sites}>
+                    {rule.domains.slice(0, SITES).join(', ')}
+                    {rule.domain_count > SITES && ` ${t('uses.more', { count: rule.domain_count - SITES })}`}
+                  </span>
+                  <span className={`num ${classes.facts}`}>
+                    <span>{t('uses.price', { price: money(rule.price) })}</span>
+                    <span>{t('uses.plans', { count: rule.product_count })}</span>
+                  </span>
+                </Link>
+              </li>
+            ))}
+      </ul>
+      <p className={classes.after}>
+        <Link to="/product">
+          {t('uses.all')} <IconArrowRight size={16} aria-hidden />
+        </Link>
+      </p>
+    </section>
+  )
+}

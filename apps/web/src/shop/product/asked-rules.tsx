@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearchParams } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/landing.ts'
+import { readChoice } from './choice.ts'
+import classes from './product.module.css'
+
+type To = { collection?: number | undefined; id?: number }
+
+/** The address of a list of products, or of one, with the access rules that this address asks for. */
+export function useProductPath(): (to: To) => string {
+  const [query] = useSearchParams()
+  const { rules } = readChoice(query)
+  return ({ collection, id }) => {
+    const parts = [
+      collection && `parId=${collection}`,
+      id && `id=${id}`,
+      rules.length > 0 && `acl=${rules.join(',')}`
+    ].filter(Boolean)
+    return parts.length > 0 ? `/product?${parts.join('&')}` : '/product'
+  }
+}
+
+/** Says above the products which rules are chosen for whichever is opened, with a way to go on without them. */
+export function AskedRules({ collection }: { collection: number | undefined }) {
+  const t = useT()
+  const [query] = useSearchParams()
+  const { rules } = readChoice(query)
+  const { data } = useQuery({ ...read(catalog.rules), staleTime: 60_000, enabled: rules.length > 0 })
+  const names = data?.filter(rule => rules.includes(rule.acl_id)).map(rule => rule.acl_name)
+  if (rules.length === 0 || names?.length === 0) return null
+  return (
+    <p className={classes.asked}>
+      {names && (
+        <>
+          {t('uses.chosen', { names: names.join(', ') })}{' '}
+          <Link to={collection ? `/product?parId=${collection}` : '/product'}>{t('uses.without')}</Link>
+        </>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/landing.ts'
+import { CellArt } from '../../kit/block-art.tsx'
+import { useNear } from '../../kit/use-near.ts'
+import classes from './occupancy.module.css'
+
+/** Fewer cells are no picture. */
+const FEWEST = 12
+/** An empty grid, as large as a picture may be. */
+const UNKNOWN = Array.from({ length: 240 }, () => 0)
+
+type Props = {
+  id: number
+  /** Says below it what it shows; otherwise only its name does. */
+  caption?: boolean
+}
+
+/**
+ * Which parts of a product's addresses are leased, as the server measures it. Until that is known, and where it cannot be,
+ * an empty grid, which claims nothing.
+ */
+export function OccupancyArt({ id, caption = false }: Props) {
+  const t = useT()
+  const [ref, near] = useNear<HTMLElement>('300px')
+  const { data } = useQuery({
+    ...read(catalog.occupancy, { params: { id } }),
+    enabled: near,
+    staleTime: 60_000,
+    refetchOnWindowFocus: false
+  })
+  const cells = data && data.cells.length >= FEWEST ? data.cells : undefined
+  return (
+    <figure ref={ref} className={classes.figure}>
+      <CellArt
+        ratio={caption ? 4.2 : 2.2}
+        cells={cells ?? UNKNOWN}
+        label={cells && t('occupancy.label')}
+        className={classes.art}
+      />
+      {caption && <figcaption className={classes.caption}>{cells && t('occupancy.caption')}</figcaption>}
+    </figure>
+  )
+}

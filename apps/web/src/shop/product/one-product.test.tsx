@@ -1,0 +1,326 @@
+import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
+import { onlineManager } from '@tanstack/react-query'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { catalog, orders } from '../../api/routes.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { renderAt, setWidth } from '../../testing/render.tsx'
+import { customer } from '../../testing/shapes.ts'
+import { OneProduct } from './one-product.tsx'
+import { deadlineOf } from './use-purchase.ts'
+
+type Variant = Product['variants'][number]
+const variant: Variant = {
+  id: 1,
+  variant_name: 'Paris',
+  variant_desc: '',
+  variant_stock: 64,
+  cart_step: 8,
+  variant_price: '1.10',
+  is_active: true,
+  variant_option1: 'Paris',
+  variant_option2: null,
+  variant_option3: null,
+  server_group: null,
+  proxy_time: 30,
+  address_family: 'ipv4',
+  egress: 'fixed',
+  traffic_gb: 50,
+  mbps: 100,
+  connections: null,
+  connections_per_second: 20,
+  shopify_variant_id: '1',
+  price_drift: null
+}
+const oslo: Variant = { ...variant, id: 2, variant_name: 'Oslo', variant_option1: 'Oslo', variant_stock: 0 }
+const product = (...variants: Variant[]): Product => ({
+  id: 1,
+  active: true,
+  valid: true,
+  old_flag: false,
+  product_name: 'Residential',
+  shopify_product_id: '1',
+  product_desc: '',
+  image_url: null,
+  lower_price: '1.10',
+  product_collections: [],
+  product_tags: [{ id: 5, tag_name: 'Social' }],
+  variant_options: [{ option_name: 'Place', option_values: [{ option_value: 'Paris' }, { option_value: 'Oslo' }] }],
+  variants,
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'v1'
+})
+const rule = (acl_id: number, acl_name: string, price: string, stock: number): RuleStock => ({
+  acl_id,
+  acl_name,
+  price,
+  stock,
+  domains: []
+})
+const rules = [rule(1, 'Video', '0.20', 64), rule(2, 'Social', '0.05', 16), rule(3, 'Gone', '9.00', 0)]
+const info = (stock: number, acl_price = '0.25'): VariantInfo => ({
+  price: (1.1 + Number(acl_price)).toFixed(2),
+  base_price: '1.10',
+  acl_price,
+  stock,
+  cart_step: 8,
+  local_variant_id: 1,
+  shopify_variant_id: '1'
+})
+
+function open(at: string, ...variants: Variant[]) {
+  answer(catalog.products, {
+    data: [product(...variants)],
+    total: 1,
+    total_exact: true,
+    limit: 1,
+    offset: 0,
+    next: null
+  })
+  return renderAt(<OneProduct id={1} collection={undefined} onOrdered={onOrdered} />, { at, user: customer })
+}
+const onOrdered = vi.fn()
+const tab = {
+  opener: null,
+  closed: false,
+  close: vi.fn(),
+  location: { replace: vi.fn() },
+  document: document.implementation.createHTMLDocument()
+}
+
+beforeEach(() => {
+  answer(catalog.ruleStock, rules)
+  answer(catalog.recommended, [])
+  answer(catalog.variantInfo, info(16))
+})
+afterEach(() => {
+  onOrdered.mockReset()
+  vi.restoreAllMocks()
+  act(() => onlineManager.setOnline(true))
+})
+const purchase = () => screen.findByRole('button', { name: 'Purchase' })
+
+describe('what a buyer is told of a plan', () => {
+  it.each([
+    ['ipv4', 'fixed', 'IPv4 address'],
+    ['ipv6', 'fixed', 'IPv6 /64, fixed exit address'],
+    ['ipv6', 'request', 'IPv6 /64, rotating exit address'],
+    ['ipv6', 'session', 'IPv6 /64, sticky exit address by session']
+  ] as const)('%s, %s', async (address_family, egress, words) => {
+    open('/product?id=1', { ...variant, address_family, egress })
+    expect((await screen.findByText('Each address')).nextSibling?.textContent).toBe(words)
+  })
+
+  it('is what it limits, and that the rest is not limited', async () => {
+    open('/product?id=1', { ...variant, traffic_gb: null })
+    expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Not limited')
+    expect(screen.getByText('Speed').nextSibling?.textContent).toBe('100 Mbit/s')
+    expect(screen.getByText('New connections a second').nextSibling?.textContent).toBe('20')
+    expect(screen.queryByText('Connections at once')).toBeNull()
+  })
+
+  it('is where the addresses are, with their stock', async () => {
+    open('/product?id=1', variant, oslo)
+    const places = within(await screen.findByRole('region', { name: 'Locations' })).getAllByRole('listitem')
+    expect(places.map(place => place.textContent)).toEqual(['Paris France64 available', 'Oslo NorwayOut of stock'])
+    expect(places[0]?.querySelector('img')).toBeTruthy()
+  })
+
+  it('is each price by quantity and rules, exactly', async () => {
+    open('/product?id=1&o1=Paris&acl=1,2&q=16', variant)
+    const table = await screen.findByRole('table')
+    await waitFor(() => expect(table.textContent).toContain('Your rules'))
+    const rows = within(table)
+      .getAllByRole('row')
+      .map(row => [...row.children].map(cell => cell.textContent))
+    expect(rows).toEqual([
+      ['IPs', 'One rule, from$1.15 per IP', 'Your rules$1.35 per IP', 'All rules$1.35 per IP'],
+      ['8', '$9.20', '$10.80', '$10.80'],
+      ['16', '$18.40', '$21.60', '$21.60'],
+      ['32', '$36.80', '$43.20', '$43.20'],
+      ['64', '$73.60', '$86.40', '$86.40']
+    ])
+    expect(within(table).getByRole('row', { current: true }).textContent).toMatch(/^16/)
+  })
+
+  it('is which other plans are like it: those that can be had first', async () => {
+    const other = (id: number, product_name: string, stock: number) => ({
+      ...product({ ...variant, variant_stock: stock }),
+      id,
+      product_name
+    })
+    answer(catalog.recommended, [other(1, 'Residential', 8), other(2, 'Leased out', 0), other(3, 'Free', 8)])
+    open('/product?id=1', variant)
+    const others = within(await screen.findByRole('region', { name: 'Other plans like this one' }))
+    expect(others.getAllByRole('link').map(link => link.textContent)).toEqual(['Free', 'Leased out'])
+    expect(requestsOf(catalog.recommended)[0]?.query).toEqual({ tags: '5' })
+  })
+})
+
+describe('the choice and the address', () => {
+  it('writes what is chosen, and keeps the rest', async () => {
+    const { user, where } = open('/product?parId=3&id=1', variant, { ...oslo, variant_stock: 8 })
+    await user.click(await screen.findByRole('radio', { name: 'Oslo' }))
+    await waitFor(() => expect(where()).toBe('/product?parId=3&id=1&o1=Oslo'))
+    await user.click(screen.getByRole('radio', { name: 'Paris' }))
+    await user.click(screen.getByRole('button', { name: '32' }))
+    await waitFor(() => expect(where()).toBe('/product?parId=3&id=1&o1=Paris&q=32'))
+    await user.click(screen.getByRole('button', { name: 'Fewer' }))
+    await user.click(screen.getByRole('button', { name: 'Fewer' }))
+    await waitFor(() => expect(where()).toBe('/product?parId=3&id=1&o1=Paris&q=16'))
+  })
+
+  it('begins with what it says, and prices it again', async () => {
+    open('/product?id=1&o1=Paris&acl=1,2&q=16', variant, { ...oslo, variant_stock: 8 })
+    const chips = within(await screen.findByRole('list', { name: 'Your access rules' }))
+    await waitFor(() =>
+      expect(chips.getAllByRole('listitem').map(chip => chip.textContent)).toEqual(['Video +$0.20', 'Social +$0.05'])
+    )
+    expect(await screen.findByText('16 × $1.35')).toBeTruthy()
+    expect(screen.getByRole('radio', { name: 'Paris' }).closest('fieldset')).toHaveProperty('disabled', true)
+  })
+
+  it('takes what is not sold for what is', async () => {
+    open('/product?id=1&o1=Atlantis&acl=x&q=-4', variant)
+    expect(await screen.findByRole('radio', { name: 'Paris' })).toHaveProperty('checked', true)
+    expect(screen.getByRole('textbox')).toHaveProperty('value', '8')
+    expect(screen.getByRole('button', { name: 'Select rules' })).toBeTruthy()
+  })
+
+  it('forgets rules that are not on sale any more, and says so', async () => {
+    answerRefused(catalog.variantInfo, 'unknown_rule')
+    const { where } = open('/product?id=1&o1=Paris&acl=77&q=16', variant)
+    expect(await screen.findByText(/not on sale any more/)).toBeTruthy()
+    await waitFor(() => expect(where()).toBe('/product?id=1&o1=Paris&q=16'))
+  })
+
+  it('keeps rules that a busy server did not price, and asks again', async () => {
+    answerRefused(catalog.variantInfo, 'unavailable')
+    const { user, where } = open('/product?id=1&acl=1,2&q=16', variant)
+    const again = await screen.findByRole('button', { name: 'Try again' })
+    expect(where()).toBe('/product?id=1&acl=1,2&q=16')
+    answer(catalog.variantInfo, info(16))
+    await user.click(again)
+    expect(await screen.findByText('16 × $1.35')).toBeTruthy()
+  })
+
+  it('lowers a quantity to what there is, and says so', async () => {
+    open('/product?id=1&acl=1,2&q=64', variant)
+    expect(await screen.findByText('You chose 64. These rules have 16 free addresses together.')).toBeTruthy()
+    expect(screen.getByRole('textbox')).toHaveProperty('value', '16')
+  })
+})
+
+describe('what cannot be had', () => {
+  it('is not ordered, and no dialog opens', async () => {
+    const { user } = open('/product?id=1', { ...variant, variant_stock: 0 })
+    const button = await purchase()
+    expect(button).toHaveProperty('disabled', true)
+    expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toBe('Out of stock')
+    expect(screen.getByText('All addresses of this plan are leased at the moment.')).toBeTruthy()
+    const select = screen.getByRole('button', { name: 'Select rules' })
+    expect(select).toHaveProperty('disabled', true)
+    await user.click(button)
+    await user.click(select)
+    expect(screen.queryByRole('dialog')).toBeNull()
+    expect(requestsOf(catalog.ruleStock)).toEqual([])
+  })
+
+  it('is marked among the options, and another one can be had', async () => {
+    const { user } = open('/product?id=1', variant, oslo)
+    await user.click(await screen.findByRole('radio', { name: 'Oslo Out of stock' }))
+    expect(await purchase()).toHaveProperty('disabled', true)
+    expect(screen.getByText('No address of this choice is free. Other options have some.')).toBeTruthy()
+    await user.click(screen.getByRole('radio', { name: 'Paris' }))
+    expect(await purchase()).toHaveProperty('disabled', false)
+  })
+
+  it('is a combination of rules without a common address', async () => {
+    answer(catalog.variantInfo, info(0))
+    open('/product?id=1&acl=1,2', variant)
+    await waitFor(async () => expect(await purchase()).toHaveProperty('disabled', true))
+    expect(screen.getByText(/not the same ones/)).toBeTruthy()
+  })
+})
+
+describe('an order', () => {
+  const placed = { checkout_url: 'https://pay.example.com/1', id: 7, order_id: 'NL-7', expires_at: '' }
+  const at = '/product?id=1&o1=Paris&acl=1,2&q=16'
+  const ready = () => screen.findByText('16 × $1.35')
+
+  it('is placed once, and led to its payment with what was bought', async () => {
+    vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
+    const expires_at = new Date(Date.now() + 30 * 60_000).toISOString()
+    const arrive = hold(orders.checkout)
+    const { user } = open(at, variant)
+    await ready()
+    await user.dblClick(await purchase())
+    arrive({ ...placed, expires_at })
+    await waitFor(() => expect(onOrdered).toHaveBeenCalledOnce())
+    expect(requestsOf(orders.checkout)).toMatchObject([
+      { body: { product_id: 1, quantity: 16, option_selected: { option1: 'Paris', acl_selected: [1, 2] } } }
+    ])
+    expect(onOrdered.mock.calls[0]?.[0]).toMatchObject({
+      blocked: false,
+      pending: {
+        id: 7,
+        bought: { product: 'Residential', variant: 'Paris', quantity: 16, rules: ['Video', 'Social'], amount: '21.60' }
+      }
+    })
+    expect(tab.location.replace).toHaveBeenCalledWith('https://pay.example.com/1')
+  })
+
+  it('is placed also where the browser lets no tab open', async () => {
+    vi.spyOn(window, 'open').mockReturnValue(null)
+    answer(orders.checkout, { ...placed, expires_at: new Date().toISOString() })
+    const { user } = open(at, variant)
+    await ready()
+    await user.click(await purchase())
+    await waitFor(() => expect(onOrdered.mock.calls[0]?.[0]).toMatchObject({ blocked: true }))
+  })
+
+  it.each([
+    [[{ acl_id: 2, acl_name: 'Social', stock: 8 }], 8, 'Out of stock: Social (8 free)'],
+    [[], 8, 'Out of stock: these rules have 8 free addresses together.']
+  ])('that is refused says what is short', async (short, stock, words) => {
+    vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
+    answerRefused(orders.checkout, 'out_of_stock', { data: { short, stock } })
+    const { user } = open(at, variant)
+    await ready()
+    await user.click(await purchase())
+    expect((await screen.findByRole('alert')).textContent).toBe(words)
+    expect(tab.close).toHaveBeenCalled()
+    await user.click(screen.getByRole('button', { name: 'Fewer' }))
+    await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())
+  })
+
+  it('is not placed offline: neither now nor when there is a connection again', async () => {
+    const opened = vi.spyOn(window, 'open')
+    const { user } = open(at, variant)
+    await ready()
+    act(() => onlineManager.setOnline(false))
+    await user.click(await purchase())
+    expect((await screen.findByRole('alert')).textContent).toMatch(/^Failed to create order: You are offline/)
+    act(() => onlineManager.setOnline(true))
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(opened).not.toHaveBeenCalled()
+    expect(requestsOf(orders.checkout)).toEqual([])
+  })
+})
+
+it('has the total and its button at the bottom of a phone, once', async () => {
+  setWidth(390)
+  open('/product?id=1', variant)
+  const button = await purchase()
+  expect(screen.getByRole('region', { name: 'Your order' }).contains(button)).toBe(false)
+})
+
+describe('when an order is to be paid', () => {
+  const now = Date.parse('2026-06-15T08:00:00Z')
+  const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString()
+  it('is when the server says', () => expect(deadlineOf(at(29), now - 120_000, now)).toBe(now + 29 * 60_000))
+  it('is at most 30 minutes from now, whatever the clocks say', () =>
+    expect(deadlineOf(at(300), now - 1000, now)).toBe(now + 30 * 60_000))
+  it('is at least 30 minutes after it was asked for', () =>
+    expect(deadlineOf(at(-300), now - 1000, now)).toBe(now - 1000 + 30 * 60_000))
+})

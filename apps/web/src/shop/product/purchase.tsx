@@ -1,0 +1,63 @@
+import type { Product } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { useT } from '../../i18n/product.ts'
+import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
+import { activeVariants } from '../product-facts.ts'
+import { total } from './choice.ts'
+import type { Choice } from './use-choice.ts'
+import type { usePurchase } from './use-purchase.ts'
+import classes from './order-box.module.css'
+
+type Props = { product: Product; choice: Choice; purchase: ReturnType<typeof usePurchase> }
+
+/** The total and the button that orders it, or why it cannot be ordered. */
+export function Purchase({ product, choice, purchase }: Props) {
+  const t = useT()
+  const { variant, info, rules, quantity, stock, isSoldOut, check } = choice
+  const price = info?.price ?? variant.variant_price
+  const isShort = stock < variant.cart_step
+  const isPriced = rules.length === 0 || info !== null
+  const hasOther = activeVariants(product).some(other => other.variant_stock >= other.cart_step)
+  const reason = isSoldOut
+    ? t(hasOther ? 'order.noneOfChoice' : 'order.noneOfPlan')
+    : isShort
+      ? t('acl.notTogether')
+      : null
+  return (
+    <div className={classes.purchase}>
+      <p className={classes.total}>
+        <span className={classes.totalName}>{t('order.total')}</span>
+        <strong className={`num ${classes.sum}`} aria-live="polite">
+          {money(total(price, quantity))}
+        </strong>
+        <span className={`num dim ${classes.parts}`}>
+          {t('order.equals', { count: numberText(quantity), price: money(price) })}
+        </span>
+      </p>
+      <div className={classes.order}>
+        <Button
+          size="md"
+          fullWidth
+          disabled={isShort}
+          aria-describedby={isShort ? 'out-of-stock' : undefined}
+          loading={purchase.pending || (!isPriced && check.isFetching)}
+          onClick={purchase.start}
+        >
+          {t('purchase')}
+        </Button>
+        {isShort && (
+          <p id="out-of-stock" className={classes.none}>
+            <strong>{t('order.outOfStock')}</strong>
+          </p>
+        )}
+      </div>
+      {reason && <p className={`dim ${classes.small}`}>{reason}</p>}
+      {purchase.problem && (
+        <p role="alert" className={classes.problem}>
+          {purchase.problem}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,134 @@
+import type { Locator, Page } from '@playwright/test'
+import { buy } from './console.ts'
+import { expect, test, type RunningShop } from './shop.ts'
+
+async function logIn(page: Page, shop: RunningShop): Promise<void> {
+  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
+  expect(reply.ok()).toBe(true)
+}
+
+/** Goes on with Tab until something has the focus, as somebody without a mouse does; at most `most` times. */
+async function tabTo(page: Page, target: Locator, most = 60): Promise<number> {
+  for (let tabs = 1; tabs <= most; tabs++) {
+    await page.keyboard.press('Tab')
+    if ((await target.and(page.locator(':focus')).count()) > 0) return tabs
+  }
+  throw new Error(`${String(target)} cannot be reached with ${most} tabs`)
+}
+
+/** Takes the skip link with these words. @returns how many tabs that took */
+async function skip(page: Page, words: string): Promise<number> {
+  const tabs = await tabTo(page, page.getByRole('link', { name: words, exact: true }), 3)
+  await page.keyboard.press('Enter')
+  return tabs
+}
+
+test('the first Order link of the landing page is three tabs away', async ({ page, shop }) => {
+  await page.goto(shop.url)
+  const order = page.getByRole('link', { name: /^Order/ }).first()
+  await expect(order).toBeVisible()
+  const skipped = await skip(page, 'Skip to the plans')
+  const further = await tabTo(page, order, 3)
+  expect(skipped + further).toBeLessThanOrEqual(3)
+  // The address says nothing of it.
+  await expect(page).toHaveURL(`${shop.url}/`)
+})
+
+test('the menu, the orders and the proxies of the dashboard can be skipped to', async ({ page, shop }) => {
+  await buy(shop)
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies`)
+  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
+  await skip(page, 'Skip to the orders')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: /Metro ISP|ISP/ }).first()).toBeFocused()
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
+  await skip(page, 'Skip to the proxies')
+  await expect(page.getByRole('group', { name: 'Proxies' })).toBeFocused()
+  await page.reload()
+  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
+  await skip(page, 'Skip to content')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Side menu' })).toBeFocused()
+})
+
+test('after a step to another page the focus is at its heading, and its title is told', async ({ page, shop }) => {
+  await page.goto(shop.url)
+  await expect(page.getByRole('row').filter({ hasText: 'Metro ISP' })).toBeVisible()
+  // The page that was loaded takes nothing.
+  expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
+  await tabTo(page, page.getByRole('banner').getByRole('link', { name: 'Product' }))
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`${shop.url}/product`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+  const title = (await page.title()).replace(' · Netlet', '')
+  await expect(page.getByRole('status').filter({ hasText: title })).toHaveCount(1)
+
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/rewards`)
+  const menu = page.getByRole('navigation', { name: 'Dashboard' })
+  for (const name of ['Settings', 'Invite']) {
+    await menu.getByRole('link', { name }).focus()
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('heading', { level: 1, name })).toBeFocused()
+  }
+})
+
+test('a narrower window takes no focus, and a part of the address is no new page', async ({ page, shop }) => {
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/rewards`)
+  const full = page.getByRole('button', { name: 'Full screen' })
+  await full.focus()
+  await page.setViewportSize({ width: 700, height: 900 })
+  await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeHidden()
+  await expect(full).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\?full=1$/)
+  await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeFocused()
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeVisible()
+})
+
+test('a plan is bought by keyboard alone, up to its payment', async ({ page, context, shop }) => {
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/product`)
+  await tabTo(page, page.getByRole('link', { name: /Metro ISP/ }).first())
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: /Metro ISP/ })).toBeFocused()
+  await tabTo(page, page.getByRole('radio', { name: 'New York' }))
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('radio', { name: 'London' })).toBeChecked()
+  const purchase = page.getByRole('button', { name: 'Purchase' })
+  await tabTo(page, purchase)
+  await page.keyboard.press('Enter')
+
+  const dialog = page.getByRole('dialog', { name: 'Access rules' })
+  await expect(dialog.getByRole('textbox').or(dialog.getByRole('searchbox'))).toBeFocused()
+  // Escape leads back to where it was opened from.
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await expect(purchase).toBeFocused()
+  await page.keyboard.press('Enter')
+  await tabTo(page, dialog.getByRole('checkbox', { name: /Netflix/ }))
+  await page.keyboard.press('Space')
+  await tabTo(page, dialog.getByRole('button', { name: 'Confirm' }))
+  await page.keyboard.press('Enter')
+  await expect(dialog).toBeHidden()
+  await expect(purchase).toBeFocused()
+
+  const opened = context.waitForEvent('page')
+  await page.keyboard.press('Enter')
+  const checkout = await opened
+  await checkout.close()
+  const payment = page.getByRole('dialog')
+  await expect(payment).toContainText(/(30:00|29:\d\d)/)
+  await expect(payment.locator(':focus')).toHaveCount(1)
+  await page.keyboard.press('Escape')
+  const question = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'YES' }) })
+  await expect(question.getByRole('button', { name: 'NO' })).toBeFocused()
+  await tabTo(page, question.getByRole('button', { name: 'YES' }), 5)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(purchase).toBeFocused()
+})

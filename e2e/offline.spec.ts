@@ -1,0 +1,141 @@
+import type { Page } from '@playwright/test'
+import { buy } from './console.ts'
+import { expect, test, type RunningShop } from './shop.ts'
+
+/** What a person would still take for an answer to the click. */
+const AT_ONCE = { timeout: 1000 }
+
+async function logIn(page: Page, shop: RunningShop): Promise<void> {
+  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
+  expect(reply.ok()).toBe(true)
+}
+
+/** Goes online again. @returns the calls that change something and are made from then on */
+async function online(page: Page): Promise<string[]> {
+  const writes: string[] = []
+  page.on('request', request => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/') && request.method() !== 'GET') writes.push(`${request.method()} ${pathname}`)
+  })
+  await page.context().setOffline(false)
+  // What was kept would be sent with the first news of the connection, long before these have been answered.
+  for (let times = 0; times < 3; times++)
+    expect(await page.evaluate("fetch('/boot.js', { cache: 'no-store' }).then(reply => reply.status)")).toBe(200)
+  return writes
+}
+
+test('Purchase without a connection says so at once, and places no order afterwards', async ({
+  page,
+  context,
+  shop
+}) => {
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/product`)
+  await page.getByRole('link', { name: /Metro ISP/ }).click()
+  await page.getByRole('radio', { name: 'Block of 8' }).check()
+  await page.getByRole('button', { name: 'Purchase' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Access rules' })
+  await dialog.getByRole('checkbox', { name: /Netflix/ }).check()
+  await dialog.getByRole('button', { name: 'Confirm' }).click()
+  await expect(dialog).toBeHidden()
+
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Purchase' }).click()
+  const toast = page.getByRole('alert').filter({ hasText: 'You are offline.' })
+  await expect(toast).toBeVisible(AT_ONCE)
+  // Twice is one message that counts.
+  await page.getByRole('button', { name: 'Purchase' }).click()
+  await expect(toast).toContainText('2 times', AT_ONCE)
+  await expect(toast).toHaveCount(1)
+
+  expect(await online(page)).toEqual([])
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+})
+
+test('Copy and Check without a connection say so at once, and nothing is sent afterwards', async ({
+  page,
+  context,
+  shop
+}) => {
+  await buy(shop)
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies`)
+  const proxies = page.getByRole('region', { name: 'Proxies' })
+  await expect(proxies.getByRole('row')).toHaveCount(9)
+  await proxies.getByRole('row').nth(1).click()
+
+  await context.setOffline(true)
+  const toast = page.getByRole('alert').filter({ hasText: 'You are offline.' })
+  for (const name of ['Copy', 'Check']) {
+    await proxies.getByRole('button', { name, exact: true }).click()
+    await expect(toast.first()).toBeVisible(AT_ONCE)
+    await toast.first().getByRole('button', { name: 'Close' }).click()
+    await expect(toast).toHaveCount(0)
+  }
+  expect(await online(page)).toEqual([])
+})
+
+test('a page that cannot be loaded says so beside the menu, and is tried again without a reload', async ({
+  page,
+  context,
+  shop
+}) => {
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies`)
+  const menu = page.getByRole('navigation', { name: 'Dashboard' })
+  await expect(menu.getByRole('link', { name: 'Settings' })).toBeVisible()
+  await page.waitForLoadState('networkidle')
+  // It is gone with a reload.
+  await page.evaluate('window.notReloaded = true')
+
+  await context.setOffline(true)
+  await menu.getByRole('link', { name: 'Settings' }).click()
+  await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible(AT_ONCE)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible()
+  await menu.getByRole('link', { name: 'Proxies', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Proxies', level: 1 })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Proxies' })).toBeVisible()
+
+  // By itself, once there is a connection.
+  await menu.getByRole('link', { name: 'Invite' }).click()
+  await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible(AT_ONCE)
+  await context.setOffline(false)
+  await expect(page.getByText('Invite URL')).toBeVisible()
+
+  expect(await page.evaluate('window.notReloaded')).toBe(true)
+
+  // The connection is there, but the code does not come, nor does the shop answer: what is there stays.
+  const code = /\/(assets\/.*|boot)\.(js|css)$/
+  await page.route(code, route => route.abort())
+  await menu.getByRole('link', { name: 'Settings' }).click()
+  await expect(page.getByRole('heading', { name: 'This page could not be loaded' })).toBeVisible()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(menu).toBeVisible()
+  await page.unroute(code)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('region', { name: 'API keys' })).toBeVisible()
+})
+
+test('what is read without a connection says so instead of a place holder without end', async ({
+  page,
+  context,
+  shop
+}) => {
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/rewards`)
+  const menu = page.getByRole('navigation', { name: 'Dashboard' })
+  await menu.getByRole('link', { name: 'Invite' }).click()
+  await expect(page.getByText('Invite URL')).toBeVisible()
+  await menu.getByRole('link', { name: 'Proxies', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Proxies', level: 1 })).toBeVisible()
+  await page.goto(`${shop.url}/product`)
+  await page.getByRole('link', { name: /Metro ISP/ }).click()
+  await page.getByRole('radio', { name: 'London' }).check()
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Select rules' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Access rules' })
+  await expect(dialog.getByRole('alert')).toContainText('You are offline.', AT_ONCE)
+  await context.setOffline(false)
+  await expect(dialog.getByRole('checkbox', { name: /Netflix/ })).toBeVisible()
+})

@@ -1,0 +1,60 @@
+/** What a customer paid for an order, as it can be printed. */
+import { z } from 'zod'
+import { route } from './route.ts'
+import { IdParams, Money, Time } from './shapes.ts'
+
+/** A line of the platform's order; `amount` is `quantity` times `unit_price`, before discounts. */
+export const ReceiptLine = z.object({
+  title: z.string(),
+  variant: z.string().nullable(),
+  quantity: z.number(),
+  unit_price: Money,
+  amount: Money
+})
+export type ReceiptLine = z.infer<typeof ReceiptLine>
+
+/** One payment that counted. All amounts are in its currency. */
+export const Receipt = z.object({
+  id: z.number(),
+  kind: z.enum(['purchase', 'renewal']),
+  /** The platform's order, such as '#1001'. */
+  platform_order: z.string(),
+  paid_at: Time,
+  /** Days that it paid for; null where that is not known. */
+  days: z.number().nullable(),
+  /** As the platform reported them when it was paid; empty for payments of before they were kept. */
+  lines: z.array(ReceiptLine),
+  currency: z.string(),
+  discount: Money,
+  total: Money,
+  /** What was given back, oldest first. */
+  refunds: z.array(z.object({ at: Time, amount: Money })),
+  refunded: Money
+})
+export type Receipt = z.infer<typeof Receipt>
+
+export const Receipts = z.object({
+  /** The shop's name. */
+  shop: z.string(),
+  order_id: z.string(),
+  username: z.string(),
+  email: z.string(),
+  product: z.string(),
+  variant: z.string(),
+  /** Names of the access rules. */
+  rules: z.array(z.string()),
+  quantity: z.number(),
+  /** Oldest first. */
+  receipts: z.array(Receipt)
+})
+export type Receipts = z.infer<typeof Receipts>
+
+export const receiptRoutes = {
+  receipts: route('GET', '/api/orders/order_list/:id/receipts/', {
+    summary: "The payments of one's own order that counted: its purchase and its renewals, with what was given back",
+    access: 'user',
+    scope: 'read',
+    params: IdParams,
+    reply: Receipts
+  })
+}

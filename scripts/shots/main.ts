@@ -1,0 +1,110 @@
+/**
+ * `npm run shots`: pictures of every screen, to be looked at; `npm run shots -- picture` draws those of the repository.
+ *
+ *   --only login,product   these screens (ids of the manifest)
+ *   --role public,customer,admin   --width 390,1440   --scheme light,dark   --lang en,zh-CN (English alone by default)
+ *   --out test-results/shots
+ *
+ * A demo shop with its history is started for it; SHOTS_URL names one that runs.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from '@playwright/test'
+import { findBrowser } from '../../e2e/browser.ts'
+import { startShop } from '../../e2e/shop.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo/demo-accounts.ts'
+import { ROLES, shotsOf, someIds, type Role } from './screens.ts'
+import { drawSharePicture } from './share-picture.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string' },
+    role: { type: 'string', default: ROLES.join() },
+    width: { type: 'string', default: '390,1440' },
+    scheme: { type: 'string', default: 'light,dark' },
+    lang: { type: 'string', default: 'en' },
+    out: { type: 'string', default: 'test-results/shots' }
+  }
+})
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const running = process.env['SHOTS_URL']
+const started = running ? undefined : await startShop({ history: true })
+const url = running ?? started?.shop.url ?? ''
+try {
+  const browser = await chromium.launch(await findBrowser())
+  try {
+    if (positionals.includes('picture')) await drawPictures(browser)
+    else await drawScreens(browser)
+  } finally {
+    await browser.close()
+  }
+} finally {
+  await started?.stop()
+}
+
+/** The picture of the README, and the one that goes with links to the shop. */
+async function drawPictures(browser: Browser): Promise<void> {
+  const page = await (await browser.newContext(optionsOf(1440, 'light', 'en'))).newPage()
+  const path = join(root, 'docs/picture.png')
+  await page.goto(url, { waitUntil: 'networkidle' })
+  await page.screenshot({ path, animations: 'disabled' })
+  console.log(`${path}\n${await drawSharePicture(browser)}`)
+}
+
+async function drawScreens(browser: Browser): Promise<void> {
+  const admin = await contextOf(browser, 'admin', {})
+  const ids = await someIds(admin.request)
+  await admin.close()
+  let drawn = 0
+  for (const role of chosen(values.role, ROLES))
+    for (const lang of values.lang.split(','))
+      for (const scheme of chosen(values.scheme, ['light', 'dark']))
+        for (const width of values.width.split(',').map(Number)) {
+          const context = await contextOf(browser, role, optionsOf(width, scheme, lang))
+          const page = await context.newPage()
+          const folder = join(values.out, `${width}-${scheme}-${lang}`)
+          await mkdir(folder, { recursive: true })
+          for (const { name, path } of await shotsOf(role, ids)) {
+            if (values.only && !values.only.split(',').includes(name)) continue
+            await page.goto(path)
+            // A page that follows the change feed is never idle for long; what it shows by then is what there is to see.
+            await page.waitForLoadState('networkidle', { timeout: 10_000 }).catch(() => null)
+            await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
+            drawn += 1
+          }
+          await context.close()
+          console.log(folder)
+        }
+  console.log(`${drawn} pictures in ${values.out}`)
+  if (drawn === 0) process.exitCode = 1
+}
+
+/** Also the viewport's height: what is in sight without scrolling is as much as on such a screen. */
+function optionsOf(width: number, colorScheme: 'light' | 'dark', locale: string): BrowserContextOptions {
+  if (!(width > 0)) throw new Error('--width takes pixels')
+  return { viewport: { width, height: width < 768 ? 844 : 900 }, colorScheme, locale }
+}
+
+async function contextOf(browser: Browser, role: Role, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({ ...options, baseURL: url })
+  if (role === 'public') return context
+  const { username, password } = role === 'admin' ? DEMO_ADMIN : DEMO_CUSTOMER
+  const reply = await context.request.post('/api/auth/login', {
+    headers: { origin: url },
+    data: { username, password }
+  })
+  if (!reply.ok()) throw new Error(`${username} cannot log in: ${await reply.text()}`)
+  return context
+}
+
+function chosen<T extends string>(text: string, of: readonly T[]): T[] {
+  return text.split(',').map(word => {
+    const found = of.find(one => one === word)
+    if (!found) throw new Error(`'${word}' is none of ${of.join(', ')}`)
+    return found
+  })
+}

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import type { APIRequestContext } from '@playwright/test'
+import { accounts } from '../../packages/contract/src/accounts.ts'
+import { catalog } from '../../packages/contract/src/catalog.ts'
+import { orders } from '../../packages/contract/src/orders.ts'
+import { pagePaths, type PageId } from '../../packages/contract/src/pages.ts'
+
+export const ROLES = ['public', 'customer', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A picture to take: its name, and the address that shows it. */
+export type Shot = { name: string; path: string }
+
+type Ids = { product: number; user: number; order: number }
+
+/** What the addresses with a parameter are about: the first that an administrator finds. */
+export async function someIds(request: APIRequestContext): Promise<Ids> {
+  const first = async ({ path }: { path: string }) => {
+    const reply = await request.get(path)
+    const { data } = (await reply.json()) as { data?: { data: { id: number }[] } }
+    const id = data?.data[0]?.id
+    if (id === undefined) throw new Error(`nothing is at ${path}: ${reply.status()}`)
+    return id
+  }
+  return { product: await first(catalog.products), user: await first(accounts.users), order: await first(orders.list) }
+}
+
+/** Every screen of the manifest that this role is meant for, and what else there is to see at an address. */
+export async function shotsOf(role: Role, ids: Ids): Promise<Shot[]> {
+  const own = (await rolesOfScreens()).filter(screen => screen.role === role)
+  const shots = own.map(({ id }) => ({ name: id, path: withIds(id, ids) }))
+  return role === 'public' ? [...shots, ...moreOfTheShop(ids)] : shots
+}
+
+const withIds = (id: PageId, ids: Ids) =>
+  pagePaths[id].replace(/\/:\w+\?$/, '').replace(':id', String(id === 'user' ? ids.user : ids.order))
+
+const moreOfTheShop = ({ product }: Ids): Shot[] => [
+  { name: 'product-one', path: `/product?id=${product}` },
+  { name: 'product-gone', path: '/product?id=999999' },
+  ...[2, 3].map(id => ({ name: `policy-${id}`, path: `/policy?id=${id}` })),
+  { name: 'not-found', path: '/no/such/page' }
+]
+
+/** The manifest is code of the browser's; what a screen is called and who it is for is read from its text. */
+async function rolesOfScreens(): Promise<{ id: PageId; role: Role }[]> {
+  const manifest = await readFile(new URL('../../apps/web/src/app/manifest.ts', import.meta.url), 'utf8')
+  const found = [...manifest.matchAll(/\bid: '(\w+)',\s*role: '(public|customer|admin)'/g)].map(
+    ([, id, role]) => ({ id, role }) as { id: PageId; role: Role }
+  )
+  const missing = Object.keys(pagePaths).filter(id => !found.some(screen => screen.id === id))
+  if (missing.length > 0) throw new Error(`who ${missing.join(', ')} is for was not found in the manifest`)
+  return found
+}
