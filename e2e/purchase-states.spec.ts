@@ -157,7 +157,7 @@ test('offline nothing is ordered, neither at once nor with the connection', asyn
   await expect(rules).toBeHidden()
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Purchase' }).click()
-  await expect(page.getByText(/^Failed to create order: The shop cannot be reached/)).toBeVisible()
+  await expect(page.getByText(/^Failed to create order: You are offline/)).toBeVisible()
   expect(context.pages()).toHaveLength(1)
   await context.setOffline(false)
   await page.waitForLoadState('networkidle')

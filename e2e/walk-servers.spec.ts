@@ -104,6 +104,10 @@ test('Manage: every handle asks for what it needs, asks before it ends something
   await expect(output).toContainText('127.10.0.0/16')
   await pick('delete_all_user')
   await run()
+  await expect(question(page)).toContainText('Delete ?')
+  // Above ten users their number is typed.
+  const number = /Type ([\d,]+) to go on/.exec(await question(page).innerText())?.[1]
+  if (number) await question(page).getByRole('textbox').fill(number)
   await answer(page, 'Confirm deletion', 'YES', 'Delete ?')
   await expect(page.getByRole('list', { name: 'User list' }).getByText('walker2')).toHaveCount(0)
 

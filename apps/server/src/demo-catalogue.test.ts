@@ -1,3 +1,4 @@
+import { asc } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
@@ -46,13 +47,27 @@ const start = (publicUrl: string) =>
     }
   )
 
-test('the demo has the stand-in’s prices: reading them all again changes nothing', async () => {
+test('the demo has the stand-in’s prices: reading all again changes the one name that differs on purpose', async () => {
+  const { db } = shop.ctx
   await start('http://127.0.0.1:9')
-  const before = await shop.ctx.db.$count(auditLog)
+  const known = await db.$count(auditLog)
   await readPrices(shop.ctx)
+  expect(await countPriceDrifts(db)).toBe(0)
+  expect(await db.$count(auditLog)).toBe(known)
   await readProducts(shop.ctx)
-  expect(await countPriceDrifts(shop.ctx.db)).toBe(0)
-  expect(await shop.ctx.db.$count(auditLog)).toBe(before)
+  expect(await countPriceDrifts(db)).toBe(0)
+  const changes = await db.select().from(auditLog).orderBy(asc(auditLog.id)).offset(known)
+  // The title that the demo changes on the platform for the Synchronise screen to show.
+  expect(changes.map(({ action, before, after }) => ({ action, before, after }))).toEqual([
+    {
+      action: 'product.follow',
+      before: { name: 'Arcade Datacenter', valid: true, oldFlag: false },
+      after: { name: 'Arcade Gaming Datacenter', valid: true, oldFlag: false }
+    }
+  ])
+  const after = await db.$count(auditLog)
+  await readProducts(shop.ctx)
+  expect(await db.$count(auditLog)).toBe(after)
 })
 
 test('a demo that starts on another port takes its webhooks along', async () => {

@@ -23,7 +23,7 @@ export const PICTURE_LEVELS = 4
 
 /** How much of a product's addresses is leased, as a picture: each cell is as large a block, of at least 16 addresses. */
 export const OccupancyPicture = z.object({
-  /** Of each block the quarters of it that are leased under any rule, rounded up: 0 to 4. Empty where there is too little to draw. */
+  /** Of each block how much is leased under any rule, to the nearest quarter: 0 to 4. Empty where there is too little to draw. */
   cells: z.array(z.int().min(0).max(PICTURE_LEVELS)).max(PICTURE_CELLS)
 })
 export type OccupancyPicture = z.infer<typeof OccupancyPicture>

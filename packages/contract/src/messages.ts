@@ -140,6 +140,14 @@ export const refusals = {
     429,
     'The addresses of this order were changed {max} times in this term, which ends {until}. They can be changed again once the order is renewed.'
   ],
+  changes_found_none: [
+    429,
+    'There were no other addresses for this order a moment ago. Please wait until {until} before you try again.'
+  ],
+  changes_rest: [
+    429,
+    'What this order gave back is kept free for a while. Its addresses can be changed again from {until} on.'
+  ],
   resets_not_allowed: [409, 'The password of an order cannot be reset by customers here. Please contact support.'],
   resets_used_up: [
     429,

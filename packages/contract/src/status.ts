@@ -89,7 +89,10 @@ export const ShopFigures = z.object({
       names: z.array(z.string())
     })
   ),
-  /** IPv4 addresses, and IPv6 /64s, that can be leased now under some rule: rounded down to two digits, so that no sale shows. */
+  /**
+   * IPv4 addresses, and IPv6 /64s, that can be leased now under some rule: rounded down to two digits, below 100 to tens,
+   * so that single sales seldom show.
+   */
   addresses: z.number(),
   networks: z.number(),
   /** Seconds from paid until all addresses worked, of half the orders of the last 7 days; null: too few to say. */

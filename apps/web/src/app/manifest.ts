@@ -89,16 +89,16 @@ const list = [
     menu: { title: 'menu.invite', group: 'menu.account' }
   },
   {
+    id: 'receipts',
+    role: 'customer',
+    page: lazyPage(() => import('../account/receipts/page.tsx')),
+    menu: { title: 'menu.receipts', group: 'menu.account' }
+  },
+  {
     id: 'userSettings',
     role: 'customer',
     page: lazyPage(() => import('../account/settings/page.tsx')),
     menu: { title: 'menu.settings', group: 'menu.account' }
-  },
-  {
-    id: 'receipts',
-    role: 'customer',
-    page: lazyPage(() => import('../account/receipts/page.tsx')),
-    within: 'userSettings'
   },
   {
     id: 'support',

@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, bulk, catalog, fleet, orders, settings } from '../api/routes.ts'
+import { accounts, bulk, catalog, fleet, orders, settings, status } from '../api/routes.ts'
 import { answer } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
@@ -54,7 +54,7 @@ describe('the dashboards', () => {
   it("shows a customer the customer's menu and title", async () => {
     open('/dashboard/index/proxies', customer)
     expect(await screen.findByRole('heading', { name: 'Proxies', level: 1 })).toBeTruthy()
-    expect(document.title).toBe('Proxies · Netlet')
+    await expect.poll(() => document.title).toBe('Proxies · Netlet')
     expect(linksOf(screen.getByRole('navigation', { name: 'Dashboard' }))).toEqual([
       'Home',
       'Proxies',
@@ -63,6 +63,7 @@ describe('the dashboards', () => {
       'Promo code',
       'Gift card',
       'Invite',
+      'Receipts',
       'Settings',
       'Help'
     ])
@@ -99,6 +100,7 @@ describe('the dashboards', () => {
   it('leads an administrator who views the shop as a user out of the console, home', async () => {
     answer(catalog.products, pageOf())
     answer(catalog.tags, pageOf())
+    answer(status.figures, { countries: [], addresses: 0, networks: 0, delivery_seconds: null, uptime: null })
     const { where } = open('/dashboard/index/userList', { ...customer, impersonated_by: 'admin' })
     expect(await screen.findByText('admin, you are viewing the shop as alice.')).toBeTruthy()
     expect(where()).toBe('/')

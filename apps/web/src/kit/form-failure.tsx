@@ -2,6 +2,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useEffect, useRef, useState } from 'react'
 import { failureText, fieldTexts } from '../i18n/failures.ts'
 import classes from './form-failure.module.css'
+import { useErrorsInLanguage } from './form.ts'
 
 type Form<Values> = Pick<UseFormReturnType<Values>, 'values' | 'errors' | 'setErrors' | 'getInputNode'>
 /** Worded when it is shown, so that it follows a change of the language; `at` tells one from the same said again. */
@@ -16,6 +17,7 @@ export function useFormFailure<Values extends Record<string, unknown>>(
   form: Form<Values>,
   placeOf: Record<string, keyof Values & string> = {}
 ) {
+  useErrorsInLanguage(form)
   const [said, setSaid] = useState<Said | null>(null)
   const say = (words: () => string, takesFocus: boolean) =>
     setSaid(before => ({ words, takesFocus, at: (before?.at ?? 0) + 1 }))

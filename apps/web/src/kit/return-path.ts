@@ -5,11 +5,15 @@ export function safePath(value: string | null | undefined): string | undefined {
   const url = URL.canParse(value, base) ? new URL(value, base) : undefined
   if (url?.origin !== base) return undefined
   const path = url.pathname + url.search + url.hash
-  return /^\/(\/|login|forgot)/.test(path) ? undefined : path
+  return /^\/(\/|login|forgot|createAccount)/.test(path) ? undefined : path
 }
 
 /** The login page that comes back to `path`. */
 export const loginPath = (path: string) => `/login?return=${encodeURIComponent(path)}`
+
+/** A page on the way to a login, which comes back to what `after` names. */
+export const withReturn = (path: string, after: string | null) =>
+  after ? `${path}?${new URLSearchParams({ return: after })}` : path
 
 let left: string | null = null
 /** Whoever logs out on a page does not come back to it with the next login, which may be somebody else's. */

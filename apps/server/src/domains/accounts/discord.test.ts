@@ -197,10 +197,13 @@ test('the sign-up is offered a user name like that of the chat account: one that
     ['', null]
   ] as const)
     expect(await propose(name), name).toBe(proposed)
-  for (const username of ['WalkerOne', 'walkeron2', 'abcdefghij'])
+  for (const username of ['WalkerOne', 'walkeron2', 'abcdefghij', '123456789a', '1234567b90'])
     await shop.customer({ username, email: `${username}@example.com` })
   expect(await propose('walker.one')).toBe('walkeron3')
   expect(await propose('abcdefghijklm')).toBe('abcdefgh2')
+  // A number in place of the last letters would leave digits alone, which is no name.
+  expect(await propose('123456789a')).toBeNull()
+  expect(await propose('1234567b90')).toBe('1234567b2')
 })
 
 test('the proof for the sign-up lasts an hour', async () => {

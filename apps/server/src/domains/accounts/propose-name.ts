@@ -4,6 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { users } from './tables.ts'
 
 const [SHORTEST, LONGEST] = [4, 10]
+const HAS_LETTER = /[A-Za-z]/
 /** So many others are looked at where a name is taken. */
 const OTHERS = 98
 
@@ -16,11 +17,12 @@ export async function proposeName(db: Executor, elsewhere: string): Promise<stri
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9]/g, '')
     .slice(0, LONGEST)
-  if (!/[A-Za-z]/.test(plain)) return null
+  if (!HAS_LETTER.test(plain)) return null
   const numbered = Array.from({ length: OTHERS }, (_, at) => `${plain.slice(0, LONGEST - 2)}${at + 2}`)
-  const all = [plain, ...numbered].map(name =>
-    name.length < SHORTEST ? `${name}${'0'.repeat(SHORTEST - name.length)}` : name
-  )
+  const all = [plain, ...numbered]
+    .map(name => name.padEnd(SHORTEST, '0'))
+    // The number may have taken the place of the only letter.
+    .filter(name => HAS_LETTER.test(name))
   const names = all.map(name => name.toLowerCase())
   const rows = await db
     .select({ name: users.username })

@@ -23,7 +23,7 @@ const cells = async (id: number) => (await shop.call(catalog.occupancy, { params
 const found = (all: OfferedRule[], id: number) => all.find(rule => rule.acl_id === id)
 
 /** Leases addresses as an order that was paid. */
-async function lease(groupId: number, { step, rule }: { step: 8 | 16; rule: number }) {
+async function lease(groupId: number, { step, rule }: { step: 8 | 16 | 64; rule: number }) {
   const { db } = shop.ctx
   const [orderId = 0] = await addOrders(db, groupId, 1)
   await db.transaction(async tx => {
@@ -84,14 +84,18 @@ test('a picture has a cell for each equal block, and neither addresses nor count
   expect(drawn).toHaveLength(20)
 })
 
-test('one address of a cell darkens it by a step, so that no picture counts sales', async () => {
+test('a first sale in a large cell does not show: cells go by the nearest quarter', async () => {
   const { db } = shop.ctx
   const group = await addGroup(db, [{ cidr: '10.62.0.0/16' }])
   const { id } = await addProduct(db, {}, [{ serverGroupId: group.groupId, cartStep: 8 }])
   const empty = await cells(id)
   // 65,536 addresses in 240 cells at most: of 512.
   expect(empty).toHaveLength(128)
-  await lease(group.groupId, { step: 8, rule: await addRule(db, '1.00', 'one.example') })
+  const rule = await addRule(db, '1.00', 'one.example')
+  await lease(group.groupId, { step: 8, rule })
+  shop.forget()
+  expect(await cells(id)).toEqual(empty)
+  await lease(group.groupId, { step: 64, rule })
   shop.forget()
   expect((await cells(id)).filter(level => level > 0)).toEqual([1])
 })

@@ -16,12 +16,13 @@ import type { Executor } from '../../infra/db/client.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { noteRefused, noteTaken } from '../notices/index.ts'
+import { readSettings } from '../settings/index.ts'
 import { platformTokens } from './tables.ts'
 
 /** What a request of the platform waits for another process that gets a token: longer than one exchange takes. */
 const PATIENCE = 15 * SECOND
-/** A failure counts for so long: while a token is there, and where calls wait for one. */
-const PAUSE = { living: MINUTE, none: 2 * SECOND }
+/** A failure counts for so long at most, and where calls wait for a token at first only for so long. */
+const PAUSE = { most: MINUTE, least: 2 * SECOND }
 /** However long the platform asks us to stay away. */
 const MOST_AWAY = 10 * MINUTE
 /** A token that was given so lately, and is refused, is not the reason: the next one would be refused as well. */
@@ -73,13 +74,23 @@ export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
       const row = await readToken(ctx.db, settings)
       const token = row && openToken(ctx, row)
       if (!row?.obtainedAt || !row.endsAt || token === null || token === undefined || row.endsAt <= now)
-        return obtain(ctx, settings, { waitMs: PATIENCE, isNeeded: one => one === undefined || !isNewer(one, row) })
+        return obtain(ctx, settings, {
+          cause: 'none',
+          waitMs: PATIENCE,
+          isNeeded: one => one === undefined || !isNewer(one, row)
+        })
       if (renewalOf({ obtainedAt: row.obtainedAt, endsAt: row.endsAt }) > now) return { ok: true, value: token }
-      const next = await obtain(ctx, settings, { waitMs: 0, isNeeded: one => one === undefined || !isNewer(one, row) })
+      if (isUnderWay(ctx, settings, 'due')) return { ok: true, value: token }
+      const next = await obtain(ctx, settings, {
+        cause: 'due',
+        waitMs: 0,
+        isNeeded: one => one === undefined || !isNewer(one, row)
+      })
       return next.ok ? next : { ok: true, value: token }
     },
     renewed: async token =>
       obtain(ctx, settings, {
+        cause: `refused ${token}`,
         waitMs: PATIENCE,
         isNeeded: (row, now) =>
           !row?.obtainedAt || (openToken(ctx, row) === token && now.getTime() - row.obtainedAt.getTime() >= FRESH)
@@ -99,10 +110,29 @@ function openToken({ secrets }: AppContext, { token }: Row): string | null {
   }
 }
 
-type Asking = { waitMs: number; isNeeded: (row: Row | undefined, now: Date) => boolean }
+/** `cause`: calls of one process with the same credentials and the same cause ask as one. @param waitMs for another process */
+type Asking = { cause: string; waitMs: number; isNeeded: (row: Row | undefined, now: Date) => boolean }
 
-/** Gets the next token, unless another process has, or has just failed to. @param waitMs for the other process */
-async function obtain(
+/** What this process waits for just now. */
+const underWay = new WeakMap<AppContext, Map<string, Promise<ShopifyResult<string>>>>()
+const nameOf = (settings: Settings, cause: string) => `${credentialsOf(settings)}\n${cause}`
+const isUnderWay = (ctx: AppContext, settings: Settings, cause: string): boolean =>
+  underWay.get(ctx)?.has(nameOf(settings, cause)) ?? false
+
+/** Gets the next token, once for all calls of this process that wait for it: each would poll the database for the lock. */
+function obtain(ctx: AppContext, settings: Settings, asking: Asking): Promise<ShopifyResult<string>> {
+  const asked = underWay.get(ctx) ?? new Map<string, Promise<ShopifyResult<string>>>()
+  underWay.set(ctx, asked)
+  const name = nameOf(settings, asking.cause)
+  const known = asked.get(name)
+  if (known) return known
+  const got = obtainAlone(ctx, settings, asking).finally(() => asked.delete(name))
+  asked.set(name, got)
+  return got
+}
+
+/** Gets the next token, unless another process has, or has just failed to. */
+async function obtainAlone(
   ctx: AppContext,
   settings: Settings,
   { waitMs, isNeeded }: Asking
@@ -136,7 +166,8 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
   const granted = await requestToken({
     shopUrl: settings.shopify_shop_url,
     clientId: settings.shopify_api_key,
-    clientSecret: settings.shopify_api_secret
+    clientSecret: settings.shopify_api_secret,
+    ...ctx.platformLimits
   })
   await command(ctx, SYSTEM, async unit => {
     const { tx, now } = unit
@@ -154,14 +185,20 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
           failingSince: row?.failingSince ?? now,
           failure: failureOf(granted),
           retryAt: new Date(
-            now.getTime() + Math.max(lives ? PAUSE.living : PAUSE.none, Math.min(granted.waitMs ?? 0, MOST_AWAY))
+            now.getTime() +
+              Math.max(
+                lives ? PAUSE.most : pauseAfter(now.getTime() - (row?.failingSince ?? now).getTime()),
+                Math.min(granted.waitMs ?? 0, MOST_AWAY)
+              )
           )
         }
     await tx
       .insert(platformTokens)
       .values({ credentials, ...set })
       .onConflictDoUpdate({ target: platformTokens.credentials, set })
-    if (granted.ok) await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
+    // Others are of no more use, unless the settings have changed since: then the newest token is one of those.
+    if (granted.ok && credentialsOf(await readSettings(tx, ctx.secrets)) === credentialsOf(settings))
+      await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
     unit.publish('platform_event')
   })
   if (granted.ok) await noteTaken(ctx, 'platform_key')
@@ -172,6 +209,9 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
   }
   return granted.ok ? null : failureOf(granted)
 }
+
+/** Without a token a failure lasts as long again as it has lasted: what is silent is asked less and less often. */
+const pauseAfter = (failingMs: number): number => Math.min(Math.max(PAUSE.least, failingMs), PAUSE.most)
 
 const failureOf = ({ ok, reason, message, retryable }: ShopifyFailure): ShopifyFailure => ({
   ok,

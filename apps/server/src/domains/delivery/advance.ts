@@ -75,14 +75,14 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   if (waits || refusal) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // Trying the same again would be refused again, so the task ends now.
-    if (refusal) await failRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } }, live)
+    if (refusal) await failRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } }, kept)
     return givenBack(held, agents)
   }
   if (live < order.quantity) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // A new password is on what works; other addresses, or all of them, there are none.
     if (order.task === 'reset') await finishRunningTask(unit, order)
-    else await failRunningTask(unit, order, { code: 'out_of_stock' }, live)
+    else await failRunningTask(unit, order, { code: 'out_of_stock' }, kept)
     return givenBack(held, agents)
   }
 
@@ -190,9 +190,13 @@ async function finishRunningTask(unit: Unit, order: OrderRow): Promise<void> {
   if (order.taskId && isAwaitedTask(order)) await finishTask(unit, order.id, order.taskId)
 }
 
-/** @param live how many of the addresses that the order keeps work: of a change none, where its customer got nothing of it */
-async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, live: number): Promise<void> {
-  if (isAwaitedTask(order)) await failTask(unit, order, failure, { changed: order.task !== 'change' || live > 0 })
+/**
+ * @param kept what the order holds and does not give back. A change keeps what it leased, also where an agent refuses it: it
+ * completes by itself once the agent takes it, so it stays counted. Where nothing is left of it, its customer got nothing.
+ */
+async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, kept: Holding[]): Promise<void> {
+  if (!isAwaitedTask(order)) return
+  await failTask(unit, order, failure, { changed: order.task !== 'change' || kept.length > 0 })
 }
 
 const isAwaitedTask = (order: OrderRow): boolean => order.task !== 'check' && taskStateOf(order) === 'running'

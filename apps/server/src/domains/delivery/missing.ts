@@ -1,8 +1,8 @@
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, leasesOf, reserve, reservePart } from '../inventory/index.ts'
-import type { OrderRow } from '../orders/index.ts'
+import { activate, leasesOf, reserve, reservePart, reserveUnknown } from '../inventory/index.ts'
+import { addDays, type OrderRow } from '../orders/index.ts'
 import { holdingsOf, sumOf } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, usersOf } from './start.ts'
 
@@ -50,7 +50,9 @@ export async function leaseMore(
 ): Promise<Leased | null> {
   const { tx } = unit
   const wanted = { ...reservationOf(order), groupId, quantity, avoid }
-  const all = await reserve(tx, wanted)
+  // What a rescue takes for a change of addresses is to be none that the customer has just given away, where there are others.
+  const other = order.task === 'change' ? await reserveUnknown(tx, wanted, addDays(unit.now, -order.proxyTime)) : null
+  const all = other?.ok ? other : await reserve(tx, wanted)
   const lease = all.ok ? { leaseId: all.leaseId, addresses: quantity } : null
   const found = lease ?? (amount === 'part' ? await reservePart(tx, wanted) : null)
   if (!found) return null

@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, ne, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
@@ -8,7 +8,7 @@ import type { OrderRow } from '../orders/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { writeSettings } from '../settings/index.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { userActor } from '../../testing/session.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { deliveryPorts } from '../../workers.ts'
@@ -164,6 +164,50 @@ test('without other addresses the change fails, and the quota is as before', asy
   expect(await ipsOf(order.id)).toEqual(before)
 })
 
+test('while more of its addresses rest than it has, a customer waits for the next change; an operator does not', async () => {
+  await quotas(5, 5)
+  await writeSettings(world.shop.ctx, { quarantine_hours: 2 })
+  const order = await delivered()
+  await done(order.id, 'change')
+  await done(order.id, 'change')
+  const refused = await ask(order.id, 'change')
+  expect(refused).toMatchObject({ status: 429, data: { reason: 'changes_rest' } })
+  const wait = Date.parse(refused.data.params.until) - world.shop.ctx.now().getTime()
+  expect(wait).toBeGreaterThan(119 * MINUTE)
+  expect(wait).toBeLessThanOrEqual(120 * MINUTE)
+  expect(await left(order.id)).toEqual([3, 5])
+  await done(order.id, 'reset')
+  // The first of the two has ended: no more rest than it has.
+  await world.shop.ctx.db.execute(sql`update lease_blocks set rests_until = null where id = (
+    select min(b.id) from lease_blocks b join leases l on l.id = b.lease_id where l.order_id = ${order.id})`)
+  await done(order.id, 'change')
+  expect(await ask(order.id, 'change')).toMatchObject({ data: { reason: 'changes_rest' } })
+  await done(order.id, 'change', boss)
+  await writeSettings(world.shop.ctx, { quarantine_hours: 0 })
+  await world.shop.ctx.db.execute(sql`update lease_blocks set rests_until = null where rests_until is not null`)
+})
+
+test('after a change that found no addresses its customer waits ten minutes; an operator does not', async () => {
+  await quotas(5, 5)
+  const order = await delivered(24)
+  // What is no change is not held up.
+  await done(order.id, 'reset')
+  expect((await ask(order.id, 'change')).code).toBe(2000)
+  await work(order.id)
+  const refused = await ask(order.id, 'change')
+  expect(refused).toMatchObject({ status: 429, data: { reason: 'changes_found_none' } })
+  const wait = Date.parse(refused.data.params.until) - world.shop.ctx.now().getTime()
+  expect(wait).toBeGreaterThan(9 * MINUTE)
+  expect(wait).toBeLessThanOrEqual(10 * MINUTE)
+  await done(order.id, 'reset')
+  expect(await ask(order.id, 'change')).toMatchObject({ data: { reason: 'changes_found_none' } })
+  expect((await ask(order.id, 'change', boss)).code).toBe(2000)
+  await work(order.id)
+  expect(await left(order.id)).toEqual([5, 3])
+  await world.advance(10 * MINUTE)
+  expect((await ask(order.id, 'change')).code).toBe(2000)
+})
+
 test('a customer gets nothing back that it gave away within a term; an operator may', async () => {
   await quotas(100, 10)
   const order = await delivered(16)
@@ -183,20 +227,50 @@ test('a customer gets nothing back that it gave away within a term; an operator 
   expect(await ipsOf(order.id)).not.toEqual(before)
 })
 
-test('an agent that refuses the new ones gives the quota back, and the next try goes on with the same ones', async () => {
+const refuseAll = (id: number) =>
+  confirmOutcomes(world.shop.ctx)([id], async ({ tx }) => {
+    await tx.update(agentUsers).set({ refusal: 'no such prefix' }).where(eq(agentUsers.orderId, id))
+  })
+const acceptAll = (id: number) =>
+  world.shop.ctx.db.update(agentUsers).set({ refusal: null }).where(eq(agentUsers.orderId, id))
+
+test('a change that an agent refuses stays counted, since it completes once the agent takes it', async () => {
   await quotas(1, 1)
   const order = await delivered()
+  const before = await ipsOf(order.id)
   expect((await ask(order.id, 'change')).code).toBe(2000)
   await work(order.id)
+  await refuseAll(order.id)
+  expect(await shown(order.id)).toMatchObject({ task_fail: { code: 'agent_refused' }, changes_left: 0 })
+  expect(await ask(order.id, 'change')).toMatchObject({ status: 429, data: { reason: 'changes_used_up' } })
+  await acceptAll(order.id)
+  await world.confirm()
+  await world.confirm()
+  const after = await ipsOf(order.id)
+  expect(after).toHaveLength(8)
+  expect(after.filter(ip => before.includes(ip))).toEqual([])
+  expect(await left(order.id)).toEqual([0, 1])
+})
+
+test('a change that only takes up what is under way takes nothing of the quota, however it ends', async () => {
+  await quotas(1, 1)
+  const order = await delivered()
+  expect((await ask(order.id, 'change', boss)).code).toBe(2000)
+  await work(order.id)
+  await refuseAll(order.id)
   const wanted = await ipsOf(order.id)
-  await confirmOutcomes(world.shop.ctx)([order.id], async ({ tx }) => {
-    await tx.update(agentUsers).set({ refusal: 'no such prefix' }).where(eq(agentUsers.orderId, order.id))
-  })
+  expect((await ask(order.id, 'change')).code).toBe(2000)
+  await work(order.id)
+  await refuseAll(order.id)
   expect(await shown(order.id)).toMatchObject({ task_fail: { code: 'agent_refused' }, changes_left: 1 })
-  await world.shop.ctx.db.update(agentUsers).set({ refusal: null }).where(eq(agentUsers.orderId, order.id))
+  await acceptAll(order.id)
   await done(order.id, 'change')
-  const now = await ipsOf(order.id)
-  expect(wanted).toEqual(expect.arrayContaining(now))
+  const second = await ipsOf(order.id)
+  expect(wanted).toEqual(expect.arrayContaining(second))
+  expect(await left(order.id)).toEqual([1, 1])
+  // Then one of its own is counted.
+  await done(order.id, 'change')
+  expect((await ipsOf(order.id)).filter(ip => second.includes(ip))).toEqual([])
   expect(await left(order.id)).toEqual([0, 1])
 })
 

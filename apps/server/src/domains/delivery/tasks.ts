@@ -1,12 +1,13 @@
 import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, markReplaced, reserveOther, reserveUnknown } from '../inventory/index.ts'
+import { activate, markReplaced, reserveOther, reserveUnknown, restsUntil } from '../inventory/index.ts'
 import {
   addDays,
   beginTask,
@@ -20,6 +21,7 @@ import {
   recordTaskDone,
   setCredentials,
   taskStateOf,
+  uncountTask,
   type FailedTask,
   type OrderRow
 } from '../orders/index.ts'
@@ -69,12 +71,18 @@ export async function requestTaskIn(
   if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
   // An operator's, also one who views the shop as this customer, is no one of the customer's quota.
   const counted = userId !== null && !actsAsAdmin(unit.by)
-  const spent = counted ? await quotaRefusal(unit.tx, order, task) : null
+  const spent = counted ? ((await quotaRefusal(unit, order, task)) ?? (await restRefusal(unit, order, task))) : null
   if (spent) return spent
   const taskId = await queueTask(unit, order, task, { counted })
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
   enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })
   return ok({ task_id: taskId, status: 'queued' as const })
+}
+
+/** A customer who changes often must not have one order's addresses rest after the other, until the group has none left. */
+async function restRefusal({ tx, now }: Unit, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
+  const until = task === 'change' ? await restsUntil(tx, order.id, { now, most: order.quantity }) : null
+  return until && refuse('changes_rest', { params: { until: iso(until) } })
 }
 
 function unfit(order: OrderRow, task: OrderTask, now: Date) {
@@ -159,9 +167,10 @@ async function work(
 async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask | null> {
   const { tx } = unit
   const held = await holdingsOf(tx, order.id)
-  // Addresses that still work and were replaced: an earlier change was refused by an agent halfway. It is taken up where
-  // it stands.
-  if (!held.some(holding => holding.replaced && !isRetired(holding))) {
+  // Addresses that still work and were replaced: an earlier change was refused by an agent halfway, or operators move the
+  // order. That is taken up where it stands; nothing is leased, so nothing of the quota is taken.
+  if (held.some(holding => holding.replaced && !isRetired(holding))) await uncountTask(unit, order)
+  else {
     const wanted = reservationOf(order)
     // A customer who may change often gets nothing back that it has just given away.
     const lease = order.taskCounted

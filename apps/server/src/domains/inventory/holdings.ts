@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { prefixesOf, unitNumber } from './ranges.ts'
@@ -87,6 +87,34 @@ export async function heldLeases(db: Executor, orderId: number): Promise<HeldLea
     .where(and(eq(leases.orderId, orderId), ne(leases.state, 'released'), isNull(leaseBlocks.releasedAt)))
     .groupBy(leases.id)
     .orderBy(asc(leases.id))
+}
+
+/**
+ * From when on no more than `most` addresses that an order gave back rest (the setting `quarantine_hours`); null where that
+ * is so at `now`.
+ */
+export async function restsUntil(
+  db: Executor,
+  orderId: number,
+  { now, most }: { now: Date; most: number }
+): Promise<Date | null> {
+  // Those that rest the longest first; what ends at the same instant counts together.
+  const resting = db
+    .select({
+      until: leaseBlocks.restsUntil,
+      addresses: sql<number>`sum(${leaseBlocks.length}) over (order by ${leaseBlocks.restsUntil} desc)`.as('addresses')
+    })
+    .from(leases)
+    .innerJoin(leaseBlocks, eq(leaseBlocks.leaseId, leases.id))
+    .where(and(eq(leases.orderId, orderId), gt(leaseBlocks.restsUntil, now)))
+    .as('resting')
+  const [ends] = await db
+    .select({ until: resting.until })
+    .from(resting)
+    .where(gt(resting.addresses, most))
+    .orderBy(desc(resting.until))
+    .limit(1)
+  return ends?.until ?? null
 }
 
 export type LeasedAddress = {

@@ -20,6 +20,7 @@ export {
   heldLeases,
   holdsAddresses,
   leasesOf,
+  restsUntil,
   whoHeld
 } from './holdings.ts'
 export {

@@ -7,7 +7,7 @@ import { bigIdList, familyNumber } from './sql.ts'
 const SMALLEST = 16
 
 /**
- * How much of what these groups sell from is leased under any rule, as cells of one size in quarters rounded up (0 to 4).
+ * How much of what these groups sell from is leased under any rule, as cells of one size to the nearest quarter (0 to 4).
  * What is held for an order, or rests before it is sold again, counts as leased. Ranges stand by size, then by address: so
  * each begins at a multiple of its size, and a cell is within one range or has whole ranges.
  */
@@ -38,5 +38,5 @@ export async function pictureOf(
     group by floor((at + n * least(size, cell)) / cell) order by floor((at + n * least(size, cell)) / cell)`)
   return rows
     .filter(({ units }) => units >= SMALLEST)
-    .map(({ leased, units }) => Math.ceil((leased / units) * PICTURE_LEVELS))
+    .map(({ leased, units }) => Math.round((leased / units) * PICTURE_LEVELS))
 }

@@ -112,6 +112,21 @@ test('429 with Retry-After: the mail leaves no sooner than the service says, and
   expect(copies(order.to)).toBe(1)
 })
 
+test('a service that goes on to ask for a second is asked more and more seldom', async () => {
+  const order = mailTo('second@example.com')
+  const pauses: number[] = []
+  for (let tries = 1; tries <= 9; tries++) {
+    shop.outbox.fail(429, 1, {}, { 'retry-after': '1' })
+    await sendMail(shop.ctx, order, `try-${tries}`)
+    const [next = 0] = await waiting(order.to)
+    pauses.push(Math.round((next - Date.now()) / 5000) * 5)
+    await shop.ctx.db.execute(`delete from pgboss.job where name = 'send-mail' and data ->> 'to' = '${order.to}'`)
+  }
+  expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600])
+  await sendMail(shop.ctx, order, 'last')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+})
+
 test('a page that something in between answers with 200 loses no mail', async () => {
   const order = mailTo('page@example.com')
   shop.outbox.fail(200, 1, '<html>Sign in to the network</html>')

@@ -18,7 +18,8 @@ export const FORGOTTEN = 'deleted'
 /** What a mail said, without its secrets, and whom it addressed by name. */
 export type MailContent = RenderedMail & { username: string | null }
 
-export type ClaimedMail = { id: number; createdAt: Date }
+/** `tries`: this one included. */
+export type ClaimedMail = { id: number; createdAt: Date; tries: number }
 
 /** Longer than any exchange with a mail service takes: a job that began earlier has died or waits for its next try. */
 const CLAIM = 2 * MINUTE
@@ -39,7 +40,7 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
         set: { jobId, claimedAt: now, tries: sql`${mails.tries} + 1` },
         setWhere: sql`${mails.state} = 'waiting' and (${mails.jobId} = ${jobId} or ${mails.claimedAt} < ${stale})`
       })
-      .returning({ id: mails.id, createdAt: mails.createdAt })
+      .returning({ id: mails.id, createdAt: mails.createdAt, tries: mails.tries })
     if (claimed) return claimed
     const [known] = await tx.select({ state: mails.state }).from(mails).where(eq(mails.key, mail.key))
     if (known?.state === 'waiting') throw new Error(`Another job is sending the mail ${mail.key}`)

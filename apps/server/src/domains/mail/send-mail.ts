@@ -1,7 +1,7 @@
 import type { MailKind, Settings } from '@netlet/contract'
 import { createMailer, type MailerOptions, type MailResult } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
-import { HOUR } from '../../infra/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { queue } from '../../infra/jobs.ts'
@@ -48,7 +48,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const named = unnamed ? FORGOTTEN : to
   const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
   if (!claimed) return log.info(about, 'mail not sent again')
-  const { id, createdAt } = claimed
+  const { id, createdAt, tries } = claimed
   const needless = await whyNeedless(ctx, order, { kind, canEnd: unsubscribe !== undefined })
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
@@ -64,7 +64,8 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
   if (sent.uncertain && (await sendLater(ctx, { id, to: named }, order, failure))) return
   const isOld = ctx.now().getTime() - createdAt.getTime() > TRY_FOR
-  if (sent.retryAfterMs && !isOld) return putOff(ctx, { id, to: named }, { order, failure, waitMs: sent.retryAfterMs })
+  if (sent.retryAfterMs && !isOld)
+    return putOff(ctx, { id, to: named }, { order, failure, waitMs: Math.max(sent.retryAfterMs, pauseAfter(tries)) })
   // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   const final = sent.uncertain || sent.reason === 'rejected' || isOld
   await recordMail(ctx, id, {
@@ -105,6 +106,9 @@ function sendLater(
 
 /** However long a service asks us to stay away. */
 const MOST_AWAY = HOUR
+
+/** However soon it lets us come again: one that says "in a second" all day is not asked each second all day. */
+const pauseAfter = (tries: number): number => Math.min(5 * SECOND * 2 ** (tries - 1), 10 * MINUTE)
 
 /** The service asks us to come again later: no sooner, and all the same to it whether this was the third time or the first. */
 async function putOff(

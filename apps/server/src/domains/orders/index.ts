@@ -48,7 +48,15 @@ export { orderRetention, removeUnpaidOrders } from './retention.ts'
 export { searchHolders, searchOrders } from './search-orders.ts'
 export { served } from './tables.ts'
 export { isServed, SERVED_STATES } from './states.ts'
-export { beginTask, failTask, finishTask, queueTask, recordTaskDone, type FailedTask } from './task-commands.ts'
+export {
+  beginTask,
+  failTask,
+  finishTask,
+  queueTask,
+  recordTaskDone,
+  uncountTask,
+  type FailedTask
+} from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'

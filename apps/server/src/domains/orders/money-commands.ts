@@ -5,9 +5,10 @@ import type { Unit } from '../../infra/command.ts'
 import { changeOrderLimits } from '../fleet/index.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './ended-time.ts'
+import { allUsed } from './quotas.ts'
 import { addDays } from './renew.ts'
 import { isServed } from './states.ts'
-import { NO_TASK } from './task-states.ts'
+import { NO_TASK, NOTHING_USED } from './task-states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -92,6 +93,8 @@ export async function takeBackTerm(
     refundedAmount: addRefund(back.amount),
     ...lastColumn(renewal),
     ...left,
+    // Before its delivery nothing can have been used.
+    ...(taken > 0 && order.expiredAt ? await allUsed(unit.tx, order) : {}),
     ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
@@ -138,6 +141,7 @@ export async function restoreTerm(
     refundedAmount: takeRefund(back.amount),
     ...lastColumn(last),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
+    ...(days !== null ? NOTHING_USED : {}),
     ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
   await noteRestored(unit, order, back, expiredAt)

@@ -1,10 +1,13 @@
 /** How often in a term a customer may change an order's addresses and its password. */
 import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
-import { iso } from '../../infra/clock.ts'
+import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import { iso, MINUTE } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { readSome } from '../settings/index.ts'
 import { isOver } from './renew.ts'
 import { isServed } from './states.ts'
+import { orderEvents } from './tables.ts'
 import type { OrderChanges, OrderRow } from './transition.ts'
 
 /** The tasks of customers that are counted. */
@@ -36,14 +39,44 @@ export function quotaLeft(
   return most === null ? null : Math.max(0, most - usedOf(order, task))
 }
 
+/** After a change that found no other addresses its customer waits so long. Each try locks the usage of the group's addresses. */
+const NONE_FOUND_MS = 10 * MINUTE
+
 /** Why the customer of a locked order may not ask for this (again); null where it may. */
-export async function quotaRefusal(db: Executor, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
+export async function quotaRefusal(
+  { tx, now }: Pick<Unit, 'tx' | 'now'>,
+  order: OrderRow,
+  task: OrderTask
+): Promise<Refusal | null> {
   if (!isCounted(task)) return null
-  const max = (await readQuotas(db))[task]
-  if (max === null || usedOf(order, task) < max) return null
+  const max = (await readQuotas(tx))[task]
   if (max === 0) return refuse(task === 'change' ? 'changes_not_allowed' : 'resets_not_allowed')
-  const params = { max, until: order.expiredAt ? iso(order.expiredAt) : '' }
-  return refuse(task === 'change' ? 'changes_used_up' : 'resets_used_up', { params })
+  if (max !== null && usedOf(order, task) >= max) {
+    const params = { max, until: order.expiredAt ? iso(order.expiredAt) : '' }
+    return refuse(task === 'change' ? 'changes_used_up' : 'resets_used_up', { params })
+  }
+  if (task !== 'change') return null
+  const failedAt = await noneFoundAt(tx, order.id, new Date(now.getTime() - NONE_FOUND_MS))
+  if (!failedAt) return null
+  return refuse('changes_found_none', { params: { until: iso(new Date(failedAt.getTime() + NONE_FOUND_MS)) } })
+}
+
+/** When a change of the order last ended because there were no other addresses. */
+async function noneFoundAt(db: Executor, orderId: number, since: Date): Promise<Date | null> {
+  const [failed] = await db
+    .select({ at: orderEvents.at })
+    .from(orderEvents)
+    .where(
+      and(
+        eq(orderEvents.orderId, orderId),
+        eq(orderEvents.kind, 'task_failed'),
+        gt(orderEvents.at, since),
+        sql`${orderEvents.detail} @> '{"task": "change", "code": "out_of_stock"}'`
+      )
+    )
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return failed?.at ?? null
 }
 
 /** What a task that its customer asked for takes of the quota. */
@@ -51,6 +84,18 @@ export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
   if (!isCounted(task)) return {}
   const used = usedOf(order, task) + 1
   return { taskCounted: true, ...(task === 'change' ? { changesUsed: used } : { resetsUsed: used }) }
+}
+
+/**
+ * What is used up where a term is taken back: all of it. A renewal begins the count anew, so one that is refunded would
+ * otherwise give what nobody paid for.
+ */
+export async function allUsed(db: Executor, order: Used): Promise<Used> {
+  const { change, reset } = await readQuotas(db)
+  return {
+    changesUsed: Math.max(order.changesUsed, change ?? 0),
+    resetsUsed: Math.max(order.resetsUsed, reset ?? 0)
+  }
 }
 
 /** What a task gives back that failed and changed nothing. A renewal may have begun the count anew meanwhile. */

@@ -49,6 +49,11 @@ export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
   await note(unit, order.id, 'task_begun', { task: order.task })
 }
 
+/** A locked order's task turned out to take nothing of the quota: what it took is given back, and it never is again. */
+export async function uncountTask(unit: Unit, order: OrderRow): Promise<void> {
+  if (order.taskCounted) await updateOrder(unit, order.id, { ...giveQuotaBack(order), taskCounted: false })
+}
+
 /** Shows how many proxies a running check has done, unless another task has taken its place. */
 export async function recordTaskDone(unit: Unit, orderId: number, taskId: string, done: number): Promise<void> {
   await updateOrder(unit, orderId, { taskDone: done }, { taskId })
@@ -68,7 +73,8 @@ export async function failTask(
   failure: FailedTask,
   { changed }: { changed: boolean }
 ): Promise<void> {
-  if (order.taskId) await end(unit, order.id, order.taskId, failure, changed ? {} : giveQuotaBack(order))
+  if (order.taskId)
+    await end(unit, order.id, order.taskId, { ...failure, task: order.task }, changed ? {} : giveQuotaBack(order))
 }
 
 /** @param failure what the order's row shows of it */
@@ -76,7 +82,7 @@ async function end(
   unit: Unit,
   orderId: number,
   taskId: string,
-  failure: FailedTask | null,
+  failure: (FailedTask & { task: OrderTask | null }) | null,
   back: OrderChanges = {}
 ): Promise<void> {
   const changes = {
@@ -92,6 +98,6 @@ async function end(
       unit,
       orderId,
       failure ? 'task_failed' : 'task_done',
-      failure ? { code: failure.code, ...failure.params } : {}
+      failure ? { task: failure.task, code: failure.code, ...failure.params } : {}
     )
 }

@@ -91,7 +91,10 @@ test('the timeline has the mails about the order and its payments, and none abou
     ['payment-received', true],
     ['order-received', false]
   ])
-  expect(mails.find(({ kind }) => kind === 'payment-received')?.detail).toMatchObject({ state: 'failed', to: buyer.user.email })
+  expect(mails.find(({ kind }) => kind === 'payment-received')?.detail).toMatchObject({
+    state: 'failed',
+    to: buyer.user.email
+  })
 })
 
 test('the timeline comes in pages that leave nothing out and tell nothing twice', async () => {

@@ -4,6 +4,7 @@ import { DAY, HOUR } from '../../infra/clock.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
 import { audit } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { nextId, paidOrder, tell, tellRefund } from './telling.fixture.ts'
 
@@ -138,4 +139,25 @@ test('a dispute that was won about a renewal of which nothing was left brings no
   expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
   expect(await dispute(renewal, id, 'won')).toBe('restored')
   expect((await now()).expiredAt?.getTime()).toBe(bought() - 2 * DAY)
+})
+
+test('a renewal that is refunded leaves no changes and no resets, and the next one begins the count anew', async () => {
+  await writeSettings(world.shop.ctx, { customer_changes_per_term: 2, customer_resets_per_term: 3 })
+  const first = await renew()
+  expect(await now()).toMatchObject({ changesUsed: 0, resetsUsed: 0 })
+  await refund(first)
+  expect(await now()).toMatchObject({ state: 'delivered', changesUsed: 2, resetsUsed: 3 })
+  await renew()
+  expect(await now()).toMatchObject({ changesUsed: 0, resetsUsed: 0 })
+})
+
+test('a renewal before the delivery that is refunded takes nothing of the quotas', async () => {
+  await writeSettings(world.shop.ctx, { customer_changes_per_term: 2, customer_resets_per_term: 3 })
+  const { id, publicId } = await world.place(buyer)
+  await tell(world.shop.ctx, 'orders/paid', paidOrder(publicId, '20.00'))
+  const event = paidOrder(publicId, '20.00', { renewal: true })
+  expect(await tell(world.shop.ctx, 'orders/paid', event)).toBe('settled')
+  expect((await world.row(id)).extraDays).toBe(30)
+  expect(await tellRefund(world.shop.ctx, event.id, '20.00')).toBe('refunded')
+  expect(await world.row(id)).toMatchObject({ extraDays: 0, changesUsed: 0, resetsUsed: 0 })
 })

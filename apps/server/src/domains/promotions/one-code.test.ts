@@ -81,17 +81,25 @@ test('of a level and a promo code that take one code at once, one gets it', asyn
   }
 })
 
-/** Does one piece of work, whose `after`-th call from now the platform puts off by 2 s, and `meanwhile` within those. */
+/** Does one piece of work, whose `after`-th call from now the platform puts off until `meanwhile` has happened. */
 async function overtaken(
   after: number,
   work: () => Promise<unknown>,
   meanwhile: () => Promise<unknown>
 ): Promise<void> {
-  await world.fault('too_many', { next: 1, after })
-  const working = work()
-  await world.hasMetFault()
-  await meanwhile()
-  await working
+  const { ctx } = world.shop
+  const limits = ctx.platformLimits
+  const { promise: hasHappened, resolve } = Promise.withResolvers<void>()
+  ctx.platformLimits = { timeoutMs: 2000, sleep: () => hasHappened }
+  try {
+    await world.fault('too_many', { next: 1, after })
+    const working = work()
+    await world.hasMetFault()
+    await meanwhile().finally(resolve)
+    await working
+  } finally {
+    ctx.platformLimits = limits
+  }
 }
 const create = (id: number) => () => lookAtCode(world.shop.ctx, { kind: 'coupon', id, act: 'create' })
 /** Whatever is left to do, in whatever order it comes. */

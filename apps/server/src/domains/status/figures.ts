@@ -36,9 +36,9 @@ export async function readFigures(db: Executor, readDeliveries: ReadDeliveryTime
   }
 }
 
-/** To two digits: 8,191 is 8,100. */
+/** To two digits, below 100 to tens: 8,191 is 8,100, and 99 is 90. */
 export function roundedDown(count: number): number {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 1)
+  const unit = 10 ** Math.max(1, Math.floor(Math.log10(Math.max(count, 1))) - 1)
   return Math.floor(count / unit) * unit
 }
 

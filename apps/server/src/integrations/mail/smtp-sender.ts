@@ -34,7 +34,8 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     ...(smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {}),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
+    // After the others: where both ended at once, a server that never greeted would look as if it may have the mail.
+    socketTimeout: timeoutMs + 250,
     disableFileAccess: true,
     disableUrlAccess: true
   })

@@ -38,7 +38,12 @@ export type GrantedToken = { token: string; lifetimeMs: number }
 /** `waitMs`: how long the platform asks us to stay away. */
 export type GrantFailure = ShopifyFailure & { waitMs?: number }
 
-const Granted = z.object({ access_token: z.string().min(1).max(1000), expires_in: z.number().positive() })
+/** In seconds. A token that is to live longer is none that the platform gives, and its end may be no date at all. */
+const LONGEST_LIFE = 366 * 24 * 3600
+const Granted = z.object({
+  access_token: z.string().min(1).max(1000),
+  expires_in: z.number().positive().max(LONGEST_LIFE)
+})
 const Refused = z.object({ error: z.string().max(200), error_description: z.string().max(500).nullish() })
 
 /**

@@ -1,7 +1,6 @@
-import '../../kit/styles/overlays.ts'
 import type { Order, ReplyOf } from '@netlet/contract'
 import { MOST_RENEWALS } from '@netlet/contract/limits'
-import { Button, Modal, Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,7 +9,7 @@ import { orders } from '../../api/routes.ts'
 import { wordsOf } from '../../i18n/failures.ts'
 import { t as word } from '../../i18n/index.ts'
 import { useT } from '../../i18n/proxies.ts'
-import { useFocusReturn } from '../../kit/focus-return.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
@@ -21,26 +20,18 @@ type Answer = ReplyOf<typeof orders.renewMany>[number]
 /** Renewals of several orders: browsers open one tab for a click, so each order has its own way to its checkout. */
 export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () => void }) {
   const t = useT()
-  useFocusReturn(true)
   const asked = picked.slice(0, MOST_RENEWALS)
   const ids = asked.map(order => order.id)
   const { data, error, refetch } = useQuery({
     queryKey: ['renewals', ids],
     queryFn: () => call(orders.renewMany, { body: { order_ids: ids } }),
-    // Links to pay at are made for this dialog, and once.
-    staleTime: Infinity,
+    // Links to pay at are made for this dialog, and once, whatever else is read again.
+    staleTime: 'static',
     gcTime: 0,
     retry: false
   })
   return (
-    <Modal
-      opened
-      size="lg"
-      onClose={onClose}
-      returnFocus={false}
-      title={t('bulk.title')}
-      closeButtonProps={{ 'aria-label': word('close') }}
-    >
+    <Dialog size="lg" onClose={onClose} title={t('bulk.title')}>
       <div className="stack">
         <p className="dim">{t('bulk.hint')}</p>
         {picked.length > asked.length && <p>{t('bulk.limit', { max: MOST_RENEWALS })}</p>}
@@ -63,7 +54,7 @@ export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () 
           </>
         )}
       </div>
-    </Modal>
+    </Dialog>
   )
 }
 

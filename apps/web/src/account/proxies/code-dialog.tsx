@@ -1,12 +1,10 @@
 import '../../kit/styles/forms.ts'
-import '../../kit/styles/overlays.ts'
-import { Modal, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
-import { t as word } from '../../i18n/index.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
-import { useFocusReturn } from '../../kit/focus-return.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { hostPort } from '../../kit/host-port.ts'
 import type { Credentials } from './formats.ts'
 import classes from './panel.module.css'
@@ -27,7 +25,6 @@ export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: ()
   const t = useT()
   const tAccount = useAccountT()
   const [tool, setTool] = useState<Tool>('curl')
-  useFocusReturn(true)
   const words = {
     protocol: t('code.protocol'),
     server: t('code.server'),
@@ -37,14 +34,7 @@ export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: ()
   }
   const nameOf = (one: Tool) => (one === 'extension' ? t('code.extension') : NAMES[one])
   return (
-    <Modal
-      opened
-      size="lg"
-      onClose={onClose}
-      returnFocus={false}
-      title={t('code.title')}
-      closeButtonProps={{ 'aria-label': word('close') }}
-    >
+    <Dialog size="lg" onClose={onClose} title={t('code.title')}>
       <div className="stack">
         <p className="dim">{t('code.hint', { address: hostPort(proxy.ip, proxy.port) })}</p>
         <div className={classes.toolLine}>
@@ -67,6 +57,6 @@ export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: ()
           <code>{snippetOf(tool, proxy, words, true)}</code>
         </pre>
       </div>
-    </Modal>
+    </Dialog>
   )
 }

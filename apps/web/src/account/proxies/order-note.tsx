@@ -41,7 +41,12 @@ export function OrderNote({ order }: { order: Order }) {
         event.preventDefault()
         save.mutate(text)
       }}
-      onKeyDown={event => event.key === 'Escape' && close()}
+      onKeyDown={event => {
+        if (event.key !== 'Escape') return
+        // The full view stays.
+        event.stopPropagation()
+        close()
+      }}
     >
       <Textarea
         label={t('note.title')}

@@ -11,7 +11,7 @@ import { DataTable } from '../../kit/data-table.tsx'
 import { scrollMotion } from '../../kit/motion.ts'
 import { isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
-import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
+import { keepPayment, pendingPayment, type Pending } from '../../kit/payment/pending.ts'
 import { useCancel } from '../../kit/payment/use-cancel.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { BulkRenewal } from './bulk-renewal.tsx'
@@ -39,7 +39,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const list = useOrders(collection)
   const { rows, selected } = list
   const format = useFormatChoice()
-  const [payment, setPayment] = useState<Pending | null>(null)
+  const [payment, setPayment] = useState<Pending | null>(() => pendingPayment(Date.now()))
   const [picked, setPicked] = useState(NOBODY)
   const [renewal, setRenewal] = useState<Order[] | null>(null)
   const { renewing, start } = useRenewal()
@@ -63,6 +63,11 @@ function Proxies({ collection }: { collection: number | undefined }) {
     const next = new Map(picked)
     if (!next.delete(order.id)) next.set(order.id, order)
     setPicked(next)
+  }
+  // Chosen once more, they would be renewed twice.
+  const renewed = () => {
+    setRenewal(null)
+    setPicked(NOBODY)
   }
   const pay = (pending: Pending) => {
     keepPayment(pending)
@@ -138,7 +143,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
         />
       )}
       <RenewalFromMail />
-      {renewal && <BulkRenewal picked={renewal} onClose={() => setRenewal(null)} />}
+      {renewal && <BulkRenewal picked={renewal} onClose={renewed} />}
       {payment && <PaymentDialog pending={payment} onClose={() => setPayment(null)} />}
     </div>
   )

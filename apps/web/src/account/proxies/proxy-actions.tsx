@@ -1,6 +1,7 @@
 import type { Order } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { IconArrowsExchange, IconKey, IconRefresh } from '@tabler/icons-react'
+import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabler/icons-react'
+import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { mayAsk } from '../../kit/order-may.ts'
 import { ClientAccessButton } from './client-access.tsx'
@@ -49,6 +50,17 @@ export function OrderActions({ order, loading, tasks }: Props) {
             </Button>
           )
         )}
+      {order?.pay_status === 1 && (
+        <Button
+          component={Link}
+          to={`/dashboard/index/receipts/${order.id}`}
+          variant="default"
+          size="sm"
+          leftSection={<IconFileInvoice size={16} aria-hidden />}
+        >
+          {t('proxy.receipts')}
+        </Button>
+      )}
     </div>
   )
 }

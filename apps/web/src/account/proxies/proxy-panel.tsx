@@ -2,7 +2,7 @@ import '../../kit/styles/tables.ts'
 import type { Order, Proxy } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
-import { useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { numberText } from '../../kit/number.ts'
@@ -50,6 +50,11 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
   const takeOut = useTakeOut(now, choice)
   const reveal = useReveal()
   const [picked, setPicked] = useState(NOBODY)
+  // What was chosen is not there any more with other addresses.
+  const isChanging = now?.task === 'change'
+  useEffect(() => {
+    if (isChanging) setPicked(NOBODY)
+  }, [isChanging])
   const onPick = (proxies: Proxy[], add: boolean) => {
     const next = new Map(picked)
     for (const proxy of proxies)

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest'
 import { handles, type HandleName, type Values } from './handles.ts'
-import type { T } from '../kit/index.ts'
 
 const values: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri: '', json_input: '', target: '' }
 const ask = (name: HandleName, { cidrs = '', users = null as number | null, ranges = [] as string[] }) =>
   handles
     .find(handle => handle.name === name)
     ?.confirm?.(
-      ((key: string) => key) as T,
+      (key: string) => key,
       { ...values, cidrs },
       {
         name: 'paris',

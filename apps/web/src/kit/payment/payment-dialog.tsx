@@ -50,6 +50,8 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
     onClose()
   }
   const toDashboard = () => {
+    // Whoever buys again is not asked about this one.
+    keepPayment(null)
     onClose()
     void refresh(orders.list)
     void navigate(`${PROXIES}?order=${pending.id}`)

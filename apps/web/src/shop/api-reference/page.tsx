@@ -24,7 +24,13 @@ export default function ApiReferencePage() {
     // The part that the address names was not there when the address was opened.
     if (data && hash) document.getElementById(hash.slice(1))?.scrollIntoView()
   }, [data, hash])
-  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (error && !data)
+    return (
+      <div className="wide page">
+        <h1>{t('title')}</h1>
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </div>
+    )
   return <div className={`wide page ${classes.page}`}>{isPending ? <Place /> : <Content reference={data} />}</div>
 }
 

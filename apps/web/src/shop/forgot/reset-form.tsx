@@ -3,7 +3,8 @@ import { useForm } from '@mantine/form'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
+import { noted } from '../../i18n/failures.ts'
+import { t as word, useT } from '../../i18n/index.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
@@ -18,7 +19,9 @@ export function ResetForm({ email, verifyId, onDone, onBack }: Props) {
     validate: values => ({
       ...rules(ForgotBody.pick({ password: true }))(values),
       ...(values.again ? {} : { again: formMessage('enter_your_password') }),
-      ...(values.again && values.again !== values.password ? { again: t('login.inconsistent') } : {})
+      ...(values.again && values.again !== values.password
+        ? { again: noted(t('login.inconsistent'), () => word('login.inconsistent')) }
+        : {})
     })
   })
   const failure = useFormFailure(form)

@@ -1,6 +1,7 @@
 import { onlineManager } from '@tanstack/react-query'
 import { Suspense, useEffect, useState, type ComponentType } from 'react'
 import { currentLanguage } from '../../i18n/language.ts'
+import { loadCode } from '../../kit/load-code.ts'
 import { useNear } from '../../kit/use-near.ts'
 import classes from './landing.module.css'
 
@@ -28,7 +29,7 @@ export function Below() {
     if (!near) return
     let gone = false
     const attempt = () =>
-      load().then(
+      loadCode(load).then(
         loaded => !gone && setMore(() => loaded),
         () => !gone && setFailed(true)
       )

@@ -9,7 +9,7 @@ import { catalog } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
-import { scrollBehavior } from '../../kit/reduced-motion.ts'
+import { scrollMotion } from '../../kit/motion.ts'
 import classes from './slider.module.css'
 
 export function CollectionSlider() {
@@ -31,7 +31,7 @@ export function CollectionSlider() {
 
   const move = (direction: 1 | -1) => {
     const list = strip.current
-    list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: scrollBehavior() })
+    list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: scrollMotion() })
   }
   return (
     <section className={`wide ${classes.section}`} aria-labelledby="collections">

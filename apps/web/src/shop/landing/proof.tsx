@@ -58,5 +58,5 @@ function figuresOf({ countries, addresses, networks, delivery_seconds, uptime }:
   return figures
 }
 
-/** What has three digits and more was rounded down. */
-const atLeast = (count: number) => (count < 100 ? numberText(count) : `${numberText(count)}+`)
+/** These were rounded down. */
+const atLeast = (count: number) => `${numberText(count)}+`

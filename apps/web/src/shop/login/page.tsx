@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { safePath } from '../../kit/return-path.ts'
+import { safePath, withReturn } from '../../kit/return-path.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/index.ts'
@@ -52,7 +52,7 @@ export default function LoginPage() {
               setSessionUser(user)
               void navigate(safePath(after) ?? '/product', { replace: true })
             }}
-            forgotPath={after ? `/forgot?${new URLSearchParams({ return: after })}` : '/forgot'}
+            forgotPath={withReturn('/forgot', after)}
           />
         </Tabs.Panel>
         <Tabs.Panel value="chat">
@@ -60,7 +60,8 @@ export default function LoginPage() {
         </Tabs.Panel>
       </Tabs>
       <p style={{ marginTop: '1.5rem' }}>
-        <span className="dim">{t('login.noAccount')}</span> <Link to="/createAccount">{t('login.create')}</Link>
+        <span className="dim">{t('login.noAccount')}</span>{' '}
+        <Link to={withReturn('/createAccount', after)}>{t('login.create')}</Link>
       </p>
     </AuthCard>
   )

@@ -13,6 +13,7 @@ import { useTitle } from '../../kit/use-title.ts'
 import { activeVariants, stockOf } from '../product-facts.ts'
 import type { Pending } from '../../kit/payment/pending.ts'
 import { AclDialog } from './acl-dialog.tsx'
+import { useProductPath } from './asked-rules.tsx'
 import { Included } from './included.tsx'
 import { Locations } from './locations.tsx'
 import { OrderBox } from './order-box.tsx'
@@ -35,6 +36,7 @@ type Props = {
 
 export function OneProduct({ id, collection, onOrdered }: Props) {
   const t = useT()
+  const pathTo = useProductPath()
   const { data, isPending, error, refetch } = useQuery({
     ...read(catalog.products, { query: { id, limit: 1 } }),
     // What is out of stock may be free a moment later.
@@ -43,7 +45,7 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
   const product = data?.data[0]
   return (
     <>
-      <Link to={collection ? `/product?parId=${collection}` : '/product'} className={classes.back}>
+      <Link to={pathTo({ collection })} className={classes.back}>
         <IconArrowLeft size={17} aria-hidden /> {t('product.back')}
       </Link>
       {error && !data ? (

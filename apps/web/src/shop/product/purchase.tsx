@@ -5,6 +5,7 @@ import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { activeVariants } from '../product-facts.ts'
 import { total } from './choice.ts'
+import { shortRules } from './shortage.ts'
 import type { Choice } from './use-choice.ts'
 import type { usePurchase } from './use-purchase.ts'
 import classes from './order-box.module.css'
@@ -19,10 +20,13 @@ export function Purchase({ product, choice, purchase }: Props) {
   const isShort = stock < variant.cart_step
   const isPriced = rules.length === 0 || info !== null
   const hasOther = activeVariants(product).some(other => other.variant_stock >= other.cart_step)
+  const short = (choice.offered ?? []).filter(one => rules.includes(one.acl_id) && one.stock < variant.cart_step)
   const reason = isSoldOut
     ? t(hasOther ? 'order.noneOfChoice' : 'order.noneOfPlan')
     : isShort
-      ? t('acl.notTogether')
+      ? short.length > 0
+        ? t('order.short', { rules: shortRules(t, short) })
+        : t('acl.notTogether')
       : null
   return (
     <div className={classes.purchase}>

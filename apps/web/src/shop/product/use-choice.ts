@@ -48,6 +48,7 @@ export function useChoice(product: Product) {
   useEffect(() => {
     if (!refused) return
     setRefused(true)
+    setBefore(rules)
     change({ rules: [] })
     // oxlint-disable-next-line react/exhaustive-deps -- once for each refusal
   }, [refused])

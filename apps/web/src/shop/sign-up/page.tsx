@@ -12,6 +12,7 @@ import { draftOf } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { safePath, withReturn } from '../../kit/return-path.ts'
 import { SignUpBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
@@ -34,6 +35,7 @@ export default function SignUpPage() {
   const [query] = useSearchParams()
   const [kept] = useState(() => draft.read())
   const [mailed, setMailed] = useState<MailedCode>({ id: kept.code_id, until: kept.code_until })
+  const after = query.get('return')
   useTitle(t('signUp.create'))
   const form = useForm({
     initialValues: {
@@ -68,7 +70,7 @@ export default function SignUpPage() {
       draft.forget()
       notify('good', t('signUp.created'))
       setSessionUser(user)
-      void navigate('/product', { replace: true })
+      void navigate(safePath(after) ?? '/product', { replace: true })
     },
     onError: error => {
       // It may take another code.
@@ -128,7 +130,7 @@ export default function SignUpPage() {
         <Button type="submit" fullWidth loading={signUp.isPending}>
           {t('signUp.submit')}
         </Button>
-        <Button component={Link} to="/login" variant="subtle" fullWidth>
+        <Button component={Link} to={withReturn('/login', after)} variant="subtle" fullWidth>
           {t('signUp.login')}
         </Button>
       </form>

@@ -3,7 +3,8 @@ import { useForm } from '@mantine/form'
 import { call } from '../../api/client.ts'
 import { support } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
+import { noted } from '../../i18n/failures.ts'
+import { t as word, useT } from '../../i18n/index.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
@@ -20,7 +21,12 @@ export function TicketForm() {
     validate: values => ({
       ...rules(TicketRules.omit({ captcha: true, captcha_id: true }))(values),
       // The sentence for what is empty is about the whole form, and is said of it.
-      ...Object.fromEntries(FILLED.filter(name => !values[name].trim()).map(name => [name, t('support.fillIn')])),
+      ...Object.fromEntries(
+        FILLED.filter(name => !values[name].trim()).map(name => [
+          name,
+          noted(t('support.fillIn'), () => word('support.fillIn'))
+        ])
+      ),
       ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: formMessage('solve_captcha') })
     })
   })

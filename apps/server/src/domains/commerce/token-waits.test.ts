@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { control, launch, newDataDir, removeDataDir, secrets, until } from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { HOUR, SECOND } from '../../infra/clock.ts'
+import { LOCKS } from '../../infra/db/locks.ts'
+import { withSessionLock } from '../../infra/db/session-lock.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { writeSettings } from '../settings/index.ts'
+import { openPlatform } from './platform.ts'
+import { renewToken } from './renew-token.ts'
+import { platformTokens } from './tables.ts'
+
+let shop: TestShop
+let sandbox: Sandbox
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9', { now: () => shop?.ctx.now().getTime() ?? Date.now() })
+  shop = await startTestShop({ routes: () => {} })
+})
+beforeEach(async () => {
+  await asked({ lifetime: 86_399, installed: true, end: true, fault: { kind: 'none' } })
+  await shop.ctx.db.delete(platformTokens)
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_api_key: secrets.apiKey,
+    shopify_api_secret: secrets.appSecret,
+    shopify_app_key: ''
+  })
+})
+afterAll(async () => {
+  await shop?.close()
+  await sandbox?.close()
+  await removeDataDir(dataDir)
+})
+
+/** Changes how the platform gives tokens. @returns how many it has given */
+const asked = async (body: object = {}) =>
+  (await control<{ given: number }>(sandbox, 'POST', '/access_tokens', body)).given
+
+async function call(ctx = shop.ctx) {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) throw new Error(platform.reason)
+  return platform.data.shop()
+}
+async function fails(ctx = shop.ctx) {
+  const reply = await call(ctx)
+  return reply.ok ? 'ok' : reply.reason
+}
+/** How many sessions hold the lock of whoever asks for a token. */
+const locks = () =>
+  shop.ctx.db.$count(
+    sql`pg_locks where locktype = 'advisory' and classid = ${LOCKS.platformToken} and objid = 0 and database = (select oid from pg_database where datname = current_database())`
+  )
+
+test('calls of one process that wait for a token poll the database as one', async () => {
+  const { db } = shop.ctx
+  const before = await asked()
+  const connect = vi.spyOn(db.$client, 'connect')
+  const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>()
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  // Another process asks, and the platform is silent.
+  const other = withSessionLock(db, 'platformToken', 0, () => (hold(), isOver))
+  await isHeld
+  const calls = Array.from({ length: 20 }, () => call())
+  await sleep(500)
+  connect.mockClear()
+  await sleep(500)
+  const polls = connect.mock.calls.length
+  connect.mockRestore()
+  end()
+  await other
+  // One each 50 ms, and not one for each call.
+  expect(polls).toBeGreaterThan(0)
+  expect(polls).toBeLessThan(15)
+  expect((await Promise.all(calls)).every(reply => reply.ok)).toBe(true)
+  expect((await asked()) - before).toBe(1)
+})
+
+test('while a renewal waits for a silent platform, calls go on with the token that lives', async () => {
+  expect(await fails()).toBe('ok')
+  shop.advance(20 * HOUR)
+  const before = await asked({ fault: { kind: 'timeout', next: 1 } })
+  const limited = { ...shop.ctx, platformLimits: { timeoutMs: 2000, sleep: async () => {} } }
+  const renewing = renewToken(limited)
+  await until('the renewal', async () => (await locks()) === 1)
+  const began = Date.now()
+  expect(await Promise.all([fails(limited), fails(limited), fails(limited)])).toEqual(['ok', 'ok', 'ok'])
+  expect(Date.now() - began).toBeLessThan(1500)
+  expect(await locks()).toBe(1)
+  await renewing
+  expect((await asked()) - before).toBe(0)
+})
+
+test('the longer no token is given, the less often one is asked for: each minute at last', async () => {
+  await asked({ fault: { kind: 'error500', next: 99 } })
+  const pause = async () => {
+    expect(await fails()).toBe('server_error')
+    const [row] = await shop.ctx.db.select().from(platformTokens)
+    return Math.round(((row?.retryAt?.getTime() ?? 0) - shop.ctx.now().getTime()) / SECOND)
+  }
+  const pauses = [await pause()]
+  for (const wait of [3, 7, 20, 40, 3600]) {
+    shop.advance(wait * SECOND)
+    pauses.push(await pause())
+  }
+  expect(pauses).toEqual([2, 3, 10, 30, 60, 60])
+})
+
+test('a process that still has other credentials leaves the token of those that are saved', async () => {
+  const elsewhere = new URL(sandbox.url)
+  elsewhere.hostname = 'localhost'
+  await writeSettings(shop.ctx, { shopify_shop_url: elsewhere.origin })
+  const old = await openPlatform(shop.ctx)
+  await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
+  expect(await fails()).toBe('ok')
+  const before = await asked()
+  expect(old.ok && (await old.data.shop())).toMatchObject({ ok: true })
+  expect(await fails()).toBe('ok')
+  expect((await asked()) - before).toBe(1)
+  expect(await shop.ctx.db.$count(platformTokens)).toBe(2)
+  // The next one that is got for the saved ones ends the others.
+  shop.advance(20 * HOUR)
+  await renewToken(shop.ctx)
+  expect(await shop.ctx.db.$count(platformTokens)).toBe(1)
+})
