@@ -106,6 +106,12 @@ const web: IForbiddenRuleType[] = [
     [`${WEB}$1/`]
   ),
   forbid(
+    'console-tables-have-keys',
+    'A table of the console comes from admin/kit, whose keys go through its rows.',
+    `${WEB}admin/(?!kit/)`,
+    `${WEB}kit/data-table\\.tsx$`
+  ),
+  forbid(
     'api-and-i18n-below-screens',
     'The client and the catalogues import no screen and no building block of screens.',
     `${WEB}(api|i18n)/`,

@@ -19,7 +19,8 @@ const sameOnAnyDatabase = [
   '**/server/src/start.test.ts',
   '**/server/src/demo-history.test.ts',
   '**/domains/chat/**',
-  '**/fleet/provision/**',
+  '**/domains/delivery/servers/**',
+  '**/fleet/{provision,upgrades,ownership,proofs,proxy-tls}/**',
   '**/apps/sandbox/**'
 ]
 
@@ -62,7 +63,8 @@ export default defineConfig({
           env: { AGENT_SOCKETS: 'streams' },
           include: [
             'apps/agent/test/{broken-streams,denied-sites,egress,faults,hostile,judged-turns,pipelining,policy}.test.ts',
-            'apps/agent/test/{management,memory-bounds,repaired-heads,source-ports,strangers,takeover,tls-proxy,udp}.test.ts'
+            'apps/agent/test/{management,memory-bounds,repaired-heads,source-ports,strangers,takeover,tls-proxy,udp}.test.ts',
+            'apps/agent/test/{client-access,faults-inside,live,lowered-plan,shared-limits,tls-strangers,user-limits}.test.ts'
           ]
         }
       },

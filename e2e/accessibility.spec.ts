@@ -1,53 +1,69 @@
+import type { Product } from '@netlet/contract'
+import type { Page } from '@playwright/test'
+import { someIds, shotsOf } from '../scripts/shots/screens.ts'
 import { violations } from './axe.ts'
+import { buy, call, signedIn } from './console.ts'
+import { layoutFaults, movedIn, shiftOf, watchShifts } from './layout.ts'
 import { expect, test } from './shop.ts'
 
-const PUBLIC = [
-  '/',
-  '/product',
-  '/product?id=1',
-  '/login',
-  '/createAccount',
-  '/forgot',
-  '/api-reference',
-  '/support',
-  '/status',
-  '/rewards',
-  '/policy?id=1',
-  '/policy?id=2',
-  '/policy?id=3'
-]
-const CUSTOMER = ['proxies', 'setting', 'receipts', 'rewards', 'invite', 'promocodeUser', 'giftcardUser'].map(
-  page => `/dashboard/index/${page}`
-)
+const MOST_SHIFT = 0.05
+/** The plan whose quantities begin, on phones of 390 and of 360 px, where the bar at the window's bottom lies. */
+const UNDER_THE_BAR = 'Harbor Datacenter'
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [390, 1440]) {
-    test.describe(`${colorScheme}, ${width} px`, () => {
-      test.use({ colorScheme, viewport: { width, height: 900 } })
+/** Each scheme with each language, and each width with each language: loaded at the first, then seen at the others. */
+const WALKS = [
+  { colorScheme: 'light', locale: 'en-US', width: 1440, others: [768, 360] },
+  { colorScheme: 'dark', locale: 'en-US', width: 390, others: [2560] },
+  { colorScheme: 'light', locale: 'zh-CN', width: 360, others: [1440] },
+  { colorScheme: 'dark', locale: 'zh-CN', width: 2560, others: [768, 390] }
+] as const
 
-      test('every screen of a visitor and a customer is accessible and fits its width', async ({ page, shop }) => {
-        test.setTimeout(180_000)
-        const errors: string[] = []
-        page.on('console', message => {
-          if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()}`)
-        })
-        const look = async (path: string) => {
-          await page.goto(shop.url + path)
-          await expect(page.locator('main')).toBeVisible()
-          await page.waitForLoadState('networkidle')
-          expect.soft(await violations(page), path).toEqual([])
-          const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
-          expect.soft(wide, `${path} is wider than the window`).toBeLessThanOrEqual(0)
-        }
-        for (const path of PUBLIC) await look(path)
-        expect(errors).toEqual([])
-        await page.goto(`${shop.url}/login`)
-        await page.getByRole('textbox', { name: 'Username or email' }).fill(shop.customer.username)
-        await page.getByRole('textbox', { name: 'Password' }).fill(shop.customer.password)
-        await page.getByRole('button', { name: 'Login', exact: true }).click()
-        await expect(page).toHaveURL(`${shop.url}/product`)
-        for (const path of CUSTOMER) await look(path)
+for (const { colorScheme, locale, width, others } of WALKS)
+  test.describe(`${colorScheme}, ${locale}, loaded at ${width} px`, () => {
+    test.use({ colorScheme, locale, viewport: { width, height: 900 } })
+
+    test('every screen of a visitor and a customer is accessible, still, and fits all widths', async ({
+      page,
+      shop
+    }) => {
+      test.setTimeout(480_000)
+      const errors: string[] = []
+      page.on('console', message => {
+        if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()}`)
       })
+      await watchShifts(page)
+      const order = await buy(shop)
+      const admin = await signedIn(shop, 'admin')
+      const customer = await signedIn(shop, 'customer')
+      const ids = { ...(await someIds(admin, customer)), own: order.id }
+      await customer.dispose()
+      const { data: plans } = await call<{ data: Product[] }>(admin, 'get', '/api/products/products/?limit=50')
+      const under = plans.find(plan => plan.product_name === UNDER_THE_BAR)
+      if (!under) throw new Error(`there is no ${UNDER_THE_BAR}`)
+      await admin.dispose()
+      for (const { name, path } of await shotsOf('public', ids)) await look(page, shop.url + path, name)
+      await look(page, `${shop.url}/product?id=${under.id}`, UNDER_THE_BAR)
+      // A page that is not there answers so.
+      expect(errors.filter(error => !/no\/such\/page|product\?id=999999/.test(error))).toEqual([])
+      await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+      errors.length = 0
+      for (const { name, path } of await shotsOf('customer', ids)) await look(page, shop.url + path, name)
+      expect(errors).toEqual([])
     })
-  }
-}
+
+    async function look(page: Page, address: string, name: string): Promise<void> {
+      await page.setViewportSize({ width, height: 900 })
+      await page.goto(address)
+      await expect(page.locator('main')).toBeVisible()
+      await page.waitForLoadState('networkidle')
+      expect.soft(await shiftOf(page), `${name} moves: ${await movedIn(page)}`).toBeLessThanOrEqual(MOST_SHIFT)
+      expect.soft(await violations(page), name).toEqual([])
+      for (const other of [width, ...others]) {
+        await page.setViewportSize({ width: other, height: 900 })
+        // Charts draw themselves anew once they have heard of another width.
+        await expect.soft
+          .poll(() => layoutFaults(page), { message: `${name} at ${other} px`, timeout: 5000 })
+          .toEqual([])
+      }
+    }
+  })

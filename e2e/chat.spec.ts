@@ -91,11 +91,11 @@ test('connecting a chat account: done, of another user, refused, the platform aw
   await leaveToBind(page, shop, shop.customer.password)
   await page.getByRole('textbox', { name: 'User name' }).fill('walker.one')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByText('Discord bind failed,the discord account has been bound to other account')).toBeVisible()
+  await page.getByText('Discord bind failed,the discord account has been bound to other account').waitFor()
   await expect(page).toHaveURL(`${shop.url}/dashboard/index/setting`)
   await leaveToBind(page, shop, shop.customer.password)
   await page.getByRole('button', { name: /^Ines K/ }).click()
-  await expect(page.getByText('Discord bind successfully, Name: Ines K.')).toBeVisible()
+  await page.getByText('Discord bind successfully, Name: Ines K.').waitFor()
   await expect(page.getByText('Connected as Ines K.')).toBeVisible()
 
   // The demo's bot: write, and ask it.

@@ -4,7 +4,7 @@ import { asAdmin, call, signedIn } from './console.ts'
 import { expect, test } from './shop.ts'
 
 test('every mail is accessible in both languages', async ({ browser, shop }) => {
-  test.setTimeout(240_000)
+  test.setTimeout(600_000)
   const request = await signedIn(shop, 'admin')
   const previews = await call<MailPreview[]>(request, 'get', '/api/settings/mail_templates/')
   await request.dispose()

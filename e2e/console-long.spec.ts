@@ -92,7 +92,7 @@ test('an action whose plan is refused leaves the focus on the button of the menu
   const button = page.getByRole('button', { name: 'Actions: Local agent' })
   await button.press('Enter')
   await page.getByRole('menuitem', { name: 'Drain', exact: true }).press('Enter')
-  await expect(page.getByRole('alert').last()).toBeVisible()
+  await page.getByRole('alert').last().waitFor()
   await expect(page.getByRole('menu')).toHaveCount(0)
   await expect(button).toBeFocused()
 })

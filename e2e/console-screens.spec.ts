@@ -1,6 +1,7 @@
 import { violations } from './axe.ts'
-import type { Order } from '@netlet/contract'
-import { asAdmin, buy } from './console.ts'
+import type { Order, SyncRun } from '@netlet/contract'
+import { asAdmin, buy, call, signedIn } from './console.ts'
+import { shotsOf } from '../scripts/shots/screens.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
 /** One order is enough for all of them. */
@@ -8,6 +9,15 @@ let bought: { url: string; order: Promise<Order> } | undefined
 const anOrder = (shop: RunningShop): Promise<Order> => {
   if (bought?.url !== shop.url) bought = { url: shop.url, order: buy(shop) }
   return bought.order
+}
+
+/** A plan of a sync of everything, which its screen shows. */
+async function aPlan(shop: RunningShop): Promise<void> {
+  const [admin, path] = [await signedIn(shop, 'admin'), '/api/products/sync/runs/']
+  const newest = async () => (await call<SyncRun[]>(admin, 'get', path)).find(({ what }) => what === 'catalogue')?.state
+  if ((await newest()) !== 'ready') await call(admin, 'post', path, { what: 'catalogue' })
+  await expect.poll(newest, { timeout: 30_000 }).toBe('ready')
+  await admin.dispose()
 }
 
 // Both languages, colours and widths, each in one of two: every screen in every look would take a quarter of an hour.
@@ -39,9 +49,19 @@ const parts: [
   [
     'the tabs of a user',
     (_, shop) =>
-      ['summary', 'orders', 'payments', 'points', 'traffic', 'keys', 'sessions', 'logins', 'tickets', 'audit'].map(
-        tab => [`users/2?tab=${tab}`, shop.customer.username] as const
-      )
+      [
+        'summary',
+        'orders',
+        'payments',
+        'points',
+        'traffic',
+        'keys',
+        'webhooks',
+        'sessions',
+        'logins',
+        'tickets',
+        'audit'
+      ].map(tab => [`users/2?tab=${tab}`, shop.customer.username] as const)
   ],
   [
     'products and rewards',
@@ -51,8 +71,11 @@ const parts: [
       ['productManager/new', /Nothing left to add|没有可添加的产品/],
       // What the demo's platform has changed.
       ['productManager?sync=true', 'Arcade Gaming Datacenter'],
+      ['productType', 'ISP Proxies'],
       ['productType?sync=true', 'ISP Proxies'],
+      ['productTag', 'Gaming'],
       ['productTag?form=edit.1', 'Gaming'],
+      ['promocode', /Promo Code|优惠码/],
       ['promocode?form=new', /Add promo code|添加优惠码/],
       ['leveldiscount', 'Silver'],
       ['giftcard', 'DEMO-GIFT']
@@ -75,6 +98,7 @@ const parts: [
     order => [
       ['AclManager', 'nike.com'],
       ['AclManager?form=new', 'Shopify'],
+      ['AclGroupManager', /Acl Group Manage|规则组/],
       ['AclGroupManager?form=new', 'Ticketmaster'],
       ['CIDRManage', '127.10.0.0/16'],
       ['CIDRManage?detail=1', '127.10.0.0/24'],
@@ -96,8 +120,9 @@ const parts: [
     ]
   ],
   [
-    'tasks, mails, health and the audit log',
+    'tasks, mails, health, operators and the audit log',
     (_, shop) => [
+      ['operators', shop.admin.username],
       ['tasks', 'expire-orders'],
       ['tasks?tab=queues', 'send-mail'],
       ['audit', /^\w+\.\w+$/],
@@ -121,6 +146,18 @@ const parts: [
   ]
 ]
 
+test('every screen of the console is among these', async () => {
+  // Their names do not depend on what is shown there.
+  const order = { id: 1, order_id: 'NL-1' } as Order
+  const account = { username: 'somebody', password: '' }
+  const shop = { customer: account, admin: account, platformUrl: 'http://127.0.0.1' } as RunningShop
+  const nameOf = (path: string) => path.replace(/^\/dashboard\/index\//, '').split(/[/?]/)[0]
+  const walked = new Set(parts.flatMap(([, screensOf]) => screensOf(order, shop).map(([screen]) => nameOf(screen))))
+  const all = await shotsOf('admin', { product: 1, user: 2, order: order.id, own: order.id, collection: 1 })
+  expect(all.length).toBeGreaterThan(25)
+  expect(all.map(({ path }) => nameOf(path)).filter(name => !walked.has(name ?? ''))).toEqual([])
+})
+
 for (const [part, screensOf] of parts) {
   for (const [locale, colorScheme, width] of looks) {
     test(`${part} are accessible and fit their width: ${locale}, ${colorScheme}, ${width} px`, async ({
@@ -128,7 +165,8 @@ for (const [part, screensOf] of parts) {
       shop
     }) => {
       test.setTimeout(240_000)
-      const order = await anOrder(shop)
+      const screens = screensOf(await anOrder(shop), shop)
+      if (screens.some(([screen]) => screen.includes('sync='))) await aPlan(shop)
       const context = await browser.newContext({
         locale,
         colorScheme,
@@ -136,8 +174,10 @@ for (const [part, screensOf] of parts) {
         viewport: { width, height: 900 }
       })
       const page = await context.newPage()
+      const errors: string[] = []
+      page.on('pageerror', error => errors.push(`${page.url()}: ${error.message}`))
       await asAdmin(page, shop)
-      for (const [screen, shown] of screensOf(order, shop)) {
+      for (const [screen, shown] of screens) {
         await page.goto(`${shop.url}/dashboard/index/${screen}`)
         await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible()
         await page.waitForLoadState('networkidle')
@@ -149,6 +189,7 @@ for (const [part, screensOf] of parts) {
         }
         await page.setViewportSize({ width, height: 900 })
       }
+      expect(errors).toEqual([])
       await context.close()
     })
   }

@@ -1,4 +1,4 @@
-import type { Envelope, Order, Product, RuleStock } from '@netlet/contract'
+import type { Envelope, Order, Product, RuleStock, SyncRun } from '@netlet/contract'
 import { request as requests, type APIRequestContext, type Page } from '@playwright/test'
 import { expect, type RunningShop } from './shop.ts'
 
@@ -14,11 +14,21 @@ export async function call<T>(
   return envelope.data
 }
 
+type Account = RunningShop['customer']
+
 /** Makes calls as one of the shop's accounts. To be disposed of. */
-export async function signedIn(shop: RunningShop, who: 'customer' | 'admin'): Promise<APIRequestContext> {
+export async function signedIn(shop: RunningShop, who: 'customer' | 'admin' | Account): Promise<APIRequestContext> {
   const request = await requests.newContext({ baseURL: shop.url })
-  await call(request, 'post', '/api/auth/login', shop[who])
+  await call(request, 'post', '/api/auth/login', typeof who === 'string' ? shop[who] : who)
   return request
+}
+
+/** No sync with the platform goes on or waits for somebody any more: another test may have left one. */
+export async function endSyncs(shop: RunningShop): Promise<void> {
+  const [admin, path] = [await signedIn(shop, 'admin'), '/api/products/sync/runs/']
+  for (const { id, ended_at } of await call<SyncRun[]>(admin, 'get', path))
+    if (ended_at === null) await call(admin, 'post', `${path}${id}/cancel/`)
+  await admin.dispose()
 }
 
 /** Signs the browser's page in as the administrator. */
@@ -31,11 +41,23 @@ type Buying = {
   pay?: boolean
   /** The platform takes the payment in another currency, so that nothing is delivered. */
   currency?: string
+  /** How many blocks of eight. */
+  blocks?: number
+  /** With every access rule of the plan, but one that nobody buys; with one of them otherwise. */
+  allRules?: boolean
+  /** The demo customer, unless it is somebody else. */
+  by?: Account
 }
 
-/** Buys a plan as the demo customer; paid and delivered unless `pay` is false. */
-export async function buy(shop: RunningShop, { pay = true, currency }: Buying = {}): Promise<Order> {
-  const request = await signedIn(shop, 'customer')
+/** A rule that no test buys, so that one can delete it: others may have used the same shop before. */
+const UNSOLD_RULE = 'Steam'
+
+/** Buys a plan; paid and delivered unless `pay` is false. */
+export async function buy(
+  shop: RunningShop,
+  { pay = true, currency, blocks = 1, allRules = false, by }: Buying = {}
+): Promise<Order> {
+  const request = await signedIn(shop, by ?? 'customer')
   try {
     const { data: products } = await call<{ data: Product[] }>(request, 'get', '/api/products/products/?limit=50')
     const variants = products.flatMap(product => product.variants.map(variant => ({ product, variant })))
@@ -47,14 +69,15 @@ export async function buy(shop: RunningShop, { pay = true, currency }: Buying = 
       option2: variant.variant_option2,
       option3: variant.variant_option3
     }
-    const [rule] = await call<RuleStock[]>(request, 'post', '/api/products/products/stock/', {
+    const rules = await call<RuleStock[]>(request, 'post', '/api/products/products/stock/', {
       product_id: product.id,
       option_selected: options
     })
+    const offered = rules.filter(rule => rule.acl_name !== UNSOLD_RULE).map(rule => rule.acl_id)
     const placed = await call<{ checkout_url: string; order_id: string }>(request, 'post', '/api/orders/checkout', {
       product_id: product.id,
-      quantity: 8,
-      option_selected: { ...options, acl_selected: [rule?.acl_id] }
+      quantity: 8 * blocks,
+      option_selected: { ...options, acl_selected: offered.slice(0, allRules ? undefined : 1) }
     })
     if (pay) {
       const checkout = await request.get(placed.checkout_url)
@@ -126,10 +149,13 @@ export async function answer(
   await expect(question).toBeHidden()
 }
 
-/** A message says exactly this. It is closed, so that it is not taken for the next one. */
-export async function said(page: Page, words: string): Promise<void> {
+/**
+ * A message says exactly this. It is closed, so that it is not taken for the next one.
+ * @param act what it comes of; it is waited for meanwhile, since a short one may be gone again once that has ended
+ */
+export async function said(page: Page, words: string, act?: () => Promise<unknown>): Promise<void> {
   const message = page.getByRole('alert').filter({ has: page.getByText(words, { exact: true }) })
-  await expect(message).toBeVisible()
+  await Promise.all([message.waitFor(), act?.()])
   // It may go by itself before it is reached.
   await message
     .getByRole('button', { name: 'Close' })

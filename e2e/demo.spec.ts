@@ -60,7 +60,7 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
     await expect(proxies.getByRole('row')).toHaveCount(9)
     const tools = proxies.getByRole('group', { name: 'Use the proxies' })
     await tools.getByRole('button', { name: 'Copy' }).click()
-    await expect(page.getByText('Copied to clipboard!')).toBeVisible()
+    await page.getByText('Copied to clipboard!').waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied.split('\n')).toHaveLength(8)
     line = copied.split('\n')[0] ?? ''

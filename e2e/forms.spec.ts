@@ -1,34 +1,13 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import pg from 'pg'
 import { asAdmin } from './console.ts'
-import { expect, test, type RunningShop } from './shop.ts'
-import { mailTo } from './shopper.ts'
+import { expect, test } from './shop.ts'
+import { forgetFailures, mailTo } from './shopper.ts'
 
 /** What is said of a field, as a screen reader tells it. */
 const says = (page: Page, field: string | RegExp, sentence: string) =>
   expect(page.getByRole('textbox', { name: field, exact: true })).toHaveAccessibleDescription(
     new RegExp(escaped(sentence))
   )
-/** The other tests log in from the same address, and are not to be asked for a captcha. */
-async function forgetFailures({ dataDir }: RunningShop): Promise<void> {
-  const of = (name: string) => readFile(join(dataDir, 'postgres', name), 'utf8')
-  const port = (await of('data/postmaster.pid')).split('\n')[3]
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port: Number(port),
-    user: 'netlet',
-    database: 'postgres',
-    password: (await of('password')).trim()
-  })
-  await client.connect()
-  try {
-    await client.query('delete from login_failures')
-  } finally {
-    await client.end()
-  }
-}
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
 // The rules of forms that only the browser can judge; all others are proved where the server enforces them.
@@ -194,11 +173,14 @@ test('Changed settings: a link of the menu and Back ask, and staying keeps what 
 test('A changed form beside a list: Back asks, and leads out of it after YES', async ({ page, shop }) => {
   await asAdmin(page, shop)
   await page.goto(`${shop.url}/dashboard/index/QA`)
+  // So slow that Back comes while the change of the address is not drawn yet.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 6 })
   await page
     .getByRole('button', { name: /^Edit: / })
     .first()
     .click()
-  const field = page.getByRole('textbox', { name: 'Question' })
+  const field = page.getByRole('textbox', { name: 'Question', exact: true })
   await field.fill('typed')
   const question = page.getByRole('dialog', { name: 'Discard the changes?' })
   await page.goBack()

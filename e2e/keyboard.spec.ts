@@ -134,3 +134,26 @@ test('a plan is bought by keyboard alone, up to its payment', async ({ page, con
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(purchase).toBeFocused()
 })
+
+test('an order is renewed by keyboard alone, and its days grow', async ({ page, context, shop }) => {
+  const order = await buy(shop)
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
+  const row = page.getByRole('row').filter({ hasText: order.order_id })
+  await expect(row).toContainText(/, (29|30) days/)
+  const renew = page.getByRole('button', { name: `Renew ${order.order_id}`, exact: true })
+  await skip(page, 'Skip to the orders')
+  await tabTo(page, renew)
+  const opened = context.waitForEvent('page')
+  await page.keyboard.press('Enter')
+  const checkout = await opened
+  const pay = checkout.getByRole('button', { name: /Pay/ })
+  await expect(pay).toBeVisible()
+  await tabTo(checkout, pay)
+  await checkout.keyboard.press('Enter')
+  await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
+  await checkout.close()
+  await expect(row).toContainText(/, (59|60) days/)
+  // Nobody who goes on with the keyboard has to begin again.
+  await expect(renew).toBeFocused()
+})

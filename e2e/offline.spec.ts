@@ -79,6 +79,8 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   context,
   shop
 }) => {
+  // A browser that is never idle: else it loads the dashboard's other pages ahead.
+  await page.addInitScript('window.requestIdleCallback = () => 0')
   await logIn(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies`)
   const menu = page.getByRole('navigation', { name: 'Dashboard' })

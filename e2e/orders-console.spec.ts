@@ -48,7 +48,7 @@ test("an administrator does everything with an order that its row's menu offers,
     await page.keyboard.type(order.order_id)
     await page.keyboard.press('Enter')
     await expect(page).toHaveURL(`${shop.url}${ORDERS}?search=${order.order_id}`)
-    await expect(page.getByText('1 in total')).toBeVisible()
+    await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
     // Enter left the focus in the field, where letters are typed.
     await page.keyboard.press('Tab')
     await page.keyboard.press('j')
@@ -88,7 +88,7 @@ test("an administrator does everything with an order that its row's menu offers,
     await expect(page.getByText('Request in progress')).toHaveCount(0)
     await chooseByKeyboard(page, menu, 'Reset password')
     await answerByKeyboard(page, 'YES')
-    await expect(toast('Request in progress')).toBeVisible()
+    await toast('Request in progress').waitFor()
     await settled(page, shop, order)
   })
 
@@ -96,7 +96,7 @@ test("an administrator does everything with an order that its row's menu offers,
     await test.step(action, async () => {
       await chooseByKeyboard(page, menu, action)
       if (action === 'Change proxy') await answerByKeyboard(page, 'YES')
-      await expect(toast('Request in progress')).toBeVisible()
+      await toast('Request in progress').waitFor()
       await settled(page, shop, order)
       await expect(row).toContainText('8/8')
     })
@@ -110,7 +110,7 @@ test("an administrator does everything with an order that its row's menu offers,
 
   await test.step('copies its proxies', async () => {
     await chooseByKeyboard(page, menu, 'Copy proxy info')
-    await expect(toast('Successful replication')).toBeVisible()
+    await toast('Successful replication').waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied.split('\n')).toHaveLength(8)
     expect(copied).toMatch(/^127\.10\.\d+\.\d+:\d+:\w+:\w+$/m)
@@ -131,7 +131,7 @@ test("an administrator does everything with an order that its row's menu offers,
     // Nothing is sold for that long: it is asked about.
     await answerByKeyboard(page, 'YES')
     await expect(drawer).toBeHidden()
-    await expect(toast('successfully')).toBeVisible()
+    await toast('successfully').waitFor()
     await expect(row).toContainText('year')
   })
 
@@ -151,7 +151,7 @@ test("an administrator does everything with an order that its row's menu offers,
 
   await test.step('exports the orders that are selected, and needs some for a batch', async () => {
     await chooseByKeyboard(page, 'Batch', 'Export')
-    await expect(toast('请先选择订单')).toBeVisible()
+    await toast('请先选择订单').waitFor()
     await row.focus()
     await page.keyboard.press('x')
     await expect(page.getByText('1 selected')).toBeVisible()
@@ -232,12 +232,10 @@ test('the view moves back when the last row of its page is deleted', async ({ pa
   await expect(page).toHaveURL(pages === 1 ? `${shop.url}${CARDS}` : new RegExp(`page=${pages}$`))
 })
 
-// Each pair of language, colours and width once.
+// Each language, scheme and width once.
 const looks = [
-  ['en', 'light', 1440],
   ['en', 'dark', 390],
-  ['zh-CN', 'light', 390],
-  ['zh-CN', 'dark', 1440]
+  ['zh-CN', 'light', 1440]
 ] as const
 
 for (const [locale, colorScheme, width] of looks) {

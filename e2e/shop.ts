@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export type RunningShop = {
   url: string
   platformUrl: string
+  /** The UDP port of 127.0.0.1 where it looks names up: nobody answers there but a name server of a test's own. */
+  dnsPort: number
   /** The shop's folder, with its database in it. */
   dataDir: string
   /** The demo accounts of demo mode. */
@@ -49,7 +51,7 @@ export async function startShop({ dev = false, history = false } = {}): Promise<
   const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
   // The embedded database may run under another account, which has to pass through.
   await chmod(dataDir, 0o755)
-  const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0] = await freePorts(4)
+  const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0, dnsPort = 0] = await freePorts(5)
   const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
   const child = spawn('node', ['scripts/start.mjs', ...(dev ? ['dev'] : [])], {
     cwd: root,
@@ -62,7 +64,8 @@ export async function startShop({ dev = false, history = false } = {}): Promise<
       PORT: String(port),
       PLATFORM_PORT: String(platformPort),
       AGENT_PORT: String(agentPort),
-      PROXY_PORT: String(proxyPort)
+      PROXY_PORT: String(proxyPort),
+      DNS_SERVERS: `127.0.0.1:${dnsPort}`
     },
     stdio: ['ignore', 'pipe', 'pipe']
   })
@@ -80,6 +83,7 @@ export async function startShop({ dev = false, history = false } = {}): Promise<
     shop: {
       url: `http://127.0.0.1:${port}`,
       platformUrl: `http://127.0.0.1:${platformPort}`,
+      dnsPort,
       dataDir,
       customer: { username: 'demo1', password: 'Demo#2026' },
       admin: { username: 'admin', password: 'Admin#2026' }

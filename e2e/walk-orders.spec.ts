@@ -47,7 +47,7 @@ test('orders: the username of the route is searched for, and what fails is said 
   for (const end of ends) await end()
   await failed.getByRole('button', { name: 'Try again' }).click()
   await figures.getByRole('button', { name: 'Try again' }).click()
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   await expect(page.getByText('Revenue', { exact: true })).toBeVisible()
 
   await rowOf(page, order.order_id).getByRole('link', { name: order.username }).click()
@@ -186,10 +186,10 @@ test('orders: batches need a selection, ask, and say what failed; the export has
   const runs = /\/api\/bulk\/?$/
   end = await failing(page, runs, { method: 'POST' })
   await batch(page, 'Reset proxies')
-  await answer(page, 'Start this for 1 orders?', 'NO')
+  await answer(page, 'Start this for 1 order?', 'NO')
   await expect(page.getByText('1 selected')).toBeVisible()
   await batch(page, 'Reset proxies')
-  await answer(page, 'Start this for 1 orders?', 'YES')
+  await answer(page, 'Start this for 1 order?', 'YES')
   await said(page, '批量重置代理失败')
   await end()
 
@@ -198,11 +198,11 @@ test('orders: batches need a selection, ask, and say what failed; the export has
     route.continue({ postData: (route.request().postData() ?? '').replace('"order.change"', '"order.unheard"') })
   )
   await batch(page, 'Reset proxies')
-  await answer(page, 'Start this for 1 orders?', 'YES')
+  await answer(page, 'Start this for 1 order?', 'YES')
   await said(page, '未知操作类型')
   await page.unroute(runs)
 
   await batch(page, 'Reset proxies')
-  await answer(page, 'Start this for 1 orders?', 'YES')
+  await answer(page, 'Start this for 1 order?', 'YES')
   await expect(page.getByRole('region', { name: 'Bulk action' })).toContainText('1 of 1 done, 0 refused')
 })

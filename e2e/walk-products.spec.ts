@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { answer, asAdmin, failing, said } from './console.ts'
+import { answer, asAdmin, endSyncs, failing, said } from './console.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
 const CONSOLE = '/dashboard/index'
@@ -59,7 +59,7 @@ test('products: one is added, edited and deleted, with its variants in a table a
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${CONSOLE}/productManager/new`)
   await page.getByRole('button', { name: `Choose: ${name}` }).click()
-  await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue(name)
+  await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue(name)
   const variants = page.getByRole('region', { name: 'Variants' })
   const variant = 'New York / Block of 8'
   for (const title of [
@@ -109,7 +109,7 @@ test('products: one is added, edited and deleted, with its variants in a table a
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const priced = `${variant}: the platform will charge $4.50 instead of $4.00.`
   await answer(page, 'Save these changes?', 'NO', priced)
-  await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue(name)
+  await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue(name)
   await platformFails(shop)
   try {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -137,6 +137,7 @@ test('product types: name and description, edit, delete, and back from the platf
   page,
   shop
 }) => {
+  await endSyncs(shop)
   const [name, text] = ['Static Residential', `Walked ${Date.now()}`]
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${CONSOLE}/productType`)
@@ -146,11 +147,11 @@ test('product types: name and description, edit, delete, and back from the platf
   await expect(page.getByRole('combobox', { name: 'Rows per page' })).toHaveValue('10')
   await page.getByRole('button', { name: `Edit: ${name}` }).click()
   const form = page.getByRole('dialog', { name: `Edit: ${name}` })
-  await form.getByLabel('Name').fill('')
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill('')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(form.getByText('Please enter the collection name')).toBeVisible()
-  await form.getByLabel('Name').fill(name)
-  await form.getByLabel('Description').fill(text)
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill(name)
+  await form.getByRole('textbox', { name: 'Description', exact: true }).fill(text)
   await form.getByRole('button', { name: 'Save' }).click()
   await said(page, 'successfully')
   await expect(rowOf(page, name)).toContainText(text)
@@ -173,6 +174,7 @@ test('product tags: none without a name, edit, delete, and a sync that is looked
   page,
   shop
 }) => {
+  await endSyncs(shop)
   const tag = unique('Tag')
   await addedThere(shop, unique('Tagged'), [tag, ''])
   await asAdmin(page, shop)
@@ -196,11 +198,11 @@ test('product tags: none without a name, edit, delete, and a sync that is looked
   await page.goto(`${shop.url}${CONSOLE}/productTag?search=${encodeURIComponent(tag)}`)
   await page.getByRole('button', { name: `Edit: ${tag}` }).click()
   const form = page.getByRole('dialog', { name: `Edit: ${tag}` })
-  await form.getByLabel('Name').fill('')
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill('')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(form.getByText('Please enter the tag name')).toBeVisible()
-  await form.getByLabel('Name').fill(tag)
-  await form.getByLabel('Description').fill('Walked')
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill(tag)
+  await form.getByRole('textbox', { name: 'Description', exact: true }).fill('Walked')
   await form.getByRole('button', { name: 'Save' }).click()
   await said(page, 'successfully')
   await expect(rowOf(page, tag)).toContainText('Walked')
@@ -216,6 +218,41 @@ test('product tags: none without a name, edit, delete, and a sync that is looked
   await page.goto(`${shop.url}${CONSOLE}/productTag?per=100`)
   await expect(page.getByRole('button', { name: /^Delete: ./ }).first()).toBeVisible()
   await expect(page.getByRole('button', { name: 'Delete: ', exact: true })).toHaveCount(0)
+})
+
+test('a sync goes on through a reload, is shown in every tab, and is cancelled from another one', async ({
+  page,
+  shop
+}) => {
+  await endSyncs(shop)
+  await asAdmin(page, shop)
+  const other = await page.context().newPage()
+  await other.goto(`${shop.url}${CONSOLE}/tickets`)
+  await page.goto(`${shop.url}${CONSOLE}/productManager`)
+  const dialog = page.getByRole('dialog', { name: /^Take products/ })
+  // The platform is silent at the first page of products, for as long as the shop waits for it.
+  await onPlatform(shop, 'graphql/faults', { kind: 'timeout', after: 3, next: 1 })
+  try {
+    await page.getByRole('button', { name: 'Synchronise' }).click()
+    await expect(dialog.getByRole('status')).toContainText(/Reading products 0 of \d+/)
+    await page.reload()
+    await expect(dialog.getByRole('status')).toContainText('Reading products')
+    const running = other.getByRole('region', { name: 'Syncs with the platform' })
+    await expect(running).toContainText('Reading products')
+    await running.getByRole('button', { name: /^Cancel: Take products/ }).click()
+    await expect(running).toHaveCount(0)
+    await other.close()
+    await expect(dialog).toContainText('Nothing was changed.')
+  } finally {
+    await platformAnswers(shop)
+  }
+  await dialog.getByRole('button', { name: 'Compare now' }).click()
+  await expect(dialog.getByRole('button', { name: 'Compare again' })).toBeVisible()
+  // Left as it is, it waits above every screen for somebody who looks at it.
+  await page.goto(`${shop.url}${CONSOLE}/tickets`)
+  const waiting = page.getByRole('region', { name: 'Syncs with the platform' })
+  await waiting.getByRole('link', { name: 'Show' }).click()
+  await expect(dialog.getByRole('button', { name: 'Compare again' })).toBeVisible()
 })
 
 /** Takes what the platform has, after a look at what that changes. */

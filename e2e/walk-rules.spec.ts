@@ -26,9 +26,9 @@ test('ACL Management: search, Total Rules, Add Rule, Edit and Delete, in the wor
   await expect(page.getByText('ACL Management')).toBeVisible()
   const total = page.getByText('Total Rules')
   await expect(total).toHaveText('Total Rules: 8')
-  // A rule that no other walk buys: it can be deleted.
+  // A rule that no other test buys: it can be deleted.
   await search(page, 'steam')
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: 'Steam' })
   const variant = await row.getByText(/^\d{14}$/).innerText()
   for (const yes of ['NO', 'YES'] as const) {
@@ -74,7 +74,7 @@ test('ACL groups: search, Add, Edit and Delete, in the words of the specificatio
   await form.getByRole('checkbox', { name: 'Nike' }).check()
   await form.getByRole('button', { name: 'Add', exact: true }).click()
   await search(page, 'walked')
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: 'Walked rules' })
   await expect(row).toContainText('Nike')
   await page.getByRole('button', { name: 'Edit: Walked rules' }).click()
@@ -108,7 +108,7 @@ test('CIDR list: its filters, sorting, the edit of excluded rules, and the clean
   await expect(local).toBeVisible()
 
   await page.getByRole('button', { name: 'Filters' }).click()
-  const filter = (name: string) => page.getByRole('combobox', { name })
+  const filter = (name: string) => page.getByRole('combobox', { name, exact: true })
   const counts = filter('Delivery count')
   await expect(counts.locator('option')).toHaveText(['Any', '=0', '>100', '>500', '>1000'])
   await counts.selectOption('=0')

@@ -28,7 +28,7 @@ test('Server Manage: search, Add, Edit and Delete, in the words of the specifica
 
   await page.getByRole('searchbox').fill('walk')
   await page.getByRole('button', { name: 'Search', exact: true }).click()
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   await expect(page.getByRole('row').filter({ hasText: 'walked' })).toContainText('127.220.0.0/24')
 
   await choose(page, 'walked', 'Edit')

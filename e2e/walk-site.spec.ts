@@ -1,6 +1,9 @@
-import { answer, asAdmin, said } from './console.ts'
+import type { Page } from '@playwright/test'
+import { startNameServer } from '../apps/server/src/integrations/mail/name-server.fixture.ts'
+import { violations } from './axe.ts'
+import { answer, asAdmin, call, said } from './console.ts'
 import { openScreen } from './operator.ts'
-import { expect, test } from './shop.ts'
+import { expect, test, type RunningShop } from './shop.ts'
 
 // Every action, message and question of the specification about the shell, Q&A, settings and tasks.
 
@@ -113,7 +116,7 @@ test('Q&A: search, Add and Delete, in the words of the specification', async ({ 
   await said(page, 'successfully')
   await page.getByRole('searchbox').fill('walks')
   await page.getByRole('button', { name: 'Search', exact: true }).click()
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: 'A walker.' })
   for (const yes of ['NO', 'YES'] as const) {
     await page.getByRole('button', { name: 'Delete: Who walks here?' }).click()
@@ -122,7 +125,7 @@ test('Q&A: search, Add and Delete, in the words of the specification', async ({ 
   }
 })
 
-test('Web Settings: the tabs of the specification, Save, and the logs as text that cannot be changed', async ({
+test('Web Settings: the tabs of the specification, Save, and the logs as text that cannot be changed; the sending domain', async ({
   page,
   shop
 }) => {
@@ -139,13 +142,56 @@ test('Web Settings: the tabs of the specification, Save, and the logs as text th
   await said(page, 'Successful operation')
   await page.reload()
   await expect(decay).toHaveValue('3')
+  await page.getByRole('tab', { name: 'Email' }).click()
+  await checkDomain(page, shop)
   await page.getByRole('tab', { name: 'running logs' }).click()
   const log = page.getByRole('log')
   await expect(log).toContainText(/INFO/)
   await expect(log.getByRole('textbox')).toHaveCount(0)
   await page.getByText('Task log', { exact: true }).click()
   await expect(page.getByRole('radio', { name: 'Task log' })).toBeChecked()
+  await liftBlock(page, shop)
 })
+
+/** Presses the check of the sending domain: first nobody answers, then a name server says what is there. */
+async function checkDomain(page: Page, { dnsPort }: RunningShop): Promise<void> {
+  const found = page.getByRole('region', { name: 'Sending domain' })
+  await found.getByRole('button', { name: 'Check the domain' }).click()
+  await expect(found.getByText('Not known: the name server did not answer')).toHaveCount(3)
+  const domain =
+    /^Mails come from (\S+)\.$/.exec((await found.getByText('Mails come from').textContent()) ?? '')?.[1] ?? ''
+  const dns = await startNameServer(dnsPort)
+  dns.publish({ [domain]: ['v=spf1 include:sendgrid.net ~all'], [`_dmarc.${domain}`]: ['v=DMARC1'] })
+  await found.getByRole('button', { name: 'Check again' }).click()
+  await expect(found.getByText('SPF In order')).toBeVisible()
+  await expect(found.getByText('v=spf1 include:sendgrid.net ~all')).toBeVisible()
+  await expect(found.getByText('DKIM Missing')).toBeVisible()
+  await expect(found.getByText('DMARC Wrong')).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  dns.close()
+}
+
+/** An address that takes no mail stands in its list, and an operator has it written to again. */
+async function liftBlock(page: Page, shop: RunningShop): Promise<void> {
+  const to = 'gone@example.com'
+  await call(page.request, 'post', `${shop.url}/api/status/subscribe/`, { email: to, language: 'en' })
+  const outbox = async () =>
+    (await (await fetch(`${shop.platformUrl}/outbox.json`)).json()) as { id: string; to: string }[]
+  await expect.poll(async () => (await outbox()).some(mail => mail.to === to)).toBe(true)
+  const id = (await outbox()).find(mail => mail.to === to)?.id ?? ''
+  await page.goto(`${shop.platformUrl}/outbox/${id}`)
+  await page.getByRole('button', { name: 'It came back: no such mailbox' }).click()
+  await expect(page.getByRole('status')).toContainText('Told the shop')
+  await page.goto(`${shop.url}/dashboard/index/mails?tab=blocked`)
+  const row = page.getByRole('row').filter({ hasText: to })
+  await expect(row).toContainText('Takes no mail')
+  await expect(row).toContainText('SendGrid')
+  expect(await violations(page)).toEqual([])
+  await row.getByRole('button', { name: `Write to it again: ${to}` }).click()
+  await answer(page, 'Write to it again', 'YES', `Mail to ${to} is sent again.`)
+  await said(page, 'The address is written to again.')
+  await expect(row).toHaveCount(0)
+}
 
 test('Tasks: schedules with Run now, queues, dead letters and the monitor', async ({ page, shop }) => {
   await asAdmin(page, shop)

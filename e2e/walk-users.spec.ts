@@ -1,12 +1,9 @@
 import { request as requests } from '@playwright/test'
-import pg from 'pg'
-import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
 import { answer, asAdmin, buy, call, choose, failing, said } from './console.ts'
 import { expect, test, type RunningShop } from './shop.ts'
-import { mailTo } from './shopper.ts'
+import { inDatabase, newCustomer, PASSWORD } from './shopper.ts'
 
 const USERS = '/dashboard/index/userList'
-const PASSWORD = 'Secret#2026'
 
 /** An address of each of the 20 countries that have a flag, and of one that has none. */
 const FROM = new Map(
@@ -25,27 +22,6 @@ const SWEDEN = '2.64.8.8'
 const from = (shop: RunningShop, ip: string) =>
   requests.newContext({ baseURL: shop.url, extraHTTPHeaders: { 'x-forwarded-for': ip } })
 
-/** Signs somebody up with the code of the mail. @returns the username, which no other test has */
-async function signUp(shop: RunningShop): Promise<string> {
-  const username = `w${Date.now().toString(36).slice(-7)}`
-  const email = `${username}@example.com`
-  // A client gets one code a minute.
-  const request = await from(shop, `10.${[0, 8, 16].map(shift => (Date.now() >> shift) & 255).join('.')}`)
-  try {
-    const { email_code_id } = await call<{ email_code_id: string }>(request, 'post', '/api/users/email_validate', {
-      email,
-      type: 'register'
-    })
-    const { text } = await mailTo({ platform: { url: shop.platformUrl } }, email, /code/)
-    const email_code = /\d{6}/.exec(text)?.[0]
-    const secret = { password: PASSWORD, repassword: PASSWORD }
-    await call(request, 'post', '/api/users/u/', { username, email, email_code, email_code_id, ...secret })
-  } finally {
-    await request.dispose()
-  }
-  return username
-}
-
 async function logIn(shop: RunningShop, username: string, ip: string): Promise<void> {
   const request = await from(shop, ip)
   await call(request, 'post', '/api/auth/login', { username, password: PASSWORD })
@@ -57,31 +33,22 @@ const NEVER_LOGGED_IN = 'last_login = null, last_login_ip = null, last_location 
 /** As somebody is who has bound a chat account. */
 const CHAT_ACCOUNT = "discord_id = '77', discord_name = 'wal ker#1234'"
 
-async function setUser(shop: RunningShop, username: string, values: string): Promise<void> {
-  const database = await startEmbeddedPostgres({ dataDir: `${shop.dataDir}/postgres`, log: () => {} })
-  const client = new pg.Client({ connectionString: database.url })
-  try {
-    await client.connect()
-    await client.query(`update users set ${values} where username = $1`, [username])
-  } finally {
-    await client.end()
-    await database.stop()
-  }
-}
+const setUser = (shop: RunningShop, username: string, values: string) =>
+  inDatabase(shop, `update users set ${values} where username = $1`, [username])
 
 test('users: search, ban, unban, delete, view orders and switch ask, do nothing after NO, and say what came of it', async ({
   page,
   shop
 }) => {
   const order = await buy(shop)
-  const username = await signUp(shop)
+  const { username } = await newCustomer(shop)
   await asAdmin(page, shop)
   await page.goto(shop.url + USERS)
   await expect(page.getByRole('heading', { name: 'User Manage', level: 1 })).toBeVisible()
   await expect(page.getByRole('combobox', { name: 'Rows per page' })).toHaveValue('10')
   await page.getByRole('searchbox', { name: 'Username or email' }).fill(username)
   await page.getByRole('button', { name: 'Search', exact: true }).click()
-  await expect(page.getByText('1 in total')).toBeVisible()
+  await expect(page.getByText('1 in total', { exact: true })).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: username })
 
   for (const [entry, title, before, after] of [
@@ -142,7 +109,7 @@ test('users: the Edit dialog has three cards, stays open beside a click, and say
   page,
   shop
 }) => {
-  const username = await signUp(shop)
+  const { username } = await newCustomer(shop)
   await setUser(shop, username, `${NEVER_LOGGED_IN}, ${CHAT_ACCOUNT}`)
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${USERS}?search=${username}`)
@@ -197,7 +164,7 @@ test('users: the Edit dialog has three cards, stays open beside a click, and say
 })
 
 test('users: a log-in is shown with the flag of its country, or with a globe', async ({ page, shop }) => {
-  const username = await signUp(shop)
+  const { username } = await newCustomer(shop)
   for (const ip of FROM.values()) await logIn(shop, username, ip)
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${USERS}?search=${username}`)

@@ -16,7 +16,7 @@ function firstWords(): Plugin {
         const text = await readFile(join(import.meta.dirname, `src/i18n/${language}.json`), 'utf8')
         lists.set(language, JSON.parse(text) as Record<string, string>)
       }
-      return html.replace(/<div [^>]*lang="([\w-]+)"[^]*?<\/p>/g, (part, language: string) =>
+      return html.replace(/<div [^>]*lang="([\w-]+)"[^]*?hero-note[^]*?<\/p>/g, (part, language: string) =>
         part.replace(/\{(landing\.\w+)\}/g, (_, key: string) => {
           const word = lists.get(language)?.[key]
           if (!word) throw new Error(`${language}.json has no ${key}`)

@@ -1,4 +1,6 @@
-// How long a full server takes from its start to the first connection that it serves.
+// How long a full server takes from its start to the first connection that it serves. `coldStart` runs this file in a network of
+// its own, where its ranges are real ones: of the loopback's every address is local by itself.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { cpus } from 'node:os'
@@ -7,11 +9,25 @@ import type { Op } from '../../apps/agent/src/state/ops.ts'
 import { Store } from '../../apps/agent/src/state/store.ts'
 import { type Setup, startAgentSubject } from './subjects.ts'
 
-/** From the start of a full server to the first connection that is served. */
-export async function coldStart(folder: string): Promise<void> {
+const [V4_RANGES, V6_RANGES, USERS] = [4096, 256, 10_000]
+const addressOf = (user: number): string => `10.${user >> 12}.${(user >> 4) & 255}.${(user & 15) * 8}`
+const prefixes = [
+  ...Array.from({ length: V4_RANGES }, (_, n) => `10.${n >> 8}.${n & 255}.0/24`),
+  ...Array.from({ length: V6_RANGES }, (_, n) => `2001:db8:${n.toString(16)}::/48`)
+]
+
+/** From the start of a full server to the first connection that is served, and until all ranges are local. */
+export function coldStart(folder: string): void {
+  const own = ['--net', '--mount-proc', '--fork', '--pid']
+  const run = spawnSync('unshare', [...own, process.execPath, import.meta.filename, folder], { stdio: 'inherit' })
+  if (run.status !== 0) console.log('A start is not measured: this machine lets nobody make a network of its own.')
+}
+
+async function measure(folder: string): Promise<void> {
+  execFileSync('ip', ['link', 'set', 'lo', 'up'])
   const setup: Setup = {
     folder: join(folder, 'full'),
-    addresses: ['127.240.0.1'],
+    addresses: [],
     port: 31_000 + Math.floor(Math.random() * 1000),
     workers: 1,
     user: 'bench',
@@ -24,15 +40,15 @@ export async function coldStart(folder: string): Promise<void> {
   const head = `CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\nProxy-Authorization: ${auth}\r\n\r\n`
   // Nobody listens there: a 502 is the answer to a user that is known, 407 to one that is not.
   const until = startedAt + 60_000
-  while (
-    performance.now() < until &&
-    !(await ask(`127.${128 + (9999 >> 12)}.${(9999 >> 4) & 255}.${(9999 & 15) * 8 + 1}`, setup.port, head)).startsWith(
-      'HTTP/1.1 502'
-    )
-  );
-  const seconds = (performance.now() - startedAt) / 1000
+  const last = addressOf(USERS - 1).replace(/0$/, '1')
+  const isServed = async (): Promise<boolean> => (await ask(last, setup.port, head)).startsWith('HTTP/1.1 502')
+  while (performance.now() < until && !(await isServed()));
+  const served = performance.now() - startedAt
+  while (performance.now() < until && routes() < prefixes.length) await new Promise(resolve => setTimeout(resolve, 20))
+  const routed = performance.now() - startedAt
   console.log(
-    `a start with 4,096 ranges and 10,000 users: first connection served after ${seconds.toFixed(2)} s (goal ≤ 3)`
+    `a start with ${V4_RANGES} IPv4 and ${V6_RANGES} IPv6 ranges and ${USERS} users: first connection served after ` +
+      `${(served / 1000).toFixed(2)} s (goal ≤ 3), all ranges local after ${(routed / 1000).toFixed(2)} s`
   )
   await again.stop()
 }
@@ -43,13 +59,12 @@ async function fill(folder: string, password: string): Promise<void> {
   const opened = await Store.open(folder, { publish: () => Promise.resolve(), writeFailed: () => {} })
   if (!opened.ok) throw new Error(opened.message)
   const { store } = opened
-  const prefixes = Array.from({ length: 4096 }, (_, n) => `127.${128 + (n >> 8)}.${n & 255}.0/24`)
-  const users: Op[] = Array.from({ length: 10_000 }, (_, n) => ({
+  const users: Op[] = Array.from({ length: USERS }, (_, n) => ({
     op: 'user',
     user: `user${n}`,
     record: {
       password,
-      prefixes: [`127.${128 + (n >> 12)}.${(n >> 4) & 255}.${(n & 15) * 8}/29`],
+      prefixes: [`${addressOf(n)}/29`],
       denySet: 'some',
       allowedClientIps: []
     }
@@ -63,6 +78,13 @@ async function fill(folder: string, password: string): Promise<void> {
   await store.close()
 }
 
+/** Ranges that the kernel treats as local. */
+function routes(): number {
+  const shown = (family: string): string =>
+    execFileSync('ip', [family, 'route', 'show', 'table', 'local', 'type', 'local'], { encoding: 'utf8' })
+  return ['-4', '-6'].flatMap(family => shown(family).match(/^local (?:10\.|2001:)\S+\//gm) ?? []).length
+}
+
 /** What a proxy answers first; nothing where it is not there. */
 const ask = (host: string, port: number, head: string): Promise<string> =>
   new Promise(resolve => {
@@ -74,3 +96,8 @@ const ask = (host: string, port: number, head: string): Promise<string> =>
     socket.once('data', data => done(data.toString('latin1')))
     socket.once('error', () => done(''))
   })
+
+if (process.argv[1] === import.meta.filename) {
+  await measure(process.argv[2] ?? '')
+  process.exit(0)
+}

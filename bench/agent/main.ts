@@ -271,7 +271,7 @@ try {
   await authorisation()
   if (only === undefined || only === 'stalls') await stalls(folder)
   if (findSquid() === null) console.log("Squid is not installed (Debian: 'squid'): the agent's figures alone.")
-  if (only === undefined || only === 'start') await coldStart(folder)
+  if (only === undefined || only === 'start') coldStart(folder)
   if (only !== 'start' && only !== 'stalls') for (const workers of [1, 2]) await compare(workers, folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../apps/server/src/infra/clock.ts'
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 import { csvOf, paginate, type List, type ListInput } from '../../apps/server/src/infra/list/index.ts'
 import { invitedList, userList } from '../../apps/server/src/domains/accounts/list-users.ts'
@@ -16,6 +17,13 @@ import { levelThresholds } from '../../apps/server/src/domains/rewards/index.ts'
 import { giftCardList } from '../../apps/server/src/domains/rewards/list-gift-cards.ts'
 import { pointRecordList } from '../../apps/server/src/domains/rewards/point-history.ts'
 import { ticketList } from '../../apps/server/src/domains/support/tickets.ts'
+import { loginList } from '../../apps/server/src/domains/accounts/logins.ts'
+import { outagesList } from '../../apps/server/src/domains/delivery/servers/list-outages.ts'
+import { blockedList } from '../../apps/server/src/domains/mail/blocked-addresses.ts'
+import { noticeList } from '../../apps/server/src/domains/notices/list.ts'
+import { userPaymentList } from '../../apps/server/src/domains/payments/list-payments.ts'
+import { couponList } from '../../apps/server/src/domains/rewards/coupons.ts'
+import { deliveryList } from '../../apps/server/src/domains/webhooks/log.ts'
 import type { Size, Subjects } from './dataset.ts'
 
 /** One call of a list, as a request would make it. */
@@ -25,13 +33,20 @@ export type Case = { what: string; run: () => Promise<unknown> }
 export async function casesOf(db: Database, subjects: Subjects, { rows, users }: Size): Promise<Case[]> {
   const now = new Date()
   const everyone = orderList({ userId: null, now, ordersPaidBy })
+  const payments = inboxList({ now })
   const own = orderList({ userId: subjects.customer, now, ordersPaidBy })
   const listOfUsers = userList({ levelThresholds })
-  const proxies = proxyList(subjects.order)
+  const proxies = proxyList(subjects.order, now)
   const records = pointRecordList(subjects.customer, now)
   const invited = invitedList(subjects.customer)
   const entries = entryList(auditNames)
+  const codes = couponList()
+  const deliveries = deliveryList()
   const deep = { offset: Math.floor(rows / 2) }
+  const byExpiry = { sort_by: 'expired_at', sort_order: 'asc' } as const
+  // An order a minute: one in the middle, and half of those that were placed in its month.
+  const month = new Date(now.getTime() - (rows / 2) * MINUTE).toISOString().slice(0, 7)
+  const deepInMonth = { offset: Math.min(20_000, Math.floor(rows / 4)) }
 
   const lists = await Promise.all([
     casesOfList(db, 'orders', everyone, { count: rows }),
@@ -42,9 +57,25 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     casesOfList(db, 'proxies of an order', proxies, { count: rows, sort_order: 'asc' }),
     casesOfList(db, 'point records', records, { count: Math.floor(rows / 10) }),
     casesOfList(db, 'gift cards', giftCardList, { count: rows }),
-    casesOfList(db, 'payments inbox', inboxList, { count: Math.floor(rows * 0.9) }),
+    casesOfList(db, 'payments inbox', payments, { count: Math.floor(rows * 0.9) }),
     casesOfList(db, 'mails', mailList, { count: rows }),
-    casesOfList(db, 'tickets', ticketList, { count: rows })
+    casesOfList(db, 'tickets', ticketList, { count: rows }),
+    casesOfList(db, 'payments of a user', userPaymentList(subjects.customer), {
+      count: Math.floor(rows / 50)
+    }),
+    casesOfList(db, 'promo codes', codes, { count: rows }),
+    casesOfList(db, 'own promo codes', couponList(subjects.customer), { count: Math.floor(rows / 10) }),
+    casesOfList(db, 'log-ins of a user', loginList(subjects.customer), { count: Math.floor(rows / 10) }),
+    casesOfList(db, 'webhook deliveries', deliveries, { count: rows }),
+    casesOfList(db, 'own webhook deliveries', deliveryList(subjects.customer), { count: Math.floor(rows / 10) }),
+    casesOfList(db, 'notices', noticeList, { count: rows }),
+    casesOfList(db, 'blocked addresses', blockedList, { count: rows }),
+    casesOfList(
+      db,
+      'outages',
+      outagesList(() => now),
+      { count: rows }
+    )
   ])
   const page =
     <Q extends ListInput>(list: List<Q, { id: number }>, query: Partial<Q>) =>
@@ -55,7 +86,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     }
   return [
     ...lists.flat(),
-    { what: 'orders, by expiry', run: page(everyone, { sort_by: 'expired_at', sort_order: 'asc' }) },
+    { what: 'orders, by expiry', run: page(everyone, byExpiry) },
     { what: 'orders, by amount', run: page(everyone, { sort_by: 'amount' }) },
     { what: 'orders, by amount, deep by offset', run: page(everyone, { sort_by: 'amount', ...deep }) },
     { what: 'orders, paid', run: page(everyone, { pay_status: '1' }) },
@@ -64,6 +95,15 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'orders, a common state', run: page(everyone, { state: 'expired' }) },
     { what: 'orders, a state, by amount', run: page(everyone, { state: 'failed', sort_by: 'amount' }) },
     { what: 'orders, with a problem', run: page(everyone, { problem: '1' }) },
+    { what: 'orders, paid and not over', run: page(everyone, { live: '1' }) },
+    { what: 'orders, paid and not over, by expiry', run: page(everyone, { ...byExpiry, live: '1' }) },
+    { what: 'orders, placed in a month', run: page(everyone, { placed_in: month }) },
+    { what: 'orders, placed in a month, deep by offset', run: page(everyone, { placed_in: month, ...deepInMonth }) },
+    { what: 'orders, placed in a month, by expiry', run: page(everyone, { ...byExpiry, placed_in: month }) },
+    { what: 'orders, placed in a month, by amount', run: page(everyone, { placed_in: month, sort_by: 'amount' }) },
+    { what: 'orders, placed on a day', run: page(everyone, { placed_on: `${month}-15` }) },
+    { what: 'orders, paid in a month', run: page(everyone, { paid_in: month }) },
+    { what: 'orders, delivered in 7 days', run: page(everyone, { delivered_in: 'week' }) },
     { what: 'orders, a collection', run: page(everyone, { product_type: 1 }) },
     { what: 'orders, a small collection', run: page(everyone, { product_type: 2 }) },
     { what: 'orders, search an id', run: page(everyone, { search: String(Math.floor(rows / 2)) }) },
@@ -110,11 +150,12 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'gift cards, exchanged', run: page(giftCardList, { is_exchanged: '1' }) },
     { what: 'gift cards, by mount', run: page(giftCardList, { sort_by: 'mount' }) },
     { what: 'gift cards, by point', run: page(giftCardList, { sort_by: 'point' }) },
-    { what: 'payments inbox, a rare outcome', run: page(inboxList, { outcome: 'dispute_won' }) },
-    { what: 'payments inbox, a common outcome', run: page(inboxList, { outcome: 'settled' }) },
-    { what: 'payments inbox, an outcome that never came', run: page(inboxList, { outcome: 'older' }) },
-    { what: 'payments inbox, that wait', run: page(inboxList, { unresolved: '1' }) },
-    { what: 'payments inbox, search a platform number', run: page(inboxList, { search: subjects.platformNumber }) },
+    { what: 'payments inbox, a rare outcome', run: page(payments, { outcome: 'dispute_won' }) },
+    { what: 'payments inbox, a common outcome', run: page(payments, { outcome: 'settled' }) },
+    { what: 'payments inbox, an outcome that never came', run: page(payments, { outcome: 'older' }) },
+    { what: 'payments inbox, that are late', run: page(payments, { late: '1' }) },
+    { what: 'payments inbox, that wait', run: page(payments, { unresolved: '1' }) },
+    { what: 'payments inbox, search a platform number', run: page(payments, { search: subjects.platformNumber }) },
     { what: 'mails, a rare state', run: page(mailList, { state: 'failed' }) },
     { what: 'mails, a common state', run: page(mailList, { state: 'sent' }) },
     { what: 'mails, search an address', run: page(mailList, { search: subjects.email }) },
@@ -124,7 +165,34 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'tickets, a common state', run: page(ticketList, { state: 'closed' }) },
     { what: 'tickets, search a rare text', run: page(ticketList, { search: 'quetzal' }) },
     { what: 'tickets, search a common text', run: page(ticketList, { search: 'addresses' }) },
-    { what: 'tickets, search what is not there', run: page(ticketList, { search: 'no such ticket' }) }
+    { what: 'tickets, search what is not there', run: page(ticketList, { search: 'no such ticket' }) },
+    { what: 'promo codes, a rare state', run: page(codes, { platform_state: 'missing' }) },
+    { what: 'promo codes, search a part of a code', run: page(codes, { search: 'C4CA423' }) },
+    { what: 'promo codes, search a common text', run: page(codes, { search: 'save' }) },
+    { what: 'webhook deliveries, a rare state', run: page(deliveries, { state: 'failed' }) },
+    { what: 'webhook deliveries, a common event', run: page(deliveries, { event: 'order.delivered' }) },
+    { what: 'webhook deliveries, one endpoint', run: page(deliveries, { endpoint_id: 7 }) },
+    { what: 'notices, open', run: page(noticeList, { state: 'open' }) },
+    { what: 'notices, that could not be told', run: page(noticeList, { state: 'failed' }) },
+    { what: 'notices, a rare cause', run: page(noticeList, { cause: 'token' }) },
+    { what: 'notices, search a rare text', run: page(noticeList, { search: 'quetzal' }) },
+    { what: 'notices, search a common text', run: page(noticeList, { search: 'server' }) },
+    { what: 'blocked addresses, a rare cause', run: page(blockedList, { cause: 'complained' }) },
+    { what: 'blocked addresses, search an address', run: page(blockedList, { search: subjects.email }) },
+    {
+      what: 'outages, that last',
+      run: page(
+        outagesList(() => now),
+        { state: 'lasts' }
+      )
+    },
+    {
+      what: 'outages, a server',
+      run: page(
+        outagesList(() => now),
+        { server_id: 2 }
+      )
+    }
   ]
 }
 

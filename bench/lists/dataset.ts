@@ -9,7 +9,7 @@ export type Size = {
 
 /** What to look for. Numbers are ids. */
 export type Subjects = {
-  /** Has 3 % of all orders, and a tenth of all point records. */
+  /** Has 3 % of all orders, and a tenth of all point records, promo codes, log-ins and webhook deliveries. */
   customer: number
   /** Has as many live proxies as there are rows. */
   order: number
@@ -22,6 +22,7 @@ export type Subjects = {
 const TABLES = [
   'users',
   'orders',
+  'order_events',
   'payments',
   'proxies',
   'audit_log',
@@ -30,12 +31,19 @@ const TABLES = [
   'lease_blocks',
   'platform_events',
   'mails',
-  'tickets'
+  'tickets',
+  'coupons',
+  'logins',
+  'webhook_deliveries',
+  'notices',
+  'mail_blocks',
+  'server_outages'
 ]
 
 /**
  * Fills a migrated, empty database: orders of 50 products with payments and leases, proxies of one order, the audit
- * log, point records, gift cards, the platform's events, mails and tickets.
+ * log, point records, gift cards, the platform's events, mails, tickets, promo codes, log-ins, what outgoing webhooks and
+ * operators' notices sent, blocked addresses and outages.
  */
 export async function fill(url: string, { rows, users }: Size, log: (line: string) => void): Promise<Subjects> {
   const client = new Client({ connectionString: url })
@@ -95,12 +103,13 @@ function statements(rows: number, users: number): Record<string, string> {
     // 3 % of the first user's; a fifth unpaid; one in 2,000 failed; the rare product 5 times.
     orders: `insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name, variant_name,
         quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, platform_order_id, platform_order_number,
-        reserved_until, created_at, paid_at, pay_amount, expired_at, proxy_username, proxy_password, delivery_num)
+        reserved_until, created_at, paid_at, delivered_at, pay_amount, expired_at, proxy_username, proxy_password, delivery_num)
       select 'NL-' || upper(substr(translate(encode(sha256(n::text::bytea), 'base64'), '+/=', 'abc'), 1, 16)),
         case when n % 33 = 0 then 1 else 2 + (n * 7919::bigint) % (${users} - 1) end, product, product, 1, state,
         case product when 50 then 'Quartz special' else 'Residential plan ' || product end, 'Here',
         8, 8, 30, price, 0.5, 8 * (price + 0.5), array[1], case when paid then (5000000000000 + n)::text end,
         case when paid then '#' || (1000 + n) end, now(), at, case when paid then at end,
+        case when paid and state <> 'failed' then at + interval '1 minute' end,
         case when paid then 8 * (price + 0.5) end, case when paid then at + interval '30 days' end, 'p' || n, 'x',
         case when paid and state <> 'failed' then 8 else 0 end
       from (select n, n % 5 <> 0 as paid, now() - (${rows} - n) * interval '1 minute' as at, 1 + n % 97 as price,
@@ -108,8 +117,13 @@ function statements(rows: number, users: number): Record<string, string> {
           case when n % 5 = 0 then 'timed_out' when n % 2000 = 1 then 'failed' when n < ${rows} * 0.9 then 'expired'
             else 'delivered' end as state
         from generate_series(1, ${rows}) n) made`,
-    payments: `insert into payments (order_id, platform_order_id, platform_order_number, kind, amount, discount, accepted, created_at)
-      select id, platform_order_id, platform_order_number, 'purchase', pay_amount, 0, true, paid_at from orders where paid_at is not null`,
+    // Each is delivered a minute after it was paid.
+    'order events': `insert into order_events (order_id, kind, at)
+      select id, kind, at from (select id, 'placed' as kind, created_at as at from orders
+        union all select id, 'pay', paid_at from orders where paid_at is not null
+        union all select id, 'deliver_all', paid_at + interval '1 minute' from orders where delivery_num > 0) told order by at`,
+    payments: `insert into payments (order_id, user_id, platform_order_id, platform_order_number, kind, amount, discount, accepted, created_at)
+      select id, user_id, platform_order_id, platform_order_number, 'purchase', pay_amount, 0, true, paid_at from orders where paid_at is not null`,
     figures: `insert into order_figures (day, orders, paid, revenue)
       select (created_at at time zone 'UTC')::date, count(*), count(paid_at), coalesce(sum(pay_amount), 0) from orders group by 1`,
     leases: `insert into cidrs (cidr) values ('10.0.0.0/8');
@@ -130,11 +144,11 @@ function statements(rows: number, users: number): Record<string, string> {
     'gift cards': `insert into gift_cards (mount, point, code, is_exchanged, exchanged_by)
       select 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
       from generate_series(1, ${rows}) n`,
-    // A tenth is not about money; the oldest half has all of the rare outcome, which no walk from the newest soon meets.
+    // A tenth is not about money; five are not handled; the oldest half has all of the rare outcome, which no walk from the newest soon meets.
     'platform events': `insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
         platform_order_id, platform_order_name)
       select 'e' || n, case when n % 10 = 3 then 'products/update' else 'orders/paid' end, '{}',
-        now() - (${rows} - n) * interval '1 minute', now(), case when n % 10 = 3 then null
+        now() - (${rows} - n) * interval '1 minute', case when n % ${Math.floor(rows / 5)} = 2 then null else now() end, case when n % 10 = 3 then null
           when n < ${rows} / 2 and n % 20000 = 1 then 'dispute_won' when n % 500 = 1 then 'unknown_order' else 'settled' end,
         n % 500 = 1, (case when n % 500 = 1 then 9 else 5 end * 1000000000000 + n)::text, '#' || (1000 + n) from generate_series(1, ${rows}) n`,
     mails: `insert into mails (key, "to", template, kind, language, state, error_code, job_id, claimed_at, created_at)
@@ -145,6 +159,36 @@ function statements(rows: number, users: number): Record<string, string> {
       select 'user' || 1 + n % ${users}, 'user' || 1 + n % ${users} || '@example.com', '', case when n = ${Math.floor(rows / 3)}
           then 'Where is the quetzal?' else 'My addresses do not work since ' || n end,
         case when n % 2000 = 1 then 'open' else 'closed' end, now() - (${rows} - n) * interval '1 minute'
-      from generate_series(1, ${rows}) n`
+      from generate_series(1, ${rows}) n`,
+    'promo codes': `insert into coupons (holder_id, code, code_type, discount, is_used, platform_state)
+      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'SAVE-' || upper(substr(md5(n::text), 1, 12)), 1 + n % 2, 1 + n % 20,
+        n % 3 = 0, case when n % 5000 = 1 then 'missing' else 'present' end from generate_series(1, ${rows}) n`,
+    'log-ins': `insert into logins (user_id, at, method, ip, country, device)
+      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, now() - (${rows} - n) * interval '30 seconds', 'password',
+        '10.0.0.0'::inet + n, 'NL', 'Firefox on Linux' from generate_series(1, ${rows}) n`,
+    // One endpoint in ten is the first user's; a delivery in 5,000 failed.
+    'webhook deliveries': `insert into webhook_endpoints (user_id, url, description, events, secret)
+        select case when n % 10 = 0 then 1 else 1 + n end, 'https://example.com/hooks/' || n, '', array['order.delivered'], 'x'
+        from generate_series(1, 100) n;
+      insert into webhook_events (public_id, type, data) select 'evt_' || n, 'order.delivered', '{}' from generate_series(1, 100) n;
+      insert into webhook_deliveries (event_id, endpoint_id, type, state, tries, status, next_at, expires_at, created_at, ended_at)
+      select 1 + n % 100, 1 + n % 100, case when n % 4 = 0 then 'order.expired' else 'order.delivered' end,
+        case when n % 5000 = 1 then 'failed' else 'sent' end, 1, 200, at, at + interval '3 days', at, at
+      from (select n, now() - (${rows} - n) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`,
+    notices: `insert into notices (cause, subject, severity, words, params, since, seen_at, changed_at, closed_at)
+      select case when n % 5000 = 1 then 'token' else 'server_down' end, n::text, case when n % 5000 = 1 then 'critical' else 'warning' end,
+        'server_down', jsonb_build_object('server', case when n = ${Math.floor(rows / 3)} then 'quetzal' else 'server ' || n end), at, at, at,
+        case when n > ${rows} - 20 then null else at end
+      from (select n, now() - (${rows} - n) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`,
+    'blocked addresses': `insert into mail_blocks (address, cause, reason, source, at, active)
+      select 'user' || n || '@example.com', case when n % 5000 = 1 then 'complained' else 'bounced' end, '550 no such user', 'smtp', now(), true
+      from generate_series(1, ${rows}) n`,
+    // Of a server that serves a thousand of the newest orders.
+    outages: `insert into servers (name, ip) values ('there', '127.0.0.2');
+      insert into proxies (order_id, lease_id, server_id, ip, state, live_at)
+      select ${rows} - n / 8, 1, 2, '11.0.0.0'::inet + n, 'live', now() - interval '2 days' from generate_series(1, ${8 * Math.min(1000, rows - 1)}) n;
+      insert into server_outages (server_id, started_at, ended_at)
+      select 2, at, at + interval '20 seconds' from
+        (select now() - (${rows} - n + 1) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`
   }
 }

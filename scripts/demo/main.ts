@@ -4,6 +4,7 @@
 import { restartOnChange } from '../dev/restart.ts'
 import { keepDatabase } from './database.ts'
 import { lockDataDir } from './lock.ts'
+import type { HistoryOrder } from './make-history.ts'
 import { preparationOf } from './preparation.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { agentEnvironment } from './agent-environment.ts'
@@ -77,11 +78,8 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     return program
   }
   const building = dev ? null : startOne('The build of the web app', ['scripts/build-web.ts'], {})
-  const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
-  if (stopping()) return null
-  const shopEnv = {
+  const baseEnv = {
     NETLET_DEMO: '1',
-    DATABASE_URL: databaseUrl,
     APP_SECRET: secrets.appSecret,
     PORT: String(port),
     PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
@@ -97,16 +95,29 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
   }
   const databaseDir = process.env['DATABASE_URL'] ? null : databaseDirOf(dataDir)
-  const preparation = preparationOf(databaseDir, settings, shopEnv.PUBLIC_URL)
-  if (process.env['DEMO_HISTORY'] === '0' && preparation.wantsHistory()) preparation.markHistorySettled()
+  const preparation = preparationOf(databaseDir, settings, baseEnv.PUBLIC_URL)
+  const withHistory = process.env['DEMO_HISTORY'] !== '0'
+  // Early: it loads its modules meanwhile.
+  const making =
+    withHistory && preparation.wantsHistory()
+      ? startOne('The making of the history', [ROOM_FOR_YOUNG, 'scripts/demo/make-history.ts'], baseEnv)
+      : null
+  const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
+  if (stopping()) return null
+  const shopEnv = { ...baseEnv, DATABASE_URL: databaseUrl }
+  if (!withHistory && preparation.wantsHistory()) preparation.markHistorySettled()
   // Before the stand-ins: they take up the states that the history leaves.
-  if (preparation.wantsHistory()) {
+  if (making) {
     console.log('The demo gets some days of history; this takes a moment, once.')
     preparation.markHistoryBegun()
-    const making = startOne('The making of the history', [ROOM_FOR_YOUNG, 'scripts/demo/make-history.ts'], shopEnv)
+    const begun = performance.now()
+    making.tell({ databaseUrl } satisfies HistoryOrder)
     const code = await making.ended
     if (stopping()) return null
-    if (code === 0) preparation.markDone()
+    if (code === 0) {
+      preparation.markDone()
+      console.log(`The history is there; it was made in ${((performance.now() - begun) / 1000).toFixed(1)} s.`)
+    }
     if (code === 0 || code === NO_HISTORY) preparation.markHistorySettled()
     else console.error('The history could not be made; the demo starts without it, and the next start tries again.')
   }

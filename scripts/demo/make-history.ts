@@ -1,10 +1,22 @@
-// Gives a new demo its history, before anything else of the shop runs. A process of its own, as `prepare.ts` is.
+// Gives a new demo its history, before anything else of the shop runs. A process of its own, as `prepare.ts` is. It loads its
+// modules while the database is opened, and begins when it is told where that is.
+import { once } from 'node:events'
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { prepareHistory } from './history/prepare.ts'
 import { NO_HISTORY, readSettings } from './settings.ts'
 
-prepareHistory({ config: readConfig(process.env), settings: readSettings(process.env) }).then(
-  made => process.exit(made ? 0 : NO_HISTORY),
+export type HistoryOrder = { databaseUrl: string }
+
+async function makeIt(): Promise<number> {
+  const told = once(process, 'message')
+  process.channel?.ref()
+  const [{ databaseUrl }] = (await told) as [HistoryOrder]
+  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl })
+  return (await prepareHistory({ config, settings: readSettings(process.env) })) ? 0 : NO_HISTORY
+}
+
+makeIt().then(
+  code => process.exit(code),
   (error: unknown) => {
     console.error(error)
     process.exit(1)

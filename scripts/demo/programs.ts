@@ -12,10 +12,15 @@ export type Program = {
   ended: Promise<number | null>
 }
 
+type Started = Program & {
+  /** Sends it a message, which it has as an event of `process`. */
+  tell(message: object): void
+}
+
 const PATIENCE_MS = 15_000
 
 /** Starts one of our programs on this Node, its output going where ours goes. */
-export function startProgram(name: string, args: string[], env: Record<string, string>): Program {
+export function startProgram(name: string, args: string[], env: Record<string, string>): Started {
   const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/demo/exit-with-parent.ts', ...args], {
     cwd: root,
     env: { ...process.env, ...env },
@@ -30,6 +35,10 @@ export function startProgram(name: string, args: string[], env: Record<string, s
     name,
     ended,
     runs,
+    tell(message) {
+      // One that has ended says so by `ended`.
+      if (child.connected) child.send(message, () => {})
+    },
     async stop(patienceMs = PATIENCE_MS) {
       if (!runs()) return
       child.kill('SIGTERM')

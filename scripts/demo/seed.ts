@@ -12,9 +12,11 @@ import {
   deleteTag,
   listPlatformProducts,
   syncCollections,
-  syncTags
+  syncTags,
+  updateCollection,
+  updateTag
 } from '../../apps/server/src/domains/catalog/index.ts'
-import { products, tags } from '../../apps/server/src/domains/catalog/tables.ts'
+import { collections, products, tags } from '../../apps/server/src/domains/catalog/tables.ts'
 import { openPlatform } from '../../apps/server/src/domains/commerce/index.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
 import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
@@ -31,6 +33,7 @@ import { SYSTEM, type UserActor } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
 import { noticePorts } from '../../apps/server/src/notice-ports.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
+import { collectionInChinese, planInChinese, ruleInChinese, tagInChinese } from './demo-chinese.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
 import type { DemoSettings } from './settings.ts'
 
@@ -180,6 +183,7 @@ async function rules(ctx: AppContext, admin: UserActor): Promise<void> {
       name: rule.name,
       description: rule.about,
       price: rule.price,
+      translations: ruleInChinese(rule.name),
       shopify_variant_id: rule.variantId,
       acl_value: rule.domains.join('\n')
     }
@@ -239,6 +243,7 @@ async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
   must(await syncCollections(ctx, admin))
   must(await syncTags(ctx, admin))
   await hideRulesTag(ctx, admin)
+  await groupingsInChinese(ctx, admin)
   const known = new Map(demoPlans.flatMap(plan => plan.variants.map(variant => [variant.id, variant])))
   const offered = must(await listPlatformProducts(ctx, undefined))
   for (const plan of offered.filter(product =>
@@ -246,6 +251,7 @@ async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
   )) {
     const form = ProductForm.parse({
       ...plan,
+      translations: planInChinese(plan.shopify_product_id),
       product_collections: plan.product_collections.map(collection => collection.id),
       product_tags: plan.product_tags.map(tag => tag.id),
       variants: plan.variants.map(variant => {
@@ -267,6 +273,19 @@ async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
 async function hideRulesTag(ctx: AppContext, admin: UserActor): Promise<void> {
   const [tag] = await ctx.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
   if (tag) must(await deleteTag(ctx, admin, tag.id), 'not_found')
+}
+
+/** What collections and tags are called for who reads Chinese. */
+async function groupingsInChinese(ctx: AppContext, admin: UserActor): Promise<void> {
+  for (const { id, platformId, name, description } of await ctx.db.select().from(collections)) {
+    const translations = collectionInChinese(platformId)
+    const form = { collection_name: name, collection_desc: description, translations }
+    if (translations) must(await updateCollection(ctx, admin, id, form))
+  }
+  for (const { id, name, description } of await ctx.db.select().from(tags)) {
+    const translations = tagInChinese(name)
+    if (translations) must(await updateTag(ctx, admin, id, { tag_name: name, tag_desc: description, translations }))
+  }
 }
 
 /** The demo fits its own commands: a refusal is a bug, but for the one that says that it is there already. */

@@ -1,8 +1,9 @@
 /**
- * `npm run shots`: pictures of every screen, to be looked at; `npm run shots -- picture` draws those of the repository.
+ * `npm run shots`: pictures of every screen and state, to be looked at; `npm run shots -- picture` draws those of the
+ * repository.
  *
- *   --only login,product   these screens (ids of the manifest)
- *   --role public,customer,admin   --width 390,1440   --scheme light,dark   --lang en,zh-CN (English alone by default)
+ *   --only login,product   these screens (ids of the manifest) and states
+ *   --role public,customer,admin   --width 390,1440   --scheme light,dark   --lang en,zh-CN
  *   --out test-results/shots
  *
  * A demo shop with its history is started for it; SHOTS_URL names one that runs.
@@ -15,8 +16,9 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { findBrowser } from '../../e2e/browser.ts'
 import { startShop } from '../../e2e/shop.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo/demo-accounts.ts'
-import { ROLES, shotsOf, someIds, type Role } from './screens.ts'
+import { ROLES, shotsOf, someIds, type Ids, type Role } from './screens.ts'
 import { drawSharePicture } from './share-picture.ts'
+import { states, wordsOf } from './states.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,7 +27,7 @@ const { values, positionals } = parseArgs({
     role: { type: 'string', default: ROLES.join() },
     width: { type: 'string', default: '390,1440' },
     scheme: { type: 'string', default: 'light,dark' },
-    lang: { type: 'string', default: 'en' },
+    lang: { type: 'string', default: 'en,zh-CN' },
     out: { type: 'string', default: 'test-results/shots' }
   }
 })
@@ -56,9 +58,9 @@ async function drawPictures(browser: Browser): Promise<void> {
 }
 
 async function drawScreens(browser: Browser): Promise<void> {
-  const admin = await contextOf(browser, 'admin', {})
-  const ids = await someIds(admin.request)
-  await admin.close()
+  const [admin, customer] = [await contextOf(browser, 'admin', {}), await contextOf(browser, 'customer', {})]
+  const ids = await someIds(admin.request, customer.request)
+  await Promise.all([admin.close(), customer.close()])
   let drawn = 0
   for (const role of chosen(values.role, ROLES))
     for (const lang of values.lang.split(','))
@@ -77,10 +79,36 @@ async function drawScreens(browser: Browser): Promise<void> {
             drawn += 1
           }
           await context.close()
+          drawn += await drawStates(browser, { role, lang, scheme, width, folder, ids })
           console.log(folder)
         }
   console.log(`${drawn} pictures in ${values.out}`)
   if (drawn === 0) process.exitCode = 1
+}
+
+type Look = { role: Role; lang: string; scheme: 'light' | 'dark'; width: number; folder: string; ids: Ids }
+
+/** Each state in a context of its own; one that cannot be shown is said, and the others follow. */
+async function drawStates(browser: Browser, { role, lang, scheme, width, folder, ids }: Look): Promise<number> {
+  const word = await wordsOf(lang)
+  let drawn = 0
+  for (const { name, show } of states.filter(state => state.role === role)) {
+    if (values.only && !values.only.split(',').includes(name)) continue
+    const context = await contextOf(browser, role, optionsOf(width, scheme, lang))
+    context.setDefaultTimeout(20_000)
+    const page = await context.newPage()
+    const shoot = async (picture: string) => {
+      await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => null)
+      await page.screenshot({ path: join(folder, `${picture}.png`), animations: 'disabled' })
+      drawn += 1
+    }
+    await show({ page, context, ids, word, shoot }).catch((error: unknown) => {
+      console.error(`${name} cannot be shown (${folder}):`, error)
+      process.exitCode = 1
+    })
+    await context.close()
+  }
+  return drawn
 }
 
 /** Also the viewport's height: what is in sight without scrolling is as much as on such a screen. */

@@ -3,7 +3,7 @@ import type { APIRequestContext } from '@playwright/test'
 import { accounts } from '../../packages/contract/src/accounts.ts'
 import { catalog } from '../../packages/contract/src/catalog.ts'
 import { orders } from '../../packages/contract/src/orders.ts'
-import { pagePaths, type PageId } from '../../packages/contract/src/pages.ts'
+import { pageAt, pagePaths, type PageId } from '../../packages/contract/src/pages.ts'
 
 export const ROLES = ['public', 'customer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -11,29 +11,37 @@ export type Role = (typeof ROLES)[number]
 /** A picture to take: its name, and the address that shows it. */
 export type Shot = { name: string; path: string }
 
-type Ids = { product: number; user: number; order: number }
+/** `order`: any; `own`: one of the customer's. */
+export type Ids = { product: number; user: number; order: number; own: number; collection: number }
 
-/** What the addresses with a parameter are about: the first that an administrator finds. */
-export async function someIds(request: APIRequestContext): Promise<Ids> {
-  const first = async ({ path }: { path: string }) => {
+/** What the addresses with a parameter are about: the first that an administrator, and the customer, find. */
+export async function someIds(admin: APIRequestContext, customer: APIRequestContext): Promise<Ids> {
+  const first = async ({ path }: { path: string }, request = admin) => {
     const reply = await request.get(path)
     const { data } = (await reply.json()) as { data?: { data: { id: number }[] } }
     const id = data?.data[0]?.id
     if (id === undefined) throw new Error(`nothing is at ${path}: ${reply.status()}`)
     return id
   }
-  return { product: await first(catalog.products), user: await first(accounts.users), order: await first(orders.list) }
+  return {
+    product: await first(catalog.products),
+    user: await first(accounts.users),
+    order: await first(orders.list),
+    own: await first(orders.list, customer),
+    collection: await first(catalog.collections)
+  }
 }
 
 /** Every screen of the manifest that this role is meant for, and what else there is to see at an address. */
 export async function shotsOf(role: Role, ids: Ids): Promise<Shot[]> {
   const own = (await rolesOfScreens()).filter(screen => screen.role === role)
   const shots = own.map(({ id }) => ({ name: id, path: withIds(id, ids) }))
-  return role === 'public' ? [...shots, ...moreOfTheShop(ids)] : shots
+  return [...shots, ...MORE[role](ids)]
 }
 
+/** What is optional is left out. */
 const withIds = (id: PageId, ids: Ids) =>
-  pagePaths[id].replace(/\/:\w+\?$/, '').replace(':id', String(id === 'user' ? ids.user : ids.order))
+  pageAt(id, id === 'user' ? { id: ids.user } : id === 'order' ? { id: ids.order } : {})
 
 const moreOfTheShop = ({ product }: Ids): Shot[] => [
   { name: 'product-one', path: `/product?id=${product}` },
@@ -41,6 +49,17 @@ const moreOfTheShop = ({ product }: Ids): Shot[] => [
   ...[2, 3].map(id => ({ name: `policy-${id}`, path: `/policy?id=${id}` })),
   { name: 'not-found', path: '/no/such/page' }
 ]
+
+const moreOfACustomer = ({ own, collection }: Ids): Shot[] => [
+  { name: 'receipt', path: pageAt('receipts', { order: own }) },
+  { name: 'proxies-of-collection', path: pageAt('Proxies', { id: collection }) }
+]
+
+const MORE: Record<Role, (ids: Ids) => Shot[]> = {
+  public: moreOfTheShop,
+  customer: moreOfACustomer,
+  admin: () => []
+}
 
 /** The manifest is code of the browser's; what a screen is called and who it is for is read from its text. */
 async function rolesOfScreens(): Promise<{ id: PageId; role: Role }[]> {

@@ -24,7 +24,7 @@ export async function drawSharePicture(browser: Browser): Promise<string> {
   const words = JSON.parse(await readFile(new URL('../../apps/web/src/i18n/en.json', import.meta.url), 'utf8'))
   await page.setContent(`<style>
     @font-face { font-family: Geist; font-weight: 100 900; src: url(data:font/woff2;base64,${await font()}) }
-    body { margin: 0; background: #0b6860; color: #fff; font-family: Geist }
+    body { margin: 0; background: #0d1c1b; color: #fff; font-family: Geist }
     div { position: absolute; left: 72px; top: 50%; width: 560px; transform: translateY(-50%); text-wrap: balance }
     h1 { margin: 0; font-size: 104px; font-weight: 650; line-height: 1; letter-spacing: -0.04em }
     p { margin: 32px 0 0; font-size: 38px; line-height: 1.3; letter-spacing: -0.02em }
@@ -48,7 +48,7 @@ function mosaic(): string {
     const lit = LETTER[y - top]?.[x - left] === '1'
     const opacity = lit ? 1 : 0.05 + (((x * 7919 + y * 104_729) >>> 2) % 7) * 0.025
     const place = `x="${x * STEP + 15}" y="${y * STEP + 6}" width="${BLOCK}" height="${BLOCK}"`
-    return `<rect ${place} rx="5" fill="#fff" opacity="${opacity.toFixed(3)}"/>`
+    return `<rect ${place} rx="5" fill="#6dccc2" opacity="${opacity.toFixed(3)}"/>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">${blocks.join('')}</svg>`
 }

@@ -68,7 +68,7 @@ export const stages: Stage[] = [
     check: single(['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'])
   },
   { name: 'format', minutes: 2, check: single(['node_modules/oxfmt/bin/oxfmt', '--check']) },
-  { name: 'unit', minutes: 40, check: vitest() },
+  { name: 'unit', minutes: 45, check: vitest() },
   // For a second run on another server, named by DATABASE_URL; the requests that no honest caller sends have all been
   // sent in the first one.
   {
@@ -86,7 +86,7 @@ export const stages: Stage[] = [
     check: single(['node_modules/knip/bin/knip.js', '--no-progress'])
   },
   { name: 'build', minutes: 3, check: single(['scripts/build-web.ts']) },
-  { name: 'browser', minutes: 20, check: playwright() }
+  { name: 'browser', minutes: 40, check: playwright() }
 ]
 
 /**

@@ -24,14 +24,20 @@ export type SoakReport = {
   kills: number
   takeovers: number
   compactions: number
-  begin: Held
-  end: Held
-  /** Bytes that each connection of the second half left behind, on the whole. */
+  begin: Left
+  end: Left
+  /** Bytes that each connection of the second half left behind, on the whole: in the heaps and buffers, and resident. */
   bytesPerConnection: number
+  residentPerConnection: number
   connectionsOfSecondHalf: number
 }
 
+/** What the processes hold, and the local ports of connections to targets. */
+export type Left = Held & { ports: number }
+
 const USERS = 20
+/** Of the user whose connections may be interrupted: its reading is held up and let go again. */
+const MBPS = 400
 const HONEST_LANES = 6
 const HOSTILE_LANES = 6
 const FLOOD_LANES = 2
@@ -86,7 +92,8 @@ class Soak {
     return this.#expect('PUT', `/api/users/${user}`, {
       password: 'secret',
       prefixes: [`127.98.0.${last}/32`],
-      denied_domains
+      denied_domains,
+      ...(user === 'moving' ? { limits: { mbps: MBPS } } : {})
     })
   }
 
@@ -198,7 +205,7 @@ class Soak {
   }
 
   /** Closes all clients and waits until the agent has let go of what they had, as far as it does. */
-  async settle(expected?: { handles: number; sockets: number; pids: number[] }): Promise<Held> {
+  async settle(expected?: { handles: number; sockets: number; pids: number[] }): Promise<Left> {
     for (const socket of this.#open) socket.destroy()
     // The same state each time, or its weight would be taken for a leak.
     for (let n = 0; n < USERS; n++) await this.#expect('DELETE', `/api/users/user-${n}`)
@@ -211,13 +218,15 @@ class Soak {
       return isAsBefore && pids.length <= PROCESSES
     }
     await until('quiet', isQuiet, SETTLE_MS).catch(() => {})
-    return this.#subject.held()
+    return { ...(await this.#subject.held()), ports: await this.figure('local_ports_used') }
   }
 
   get options(): SoakOptions {
     return this.#options
   }
 }
+
+const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const
 
 /** The slope of the line that fits best. */
 function slope(points: ReadonlyArray<{ x: number; y: number }>): number {
@@ -236,13 +245,16 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const targets = await startTargets()
   const subject = await startSubject(options.folder, options.sockets)
   const run = new Soak(options, subject, targets)
+  // A process that took over is nobody's child: whoever ends this one would leave it behind.
+  const interrupt = () => void subject.stop().finally(() => process.exit(130))
+  for (const signal of INTERRUPTS) process.once(signal, interrupt)
   try {
     await run.putUsers()
     // The first process has its handles from who started it; those that take over are like each other.
     await run.takeOver()
     await run.once()
     const begin = await run.settle()
-    const points: Array<{ x: number; y: number }> = []
+    const points: Array<{ x: number; held: number; resident: number }> = []
     let end = begin
     /** After the last kill and the last takeover: from then on nothing is started anew, and all handles stay as they are. */
     let steady = begin
@@ -254,16 +266,16 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       end = await run.settle(begin)
       if (isFirstHalf) steady = end
       const accepted = run.acceptedBefore + (await run.figure('connections_accepted_total'))
-      points.push({ x: accepted, y: end.bytes })
+      points.push({ x: accepted, held: end.bytes, resident: end.rss })
       options.say?.(
-        `part ${n + 1}: ${accepted} connections, ${end.handles} handles, ${end.sockets} sockets, ${end.pids.length} processes, ` +
+        `part ${n + 1}: ${accepted} connections, ${end.handles} handles, ${end.sockets} sockets, ${end.ports} ports, ${end.pids.length} processes, ` +
           `${(end.bytes / 1e6).toFixed(1)} MB held, ${(end.rss / 1e6).toFixed(0)} MB resident; ${run.done} done, ${run.interrupted} interrupted, ${run.kills} kills, ${run.takeovers} takeovers, ${run.compactions} compactions, ${run.problems.length} problems`
       )
       for (const problem of run.problems.slice(told)) options.say?.(`  ${problem}`)
       told = run.problems.length
     }
     const { problems, done, interrupted, kills, takeovers, compactions } = run
-    for (const what of ['handles', 'sockets'] as const) {
+    for (const what of ['handles', 'sockets', 'ports'] as const) {
       if (end[what] > begin[what]) problems.push(`${end[what]} ${what} at the end, ${begin[what]} at the beginning`)
     }
     if (end.pids.length !== begin.pids.length)
@@ -290,10 +302,12 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       compactions,
       begin,
       end,
-      bytesPerConnection: slope(second),
+      bytesPerConnection: slope(second.map(({ x, held }) => ({ x, y: held }))),
+      residentPerConnection: slope(second.map(({ x, resident }) => ({ x, y: resident }))),
       connectionsOfSecondHalf: connections - (second[0]?.x ?? 0)
     }
   } finally {
+    for (const signal of INTERRUPTS) process.off(signal, interrupt)
     await subject.stop()
     await targets.close()
   }

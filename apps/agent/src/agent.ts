@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { closeApi, listenApi, managementApi, readTls } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { Certificate, endOf, type Pem } from './certificate.ts'
+import { Certificate, endOf, namesOf, type Pem } from './certificate.ts'
 import { Collector } from './collector.ts'
 import type { WriteLines } from './log/access-log.ts'
 import { LogFollower } from './log/follower.ts'
@@ -26,6 +26,7 @@ import type { Backend } from './workers/backend.ts'
 import { ProcessMeter } from './workers/process-figures.ts'
 import { forgetOthers, keepProgram } from './workers/kept-program.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
+import { ProxyTls } from './proxy-tls.ts'
 import { feedWatchdog } from './watchdog.ts'
 import { WorkerPool } from './workers/pool.ts'
 
@@ -92,7 +93,8 @@ export async function startAgent(
           pem => backend?.secure(pem),
           message => log.error(message)
         )
-  if (config.proxyTls !== null && certificate === null) {
+  if (certificate?.pem === null) {
+    certificate.close()
     return { ok: false, message: 'The files of PROXY_TLS_CERT and PROXY_TLS_KEY cannot be read, or are not a pair.' }
   }
   const undo: Array<() => unknown> = [() => certificate?.close()]
@@ -116,6 +118,11 @@ export async function startAgent(
   const folder = begin === null ? await takeFolder() : { ok: true as const, path: begin.folder }
   if (!folder.ok) return fail(folder.message)
   const sessionKey = await readOrCreateSessionKey(folder.path)
+  const proxyTls = await ProxyTls.open(folder.path, certificate, {
+    changed: pem => backend?.secure(pem),
+    tell: message => log.error(message)
+  })
+  undo.push(() => proxyTls.close())
 
   const hooks = {
     publish: (ops: Op[]) => backend?.publish(ops) ?? Promise.resolve(),
@@ -138,7 +145,7 @@ export async function startAgent(
       : await keepProgram(options.program, folder.path)
   const make = (port: number): Generations => {
     const made = new Generations(
-      makeBackend({ ...config, port, sessionKey }, certificate?.pem ?? null, lines.write, {
+      makeBackend({ ...config, port, sessionKey }, proxyTls.pem, lines.write, {
         ...options,
         ...(program === undefined ? {} : { program })
       })
@@ -164,6 +171,7 @@ export async function startAgent(
     if (!taken.ok) return fail(taken.message)
     await backend.publish(taken.ops)
     if (taken.ops.some(op => op.op === 'prefixes')) await loadRoutes()
+    await proxyTls.reload()
   }
 
   const read = await openFiles(folder.path, config, now)
@@ -187,8 +195,19 @@ export async function startAgent(
   const counted = { alarms, follower, collector, handingOver }
   const stored = { config, now, store, files: read.files, routes, loadRoutes }
   const apiEnds = https && endOf(String(https.cert))
-  const certificates = () => ({ api: apiEnds, proxy: certificate && endOf(certificate.pem.cert) })
-  const control = makeControl({ ...stored, ...counted, certificates, backend: () => backend, ready: ready.promise })
+  const certificates = () => {
+    const shown = proxyTls.pem?.cert
+    if (shown === undefined) return { api: apiEnds, proxy: null }
+    return { api: apiEnds, proxy: endOf(shown), proxy_names: namesOf(shown) }
+  }
+  const control = makeControl({
+    ...stored,
+    ...counted,
+    certificates,
+    proxyTls,
+    backend: () => backend,
+    ready: ready.promise
+  })
 
   // The management port comes first: the data plane has to know it, because no client may reach it.
   const api = managementApi(control, token, log, https, config.allowClients)
@@ -208,11 +227,12 @@ export async function startAgent(
 
   const made = (backend ??= make(port))
   made.setSpent(totals.takeSpent() ?? [])
-  if (begin === null) await loadRoutes()
   const isWanted = (listener: Listener): boolean => fits(listener, config.proxyHosts, config.proxyPort)
   if (handed !== null) made.expect(handed.open)
   const proxies = (handed?.proxies ?? []).filter(isWanted)
-  const started = begin === null ? await made.start(store) : await made.listen(proxies)
+  // What comes before its range is local cannot arrive, so that nobody waits for thousands of routes.
+  const routed = begin === null ? loadRoutes() : Promise.resolve()
+  const [started] = await Promise.all([begin === null ? made.start(store) : made.listen(proxies), routed])
   if (!started.ok) return fail(listenProblem('The proxy', 'PROXY_PORT', started.host, config.proxyPort, started.code))
   control.proxyPort = started.port
   const writeLines: WriteLines = (text, count) => {
@@ -242,12 +262,12 @@ export async function startAgent(
   const rest = (): void => {
     announcing.abort()
     meter.close()
-    certificate?.close()
+    proxyTls.close()
     stopFeeding()
   }
   const parts = { version, folder: { path: folder.path, lock }, host: config.host, port, store, collector }
   const handOver = new HandOver(
-    { ...parts, state: handingOver, files: read.files, backend: made, api, lines, rest },
+    { ...parts, state: handingOver, files: read.files, proxyTls, backend: made, api, lines, rest },
     writeLines
   )
 
@@ -268,7 +288,7 @@ export async function startAgent(
       proxyPort: started.port,
       token,
       routes,
-      renewCertificate: async () => certificate?.renew(),
+      renewCertificate: () => proxyTls.renew(),
       handOver,
       close
     }
@@ -285,10 +305,11 @@ function makeBackend(
     proxyHosts: config.proxyHosts,
     proxyPort: config.proxyPort,
     allowDestinations: config.allowDestinations,
+    allowPorts: config.allowPorts,
     denyPorts: config.denyPorts,
     ownPorts: config.ownPorts,
     // Whatever an operator allows: nobody manages the agent through its own proxy.
-    protectedPorts: [...config.protectedPorts, config.port],
+    protectedPorts: [...config.protectedPorts, { first: config.port, last: config.port }],
     echNames: config.echNames,
     sourcePorts: config.sourcePorts,
     sockets: config.sockets,

@@ -2,17 +2,18 @@ import {
   AGENT_SETTINGS,
   type AgentSettingName,
   listOf,
+  type PortRange,
   readPorts,
   readPrefixes,
   readSwitch,
   readWhole,
   type WholeSettingName
 } from '@netlet/contract/agent-settings'
-import { type PortRange, systemPorts } from './net/source-ports.ts'
+import { systemPorts } from './net/source-ports.ts'
 import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
 import { parsePrefixes, type Prefix } from './net/ip.ts'
 import type { AbuseLimits } from './proxy/abuse-watch.ts'
-import { defaultLimits, type Limits } from './proxy/plane.ts'
+import { defaultLimits, type Limits } from './proxy/limits.ts'
 
 export type AgentConfig = {
   host: string
@@ -25,9 +26,11 @@ export type AgentConfig = {
   /** Who may reach the management API, besides this machine itself. Empty: everyone. */
   allowClients: Prefix[]
   allowDestinations: Prefix[]
-  denyPorts: number[]
-  protectedPorts: number[]
-  ownPorts: number[]
+  /** Ports that may be reached; empty: all. Those of `denyPorts` stay closed. */
+  allowPorts: PortRange[]
+  denyPorts: PortRange[]
+  protectedPorts: PortRange[]
+  ownPorts: PortRange[]
   /** Names that ECH hellos show in place of the hidden one. */
   echNames: string[]
   /** Local ports of the connections to targets. */
@@ -74,7 +77,7 @@ export function readConfig(env: Env): ConfigResult {
     return fallback
   }
   const set = (name: WholeSettingName): number => read(readWhole(name, textOf(name)), AGENT_SETTINGS[name].fallback)
-  const ports = (name: Parameters<typeof readPorts>[0]): number[] => read(readPorts(name, textOf(name)), [])
+  const ports = (name: Parameters<typeof readPorts>[0]): PortRange[] => read(readPorts(name, textOf(name)), [])
   const allowed = parsePrefixes(list(env['AGENT_ALLOW_DESTINATIONS']))
   if (!allowed.ok) problems.push(`AGENT_ALLOW_DESTINATIONS must list prefixes like 10.0.0.0/8; ${allowed.bad} is none.`)
   const clients = read(readPrefixes('AGENT_ALLOW_CLIENTS', textOf('AGENT_ALLOW_CLIENTS')), [])
@@ -104,6 +107,7 @@ export function readConfig(env: Env): ConfigResult {
     folder: `${env['DATA_DIR'] || './data'}/agent`,
     allowClients: clients,
     allowDestinations: allowed.ok ? allowed.prefixes : [],
+    allowPorts: ports('AGENT_ALLOW_PORTS'),
     denyPorts: ports('AGENT_DENY_PORTS'),
     ownPorts: ports('AGENT_OWN_PORTS'),
     protectedPorts: ports('AGENT_PROTECTED_PORTS'),
@@ -128,6 +132,9 @@ export function readConfig(env: Env): ConfigResult {
       newHandshakes: whole('AGENT_TLS_RATE', defaultLimits.newHandshakes, 0, 1_000_000),
       newHandshakesPerClient: whole('AGENT_TLS_CLIENT_RATE', defaultLimits.newHandshakesPerClient, 0, 1_000_000),
       processes: shares,
+      // Connections of a client come to any worker: each has its share of the guesses.
+      failedLogins: perShare('AGENT_FAILED_LOGINS'),
+      failedLoginMs: set('AGENT_FAILED_LOGIN_SECONDS') * 1000 * shares,
       strangersPerClient: set('AGENT_CLIENT_CONNECTIONS'),
       connections: Math.ceil(set('AGENT_CONNECTIONS') / shares)
     },

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { AgentHealth } from '@netlet/contract/agent'
+import { AGENT_SETTINGS_FORMAT } from '@netlet/contract/agent-settings'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { FROM_SOURCES } from '@netlet/contract/agent-version'
 import type { Control } from './api/control.ts'
@@ -8,6 +9,7 @@ import type { Collector } from './collector.ts'
 import type { LogFollower } from './log/follower.ts'
 import type { Routes } from './net/routes.ts'
 import { Problems } from './problems.ts'
+import type { ProxyTls } from './proxy-tls.ts'
 import { noFigures } from './proxy/plane-figures.ts'
 import type { Alarms } from './state/alarms.ts'
 import type { StateFiles } from './state/files.ts'
@@ -32,6 +34,7 @@ type Parts = {
   follower: LogFollower
   collector: Collector
   handingOver: HandingOver
+  proxyTls: ProxyTls
   /** When those end that are shown to callers of the API and to clients of the proxy port. */
   certificates: () => NonNullable<AgentHealth['certificates']>
   backend: () => Generations | null
@@ -50,6 +53,7 @@ export function makeControl(parts: Parts): Control {
   const control: Control = {
     store,
     owner,
+    proxyTls: parts.proxyTls,
     routes,
     accessLog,
     ready,
@@ -74,6 +78,7 @@ export function makeControl(parts: Parts): Control {
         isDiskFailing: store.figures.isFailing || accessLog.isFailing,
         processes: [collector.manager, ...processes],
         routes: routes.state,
+        isCertificateUnread: parts.proxyTls.state.fault !== null,
         dns: plane.dns
       }
       return {
@@ -92,7 +97,8 @@ export function makeControl(parts: Parts): Control {
       program_started_at: handingOver.servesSince,
       draining: backend()?.draining ?? [],
       takeover: handingOver.last,
-      takeover_format: TAKEOVER_FORMAT
+      takeover_format: TAKEOVER_FORMAT,
+      settings_format: AGENT_SETTINGS_FORMAT
     }),
     isHandingOver: () => handingOver.isUnderWay,
     isHandedOver: () => handingOver.isOver,
@@ -110,6 +116,7 @@ export function makeControl(parts: Parts): Control {
       prefixes: store.figures.prefixes,
       journalBytes: store.figures.bytes,
       portsPerAddress: config.sourcePorts.last - config.sourcePorts.first + 1,
+      certificates: parts.certificates(),
       program: control.program()
     }),
     load: () => ({ connections: backend()?.connections() ?? 0, ...totals.all }),

@@ -9,6 +9,7 @@ export type Observed = {
   isDiskFailing: boolean
   processes: readonly ProcessFigures[]
   routes: ReadonlyArray<{ local: boolean }>
+  isCertificateUnread: boolean
   dns: DnsFigures
 }
 
@@ -24,7 +25,7 @@ export class Problems {
   #dns = { at: -Infinity, lookups: 0, failures: 0 }
   #isDnsFailing = false
 
-  find({ workers, isDiskFailing, processes, routes, dns }: Observed, now: number): AgentProblem[] {
+  find({ workers, isDiskFailing, processes, routes, isCertificateUnread, dns }: Observed, now: number): AgentProblem[] {
     this.#judgeDns(dns, now)
     const found: Record<AgentProblem, boolean> = {
       worker_missing: workers.now < workers.wanted,
@@ -32,7 +33,8 @@ export class Problems {
       handles_low: processes.some(({ handles }) => handles.limit > 0 && handles.used > handles.limit * HANDLES_SHARE),
       loop_slow: processes.some(({ isSlow }) => isSlow),
       routes_missing: routes.some(({ local }) => !local),
-      dns_failing: this.#isDnsFailing
+      dns_failing: this.#isDnsFailing,
+      certificate_unreadable: isCertificateUnread
     }
     return (Object.keys(found) as AgentProblem[]).filter(code => found[code])
   }

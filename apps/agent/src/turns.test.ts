@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest'
 import { TurnBudget } from './turns.ts'
 
+const rethrow = (error: unknown): never => {
+  throw error
+}
+
 /** Milliseconds of work that gives nobody else a turn. */
 function work(ms: number): void {
   for (const began = performance.now(); performance.now() - began < ms;);
 }
 
 test('work that waits is done in its sequence, some milliseconds a turn, and all of it once', async () => {
-  const budget = new TurnBudget()
+  const budget = new TurnBudget(rethrow)
   let turn = 0
   let isRunning = true
   const count = (): void => void setImmediate(() => isRunning && (turn++, count()))
@@ -29,7 +33,7 @@ test('work that waits is done in its sequence, some milliseconds a turn, and all
 })
 
 test('a turn is over when it took too long, and the next one begins anew', async () => {
-  const budget = new TurnBudget()
+  const budget = new TurnBudget(rethrow)
   expect(budget.isOver('a')).toBe(false)
   work(5)
   expect(budget.isOver('a')).toBe(true)
@@ -39,7 +43,7 @@ test('a turn is over when it took too long, and the next one begins anew', async
 })
 
 test('whoever comes waits for one step of each other owner, however many connections that has', async () => {
-  const budget = new TurnBudget()
+  const budget = new TurnBudget(rethrow)
   const done: string[] = []
   const steps = (owner: string, each: number): void => {
     for (let n = 0; n < each; n++)
@@ -58,7 +62,7 @@ test('whoever comes waits for one step of each other owner, however many connect
 })
 
 test('who has others of its own before it waits behind them, and a step is short', async () => {
-  const budget = new TurnBudget()
+  const budget = new TurnBudget(rethrow)
   const done: string[] = []
   const rest = { a: 30, b: 3 }
   const go = (owner: 'a' | 'b'): void => {
@@ -81,7 +85,7 @@ test('who has others of its own before it waits behind them, and a step is short
 })
 
 test('of what cannot wait each owner has some in a turn that is over, and the rest is lost', async () => {
-  const budget = new TurnBudget()
+  const budget = new TurnBudget(rethrow)
   const done = (owner: string): number =>
     Array.from({ length: 500 }, () => budget.isLost(owner)).filter(lost => !lost).length
   expect(budget.isLost('a')).toBe(false)
@@ -90,4 +94,21 @@ test('of what cannot wait each owner has some in a turn that is over, and the re
   await new Promise(resolve => setImmediate(resolve))
   await new Promise(resolve => setImmediate(resolve))
   expect(budget.isLost('a')).toBe(false)
+})
+
+test('work that throws is told of, and neither the work behind it nor that of others is lost', async () => {
+  const told: unknown[] = []
+  const budget = new TurnBudget(error => told.push(error))
+  const mistake = new Error('a mistake')
+  const done: string[] = []
+  await new Promise<void>(resolve => {
+    budget.later('a', () => {
+      throw mistake
+    })
+    budget.later('a', () => done.push('behind it'))
+    budget.later('b', () => done.push('of another'))
+    budget.later('c', resolve)
+  })
+  await new Promise(resolve => setImmediate(resolve))
+  expect([told, done.toSorted()]).toEqual([[mistake], ['behind it', 'of another']])
 })

@@ -21,6 +21,12 @@ export class TurnBudget {
   readonly #urgent = new Map<string, number>()
   #isPending = false
   #isStep = false
+  readonly #fault: (error: unknown) => void
+
+  /** @param fault hears of work that threw although it must not: it ends nobody else's */
+  constructor(fault: (error: unknown) => void) {
+    this.#fault = fault
+  }
 
   /** Whether the owner's work has to go on in a later turn: the time is over, or others of the owner wait before it. */
   isOver(owner: string): boolean {
@@ -42,7 +48,7 @@ export class TurnBudget {
     return false
   }
 
-  /** `work` goes on in a later turn; it must not throw. */
+  /** `work` goes on in a later turn. Whoever it is for has to be ended by itself where it throws: here it is only told. */
   later(owner: string, work: () => void): void {
     const line = this.#lines.get(owner)
     if (line === undefined) this.#lines.set(owner, [work])
@@ -76,6 +82,8 @@ export class TurnBudget {
     this.#isStep = true
     try {
       line.shift()?.()
+    } catch (error) {
+      this.#fault(error)
     } finally {
       this.#isStep = false
       if (line.length === 0) this.#lines.delete(owner)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Agent, startAgent } from '../src/agent.ts'
 import { readConfig } from '../src/config.ts'
-import { defaultLimits } from '../src/proxy/plane.ts'
+import { defaultLimits } from '../src/proxy/limits.ts'
 
 execFileSync('ip', ['link', 'set', 'lo', 'up'])
 const folder = mkdtempSync(join(tmpdir(), 'netlet-exit-'))

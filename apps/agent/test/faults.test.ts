@@ -69,9 +69,9 @@ describe('an exception that one connection causes', () => {
         far: () => until('the target', () => [...target.sockets][0])
       })
       if (step === 'clientDrain') client.socket.removeAllListeners('data').resume()
-      await until('the fault', () => plane.faults > 0)
+      await until('the fault', () => plane.figures.faults > 0)
       await until('the connection to be gone', () => plane.connections === 1)
-      expect(plane.faults).toBe(1)
+      expect(plane.figures.faults).toBe(1)
       expect(told.join()).toContain('a mistake in a stage')
       if (step !== 'closed') expect(lines.filter(line => line.includes('internal-error'))).toHaveLength(1)
       expect(other.closed || other.ended).toBe(false)
@@ -94,7 +94,7 @@ describe('an exception that one connection causes', () => {
     await until('the question', () => plane.connections === 1 && answer.name !== '')
     await until('the answer', () => {
       answer()
-      return plane.faults === 1
+      return plane.figures.faults === 1
     })
     await client.over()
     expect(plane.connections).toBe(0)
@@ -107,8 +107,9 @@ describe('an exception that one connection causes', () => {
     await new RawClient('127.0.0.1', port).over()
     const other = new RawClient('127.0.0.1', port)
     await until('the other to be open', () => plane.connections === 1)
-    expect(plane.faults).toBe(1)
+    expect(plane.figures.faults).toBe(1)
     expect(other.closed).toBe(false)
+    expect([...plane.collect()]).toMatchObject([{ user: '-', ip: '-', codes: { 'internal-error': 1 } }])
   })
 })
 

@@ -170,6 +170,7 @@ describe('what is wrong', () => {
   const fine: Observed = {
     workers: { now: 2, wanted: 2 },
     isDiskFailing: false,
+    isCertificateUnread: false,
     processes: [
       { pid: 1, delay: { median: 1, p99: 20, longest: 900 }, isSlow: false, handles: { used: 10, limit: 1024 } }
     ],
@@ -181,6 +182,7 @@ describe('what is wrong', () => {
     ['nothing', {}, []],
     ['a worker is missing', { workers: { now: 1, wanted: 2 } }, ['worker_missing']],
     ['the disk takes nothing', { isDiskFailing: true }, ['disk_not_writable']],
+    ['the certificate cannot be read', { isCertificateUnread: true }, ['certificate_unreadable']],
     ['few handles are left', { processes: [{ ...one!, handles: { used: 950, limit: 1024 } }] }, ['handles_low']],
     ['handles are not known', { processes: [{ ...one!, handles: { used: 0, limit: 0 } }] }, []],
     ['a loop is late', { processes: [{ ...one!, isSlow: true }] }, ['loop_slow']],

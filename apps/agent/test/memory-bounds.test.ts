@@ -1,6 +1,10 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RawSocket } from '../src/proxy/raw-socket.ts'
+import { hello as tlsHello, serverName } from './names.ts'
+import { newSecureContext } from './secure-context.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
@@ -32,8 +36,14 @@ type Case = {
   /** What the client sends first; then it floods with `block`. `TARGET` stands for the target. */
   first: (target: string, port: number) => string | Buffer
   block?: Buffer
-  /** The target floods instead of the client, which does not read, behind this. */
+  /** The target floods instead of the client, which does not read, behind this, with `answerBlock`. */
   answer?: string
+  answerBlock?: Buffer
+  /** The target says this, and then no more. */
+  reply?: string
+  /** All of the client's is inside TLS. */
+  tls?: boolean
+  mbps?: number
   denied?: string[]
   /** The target is never reached, since its name is never found. */
   unresolved?: boolean
@@ -92,25 +102,94 @@ const cases: Record<string, Case> = {
   }
 }
 
+const connectTo = (to: string): string => `CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`
+const upgradeTo = (to: string): string =>
+  `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+const UPGRADED = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+const IN_CHUNKS = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+const CHUNKS = bytes(`1000\r\n${'a'.repeat(4096)}\r\n`)
+
+Object.assign(cases, {
+  'a judged tunnel downwards': { first: connectTo, answer: '', denied: ['denied.test'] },
+  'an answer in chunks': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: IN_CHUNKS,
+    answerBlock: CHUNKS
+  },
+  'an answer whose chunks are put together': {
+    first: to => `GET http://${to}/ HTTP/1.0\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: IN_CHUNKS,
+    answerBlock: CHUNKS
+  },
+  'what switched protocols, upwards': { first: upgradeTo, reply: UPGRADED },
+  'what switched protocols, downwards': { first: upgradeTo, answer: UPGRADED },
+  'a tunnel upwards that a speed holds up': { first: connectTo, mbps: 0.001 },
+  'a tunnel downwards that a speed holds up': { first: connectTo, answer: '', mbps: 0.001 },
+  'a tunnel upwards inside TLS': { first: connectTo, tls: true },
+  'a tunnel downwards inside TLS': { first: connectTo, answer: '', tls: true },
+  'a judged tunnel upwards inside TLS': { first: connectTo, tls: true, denied: ['denied.test'] },
+  'a tunnel upwards inside TLS that a speed holds up': { first: connectTo, tls: true, mbps: 0.001 },
+  'an answer inside TLS': {
+    first: to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`,
+    answer: 'HTTP/1.1 200 OK\r\n\r\n',
+    tls: true
+  },
+  'refused requests inside TLS whose answers nobody reads': {
+    first: () => 'GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n',
+    block: bytes('GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n'),
+    tls: true
+  },
+  // As `first` alone: records of a handshake that goes nowhere.
+  'a TLS handshake that does not end': {
+    first: () => tlsHello([serverName('proxy.test')]),
+    block: Buffer.concat(
+      Array.from({ length: 4 }, () => Buffer.concat([Buffer.from([22, 3, 3, 64, 0]), Buffer.alloc(16_384)]))
+    )
+  }
+} satisfies Record<string, Case>)
+
+let secureContext: SecureContext
+beforeAll(async () => {
+  secureContext = await newSecureContext()
+})
+
+/** A client's connection that reads no more than it has to. */
+async function client(port: number, tls: boolean): Promise<Socket> {
+  const raw = new RawClient('127.0.0.1', port)
+  if (!tls) {
+    raw.socket.pause()
+    return raw.socket
+  }
+  raw.socket.removeAllListeners('data')
+  const socket = connectTls({ socket: raw.socket, rejectUnauthorized: false })
+  socket.on('error', () => {})
+  await once(socket, 'secureConnect')
+  socket.pause()
+  return socket
+}
+
 describe('what a connection can hold is bounded', () => {
-  test.for(Object.entries(cases))('%s', async ([, { first, block, answer, denied, unresolved }]) => {
+  test.for(Object.entries(cases))('%s', async ([, one]) => {
+    const { first, block, answer, answerBlock, reply, denied, unresolved, mbps, tls = false } = one
     const target = await tcpTarget(socket => {
       socket.pause()
+      if (reply !== undefined) socket.write(reply)
       if (answer === undefined) return
       socket.write(answer)
-      flood(socket)
+      flood(socket, answerBlock)
     })
-    const { port, accepted, connected, readBefore } = await testPlane({
+    const { plane, port, accepted, connected, readBefore } = await testPlane({
+      mbps,
       denied: denied ?? [],
       resolve: (_name, _family, done) => {
         if (unresolved !== true) done({ ok: false, reason: 'not-found' })
       },
       limits: { headMs: 60_000 }
     })
-    const client = new RawClient('127.0.0.1', port)
-    client.socket.pause()
-    client.send(first(target.host, target.port))
-    if (answer === undefined) flood(client.socket, block)
+    plane.secureContext = secureContext
+    const socket = await client(port, tls)
+    socket.write(first(target.host, target.port), 'latin1')
+    if (answer === undefined) flood(socket, block)
     const near = await until('the connection', () => accepted[0])
     let most = 0
     let [seen, since] = [-1, performance.now()]
@@ -120,8 +199,8 @@ describe('what a connection can hold is bounded', () => {
       const far: RawSocket | undefined = connected.at(-1)
       const unsent = near.unsent + (far?.unsent ?? 0)
       // What came in and did not go out.
-      const up = near.destroyed || far === undefined ? 0 : near.bytesRead - far.bytesWritten
-      const down = far === undefined ? 0 : far.bytesRead - near.bytesWritten
+      const up = near.destroyed || far === undefined ? 0 : near.bytesRead - (far.bytesWritten - far.unsent)
+      const down = far === undefined ? 0 : far.bytesRead - (near.bytesWritten - near.unsent)
       most = Math.max(most, unsent, up, down)
       const moved = near.bytesRead + near.bytesWritten - unsent + (far?.bytesRead ?? 0)
       if (moved !== seen) [seen, since] = [moved, performance.now()]

@@ -1,7 +1,8 @@
+import { agentTraffic } from '@netlet/contract/agent'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guardedAgent, type Guarded } from './guarded.ts'
 import type { Resolve } from '../src/net/resolver.ts'
-import { basic, lease, proxied, socks, socksAddress, testAgent, tunnel, RawClient } from './test-agent.ts'
+import { basic, httpTarget, lease, proxied, socks, socksAddress, testAgent, tunnel, RawClient } from './test-agent.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -120,6 +121,19 @@ describe('destinations', () => {
       expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:${agent.port}`)).status).toBe(403)
     }
   })
+})
+
+test('ports that are not listed as open are refused to connections and datagrams, and counted as such', async () => {
+  const target = await httpTarget()
+  const agent = await testAgent({ config: { allowPorts: [{ first: target.port, last: target.port }] } })
+  const ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${ip}/32`])
+  expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
+  const refused = await proxied(ip, agent.proxyPort, 'u', 'http://8.8.8.8:8080/')
+  expect([refused.status, refused.body]).toEqual([403, 'Port 8080 is closed here\n'])
+  expect((await tunnel(ip, agent.proxyPort, 'u', '8.8.8.8:25')).status).toBe(403)
+  const { rows } = agentTraffic.parse((await agent.call('GET', '/api/traffic')).json)
+  expect(rows.find(({ user }) => user === 'u')?.codes).toEqual({ 'refused-port': 2 })
 })
 
 test("no way leads to the server's own addresses", async () => {

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
 import { LoginGuard } from '../src/proxy/login-guard.ts'
-import type { Limits } from '../src/proxy/plane.ts'
+import type { Limits } from '../src/proxy/limits.ts'
 import {
   echoTarget,
   httpTarget,
@@ -104,6 +105,18 @@ describe('wrong passwords', () => {
     for (let n = 0; n < 50; n++)
       expect((await proxied(ip, agent.proxyPort, 'u', url, { password: 'old' })).status).toBe(407)
     expect((await proxied(ip, agent.proxyPort, 'u', url)).status).toBe(200)
+  })
+
+  test('are as many as the settings say, of all workers together', () => {
+    const limits = (settings: Record<string, string>): unknown => {
+      const read = readConfig(settings)
+      return read.ok ? [read.config.limits.failedLogins, read.config.limits.failedLoginMs] : read.message
+    }
+    expect(limits({})).toEqual([100, 1000])
+    expect(limits({ AGENT_FAILED_LOGINS: '7', AGENT_FAILED_LOGIN_SECONDS: '30', AGENT_WORKERS: '3' })).toEqual([
+      3, 90_000
+    ])
+    expect(limits({ AGENT_FAILED_LOGINS: '0' })).toMatch(/^AGENT_FAILED_LOGINS must be/)
   })
 
   test('are forgiven one after the other, and an IPv6 client is its whole /64', () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Agent, startAgent, type AgentOptions } from '../src/agent.ts'
 import { type AgentConfig, readConfig } from '../src/config.ts'
-import { defaultLimits, type Limits } from '../src/proxy/plane.ts'
+import { defaultLimits, type Limits } from '../src/proxy/limits.ts'
 import { onEnd } from './base.ts'
 
 export * from './base.ts'

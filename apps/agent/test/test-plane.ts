@@ -8,7 +8,8 @@ import { defaultAbuseLimits } from '../src/proxy/abuse-watch.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
 import { ClientConnection, type Stage } from '../src/proxy/connection.ts'
 import { firstStage } from '../src/proxy/listener.ts'
-import { defaultLimits, type Limits, Plane } from '../src/proxy/plane.ts'
+import { defaultLimits, type Limits } from '../src/proxy/limits.ts'
+import { Plane } from '../src/proxy/plane.ts'
 import { type RawSocket, type SocketChoice, socketChoices, type Sockets } from '../src/proxy/raw-socket.ts'
 import { TrafficMeter } from '../src/proxy/traffic-meter.ts'
 import { usableSockets } from '../src/proxy/usable-sockets.ts'
@@ -32,6 +33,8 @@ export async function testPlane(
     limits?: Partial<Limits>
     stage?: (connection: ClientConnection) => Stage
     denied?: string[]
+    /** The user's speed, in megabits a second. */
+    mbps?: number | undefined
     resolve?: Resolve
   } = {}
 ): Promise<TestPlane> {
@@ -40,7 +43,13 @@ export async function testPlane(
   const [lines, told]: [string[], string[]] = [[], []]
   const plane = new Plane({
     accessTable: new AccessTable(),
-    destinations: new DestinationPolicy({ allow: allowed.prefixes, deniedPorts: [], ownPorts: [], protectedPorts: [] }),
+    destinations: new DestinationPolicy({
+      allow: allowed.prefixes,
+      allowedPorts: [],
+      deniedPorts: [],
+      ownPorts: [],
+      protectedPorts: []
+    }),
     resolve: options.resolve ?? ((_name, _family, answer) => answer({ ok: false, reason: 'not-found' })),
     limits: { ...defaultLimits, sweepMs: 20, ...options.limits },
     traffic: new TrafficMeter(),
@@ -70,7 +79,13 @@ export async function testPlane(
     {
       op: 'user',
       user: 'u',
-      record: { password: 'secret', prefixes: ['127.0.0.1/32'], denySet: 'd', allowedClientIps: [] }
+      record: {
+        password: 'secret',
+        prefixes: ['127.0.0.1/32'],
+        denySet: 'd',
+        allowedClientIps: [],
+        ...(options.mbps === undefined ? {} : { limits: { mbps: options.mbps } })
+      }
     }
   ])
   const server = sockets.createServer(rawSocket => {

@@ -302,19 +302,26 @@ describe('TLS to the proxy', () => {
     expect(String((await once(before, 'data'))[0])).toBe('still here')
   })
 
-  test('says with its health when the certificate ends that it shows, of a chain the first one', async () => {
+  test('says with its health and its figures when the certificate ends that it shows, of a chain the first one', async () => {
     const told = async () => {
       const reply = await fetch(`http://127.0.0.1:${agent.port}/healthz`)
       return ((await reply.json()) as AgentHealth).certificates
     }
+    const figures = async () =>
+      (await (await fetch(`http://127.0.0.1:${agent.port}/metrics`)).text()).match(/^netlet_agent_certificate.*$/gm)
     const endOf = (name: string) => new X509Certificate(readFileSync(at(name))).validToDate.toISOString()
+    const figureOf = (name: string) => [
+      `netlet_agent_certificate_end_seconds{port="proxy"} ${Date.parse(endOf(name)) / 1000}`
+    ]
     makeCertificate('short', 1)
     for (const kind of ['pem', 'key']) await copyFile(at(`second.${kind}`), at(`used.${kind}`))
     await agent.renewCertificate()
-    expect(await told()).toEqual({ api: null, proxy: endOf('second.pem') })
+    expect(await told()).toEqual({ api: null, proxy: endOf('second.pem'), proxy_names: ['proxy.test'] })
+    expect(await figures()).toEqual(figureOf('second.pem'))
     await appendFile(at('used.pem'), readFileSync(at('short.pem')))
     await agent.renewCertificate()
-    expect(await told()).toEqual({ api: null, proxy: endOf('short.pem') })
+    expect(await told()).toEqual({ api: null, proxy: endOf('short.pem'), proxy_names: ['proxy.test'] })
+    expect(await figures()).toEqual(figureOf('short.pem'))
   })
 
   test('is there in workers as well, and a signal brings the new certificate', async () => {

@@ -1,42 +1,22 @@
-import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
-import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { helloState, readClientHello } from '../src/proxy/client-hello.ts'
 import { defaultHandshakeCaps, Handshakes } from '../src/proxy/handshakes.ts'
 import type { Resolve } from '../src/net/resolver.ts'
-import type { Limits } from '../src/proxy/plane.ts'
+import type { Limits } from '../src/proxy/limits.ts'
 import { encryptedHello, hello, realHello, serverName } from './names.ts'
-import { basic, httpTarget, onEnd, RawClient, tcpTarget, tempFolder, until } from './test-agent.ts'
+import { basic, httpTarget, onEnd, RawClient, tcpTarget, until } from './test-agent.ts'
+import { newSecureContext } from './secure-context.ts'
 import { loggedIn } from './tls-records.ts'
 import { type TestPlane, testPlane } from './test-plane.ts'
 
 let secureContext: SecureContext
 
 beforeAll(async () => {
-  const folder = await tempFolder()
-  const [cert, key] = [join(folder, 'a.pem'), join(folder, 'a.key')]
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-  const args = [
-    'req',
-    '-x509',
-    ...curve,
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=proxy.test',
-    '-keyout',
-    key,
-    '-out',
-    cert
-  ]
-  execFileSync('openssl', args, { stdio: 'ignore' })
-  secureContext = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) })
+  secureContext = await newSecureContext()
 })
 
 async function tlsPlane(limits: Partial<Limits> = {}, resolve?: Resolve): Promise<TestPlane> {
@@ -103,7 +83,7 @@ describe('before the login, clients that speak TLS', () => {
   })
 
   test('have so many handshakes a second, and those that log in do not count', async () => {
-    const { port, lines } = await tlsPlane({ newHandshakesPerClient: 5 })
+    const { plane, port, lines } = await tlsPlane({ newHandshakesPerClient: 5 })
     const target = await httpTarget()
     for (let n = 0; n < 30; n++) {
       const socket = await dial(port)
@@ -115,6 +95,8 @@ describe('before the login, clients that speak TLS', () => {
     // Ten at once, and five more each second.
     expect(done).toBeLessThanOrEqual(11 + ((performance.now() - began) / 1000) * 5)
     expect(lines.join('\n')).toMatch(/127\.203\.0\.1 - \S+ TLS - 429 0 0 0 tls-too-fast/)
+    const nobody = [...plane.collect()].find(({ user }) => user === '-')
+    expect(nobody?.codes).toMatchObject({ 'tls-too-fast': 60 - done })
     expect(await answered(port, 1, '127.203.0.2')).toBe(1)
   })
 

@@ -1,5 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:buffer'
+import { execFileSync } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { expect, test } from 'vitest'
 import { agentTraffic } from '@netlet/contract/agent'
 import { AccessTable } from '../src/proxy/access-table.ts'
@@ -111,4 +116,46 @@ test('an IPv6 range too large to list is counted as the one address that it is l
   const record = { password: 'p', prefixes: ['2001:db8:1::/64', '2001:db8:2::/120'], denySet: '', allowedClientIps: [] }
   table.apply([{ op: 'user', user: 'u', record }])
   expect(table.lease('u')?.wide.map(range => range.countedAs)).toEqual(['2001:db8:1::1'])
+})
+
+test('a file that is longer than a text can be is read as any other, and one that is not whole begins anew', async () => {
+  const folder = await tempFolder()
+  const path = join(folder, 'traffic.json')
+  const row = (n: number): string =>
+    `{"user":"u","ip":"127.0.0.${n % 256}","since":"2026-01-01T00:00:00.000Z","changed":1,"up":${n},"down":2,"requests":3,"errors":4,"seq":${n + 1}}`
+  const read = async (): Promise<{ epoch: string; rows: number; up: number }> => {
+    const { epoch, rows: told } = (await TrafficTotals.open(folder, Date.now)).changes({
+      epoch: '',
+      after: 0,
+      limit: 5000
+    })
+    return { epoch, rows: told.length, up: told.reduce((sum, { up }) => sum + up, 0) }
+  }
+  await writeFile(path, `{"format":1,"epoch":"one","rows":[${row(1)},${row(2)}]}\n`)
+  expect(await read()).toEqual({ epoch: 'one', rows: 2, up: 3 })
+  await writeFile(path, `{"format":1,"epoch":"one","rows":[${row(1)},\n${row(2)}`)
+  expect(await read()).toMatchObject({ rows: 0 })
+  await writeFile(path, `{"format":1,"epoch":"one","rows":[],"quotas":[]}\n`)
+  expect(await read()).toEqual({ epoch: 'one', rows: 0, up: 0 })
+
+  // Nothing of so much is on a disk or in the memory: the blanks are written while they are read.
+  await rm(path)
+  execFileSync('mkfifo', [path])
+  const blanks = Buffer.alloc(4 << 20, ' ')
+  const writing = pipeline(
+    Readable.from(
+      (function* () {
+        yield Buffer.from('{"format":1,"epoch":"long","rows":[')
+        for (let n = 0, size = 0; size <= constants.MAX_STRING_LENGTH; n++, size += blanks.length) {
+          yield Buffer.from(`${n === 0 ? '' : ',\n'}${row(n)}`)
+          yield blanks
+        }
+        yield Buffer.from('],"quotas":[]}\n')
+      })()
+    ),
+    createWriteStream(path)
+  )
+  const found = await read()
+  await writing
+  expect(found).toMatchObject({ epoch: 'long', rows: Math.ceil((constants.MAX_STRING_LENGTH + 1) / blanks.length) })
 })

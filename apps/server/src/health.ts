@@ -21,7 +21,7 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),
-    servers: () => serversHealth(ctx.db),
+    servers: () => serversHealth(ctx.db, ctx.now()),
     async mail() {
       const mails = (await queueFigures(ctx.db)).find(queue => queue.name === sendMailQueue.name)
       const { failed, error } = await mailTroubles(ctx.db)

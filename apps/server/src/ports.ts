@@ -2,6 +2,7 @@ import type { OrderState, UserFigures } from '@netlet/contract'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { nameOfDeleted, type AccountPorts } from './domains/accounts/index.ts'
 import { forgetActor } from './domains/bulk/index.ts'
+import { forgetSyncActor } from './domains/catalog/index.ts'
 import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
@@ -42,7 +43,8 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     async (unit, { id }) => endCodesOf(unit, id),
     async (unit, { email }) => forgetSubscriber(unit, email),
     async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),
-    async (unit, { id }) => forgetActor(unit, id, nameOfDeleted(id))
+    async (unit, { id }) => forgetActor(unit, id, nameOfDeleted(id)),
+    async (unit, { id }) => forgetSyncActor(unit, id, nameOfDeleted(id))
   ],
   exports: {
     orders: (db, { id }) => exportOrders(db, id),

@@ -1,6 +1,7 @@
 import { accountRetention } from './domains/accounts/index.ts'
 import { auditRetention } from './domains/audit/index.ts'
 import { bulkRetention } from './domains/bulk/index.ts'
+import { syncRetention } from './domains/catalog/index.ts'
 import { chatRetention } from './domains/chat/index.ts'
 import { commerceRetention } from './domains/commerce/index.ts'
 import { deliveryRetention } from './domains/delivery/index.ts'
@@ -27,6 +28,7 @@ export const retention: RetentionEntry[] = [
   ...fleetRetention,
   ...paymentRetention,
   ...bulkRetention,
+  ...syncRetention,
   ...auditRetention,
   ...mailRetention,
   ...webhookRetention,

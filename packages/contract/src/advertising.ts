@@ -1,6 +1,7 @@
 // What visitors are shown of the catalogue before they choose anything.
 import { z } from 'zod'
 import { Money } from './shapes.ts'
+import { Translations } from './translations.ts'
 
 /** An access rule as the shop advertises it. */
 export const OfferedRule = z.object({
@@ -12,7 +13,8 @@ export const OfferedRule = z.object({
   domains: z.array(z.string()),
   domain_count: z.number(),
   /** Products on sale that have addresses under it now. */
-  product_count: z.number()
+  product_count: z.number(),
+  translations: Translations
 })
 export type OfferedRule = z.infer<typeof OfferedRule>
 

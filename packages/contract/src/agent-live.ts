@@ -9,7 +9,8 @@ export const AGENT_PROBLEMS = [
   'handles_low',
   'loop_slow',
   'routes_missing',
-  'dns_failing'
+  'dns_failing',
+  'certificate_unreadable'
 ] as const
 export type AgentProblem = (typeof AGENT_PROBLEMS)[number]
 

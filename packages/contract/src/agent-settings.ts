@@ -12,9 +12,16 @@ const count = (fallback: number, least = 0, most = 1_000_000) => ({ kind: 'whole
 const rate = (fallback: number) => ({ ...count(fallback), unit: 'per_second' }) as const
 const alarm = (fallback: number) => ({ ...count(fallback, 1, 100_000_000), unit: 'per_minute' }) as const
 
+/**
+ * What an agent knows of the settings below: it rises with each setting, and with each way of writing one, that agents of before do
+ * not know. An agent tells it (`settings_format`); those that tell none know 2, and those that tell nothing of their program 1.
+ */
+export const AGENT_SETTINGS_FORMAT = 3
+
 /** By their groups, as the console shows them. `fallback`: what the agent takes where nothing is set. */
 export const AGENT_SETTINGS = {
   AGENT_ALLOW_CLIENTS: { kind: 'prefixes', fallback: '' },
+  AGENT_ALLOW_PORTS: { kind: 'ports', fallback: '' },
   AGENT_DENY_PORTS: { kind: 'ports', fallback: '25,465,587' },
   AGENT_OWN_PORTS: { kind: 'ports', fallback: '' },
   AGENT_PROTECTED_PORTS: { kind: 'ports', fallback: '' },
@@ -30,6 +37,8 @@ export const AGENT_SETTINGS = {
   AGENT_USER_RATE: rate(2000),
   AGENT_ADDRESS_RATE: rate(2000),
   AGENT_CLIENT_RATE: rate(4000),
+  AGENT_FAILED_LOGINS: count(100, 1),
+  AGENT_FAILED_LOGIN_SECONDS: { ...count(1, 1, 86_400), unit: 'seconds' },
   AGENT_ALARM_SCAN: alarm(300),
   AGENT_ALARM_FLOOD: alarm(6000),
   AGENT_ALARM_MAIL: alarm(30),
@@ -37,6 +46,39 @@ export const AGENT_SETTINGS = {
   AGENT_LOG_MEGABYTES: { ...count(50, 1, 100_000), unit: 'megabytes' },
   AGENT_LOG_FILES: count(5, 0, 100)
 } as const satisfies Record<string, Kind>
+
+/** From which format on an agent knows a setting, where that is not the first. */
+const SINCE: Readonly<Partial<Record<keyof typeof AGENT_SETTINGS, number>>> = {
+  AGENT_ALLOW_CLIENTS: 2,
+  AGENT_ALLOW_PORTS: 3,
+  AGENT_OWN_PORTS: 2,
+  AGENT_UDP: 2,
+  AGENT_DRAIN_SECONDS: 2,
+  AGENT_ADDRESS_CONNECTIONS: 2,
+  AGENT_CUSTOMER_CONNECTIONS: 2,
+  AGENT_CLIENT_CONNECTIONS: 2,
+  AGENT_USER_RATE: 2,
+  AGENT_ADDRESS_RATE: 2,
+  AGENT_CLIENT_RATE: 2,
+  AGENT_FAILED_LOGINS: 3,
+  AGENT_FAILED_LOGIN_SECONDS: 3,
+  AGENT_ALARM_SCAN: 2,
+  AGENT_ALARM_FLOOD: 2,
+  AGENT_ALARM_MAIL: 2,
+  AGENT_ALARM_GUESSING: 2
+}
+/** Lists of ports are of single ones for agents of before. */
+const RANGES_SINCE = 3
+
+/**
+ * What an agent of this format makes of a setting. `ignores`: it does not know the name. `fails`: it knows the name and not this way to
+ * write the text, so that it does not start with it.
+ */
+export function takenBy(format: number, name: AgentSettingName, text: string): 'takes' | 'ignores' | 'fails' {
+  if ((SINCE[name] ?? 1) > format) return 'ignores'
+  const isNewer = AGENT_SETTINGS[name].kind === 'ports' && text.includes('-') && format < RANGES_SINCE
+  return isNewer ? 'fails' : 'takes'
+}
 
 export type AgentSettingName = keyof typeof AGENT_SETTINGS
 export const AGENT_SETTING_NAMES = Object.keys(AGENT_SETTINGS) as AgentSettingName[]
@@ -64,11 +106,21 @@ export function readWhole(name: WholeSettingName, text: string): Read<number> {
   return { ok: false, problem: `${name} must be a whole number from ${least} to ${most}.` }
 }
 
-export function readPorts(name: NamesOf<'ports'>, text: string): Read<number[]> {
-  const ports = listOf(text).map(Number)
-  if (ports.every(port => Number.isInteger(port) && port >= 1 && port <= 65_535)) return { ok: true, value: ports }
-  return { ok: false, problem: `${name} must list port numbers.` }
+/** Ports from `first` to `last`, both included. */
+export type PortRange = { first: number; last: number }
+
+/** Ports and ranges of them: `80`, `8000-8999`. */
+export function readPorts(name: NamesOf<'ports'>, text: string): Read<PortRange[]> {
+  const ranges = listOf(text).map(part => {
+    const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? []
+    return { first: Number(first), last: Number(last) }
+  })
+  if (ranges.every(({ first, last }) => first >= 1 && first <= last && last <= 65_535))
+    return { ok: true, value: ranges }
+  return { ok: false, problem: `${name} must list port numbers and ranges like 8000-8999.` }
 }
+
+const rangeText = ({ first, last }: PortRange): string => (first === last ? String(first) : `${first}-${last}`)
 
 export function readPrefixes(name: NamesOf<'prefixes'>, text: string): Read<Prefix[]> {
   const read = parsePrefixes(listOf(text))
@@ -97,7 +149,8 @@ export function readSetting(name: AgentSettingName, text: string): Read<string> 
   const given = list === 'none' ? '' : list
   const { kind } = AGENT_SETTINGS[name]
   if (kind === 'whole') return map(readWhole(name as WholeSettingName, given), String)
-  if (kind === 'ports') return map(readPorts(name as NamesOf<'ports'>, given), ports => [...new Set(ports)].join(','))
+  if (kind === 'ports')
+    return map(readPorts(name as NamesOf<'ports'>, given), ports => [...new Set(ports.map(rangeText))].join(','))
   if (kind === 'prefixes')
     return map(readPrefixes(name as NamesOf<'prefixes'>, given), list => list.map(one => one.text).join(','))
   return map(readSwitch(name as NamesOf<'switch'>, given), on => (on ? 'on' : 'off'))

@@ -33,7 +33,7 @@ export const MOST_DRAINING = 3
 /**
  * In the reply of `GET /api/view-server-info`. `program_path` is the file that the process was started from, as the installation names
  * it; another `program_started_at` is another process. `draining`: newest first. Agents of before tell none of it, or no format: theirs
- * was 2.
+ * was 2. `settings_format`: see `agent-settings.ts`.
  */
 export const agentProgram = z.object({
   program_version: z.string().max(100),
@@ -41,6 +41,7 @@ export const agentProgram = z.object({
   program_started_at: z.iso.datetime(),
   draining: z.array(agentDraining).max(100),
   takeover: agentTakeover,
-  takeover_format: z.int().nonnegative()
+  takeover_format: z.int().nonnegative(),
+  settings_format: z.int().nonnegative()
 })
 export type AgentProgram = z.infer<typeof agentProgram>

@@ -10,6 +10,7 @@ import { agentOwner } from './agent-owner.ts'
 
 export * from './agent-owner.ts'
 import { agentAlarm } from './agent-live.ts'
+import { agentProxyTlsState, MOST_NAMES } from './agent-proxy-tls.ts'
 import { agentProgram } from './agent-takeover.ts'
 
 /** What a refusal says. Operators' scripts compare the first two word by word. */
@@ -40,6 +41,8 @@ export const agentTexts = {
   notServing: 'No worker serves the proxies at present. They are being started again.',
   takingOver: 'The agent is being replaced by a new process of it. Ask again in a second.',
   foreignConsole: 'This agent belongs to another console.',
+  proxyTlsByEnvironment: 'PROXY_TLS_CERT of this server decides what is shown to proxy clients.',
+  proxyTlsNoPair: 'Certificate and key cannot be read, or do not belong together.',
   olderConsole: 'The console does not know what it told this agent last. Its database may have been restored.',
   internal: 'The agent failed to answer. Its log says why.'
 } as const
@@ -179,6 +182,8 @@ export const agentState = z.object({
   routes: z.array(agentRoute),
   /** The agent enforces limits of users, see `agentUserLimits`. */
   limited: z.literal(true).optional(),
+  /** Agents of before `PUT /api/proxy-tls` do not tell it. */
+  proxy_tls: agentProxyTlsState.optional(),
   users: z.array(
     z.object({ user: z.string(), prefixes: z.array(z.string()), hash: z.string(), generation: z.number() })
   )
@@ -191,54 +196,6 @@ const MOST_SECONDS = 100 * 366 * 24 * 3600
 const MOST_CONNECTIONS = 100_000_000
 /** A count that can be right: sums of a day of them stay finite, and times that are made of it are times. */
 const figure = (most = Number.MAX_SAFE_INTEGER) => z.int().nonnegative().max(most)
-
-/**
- * Codes of the access log that say that the agent refused: all others but `ok` tell of something that went wrong. The
- * user `-` (with the address `-`) has the refusals of clients that no user could be told of.
- */
-export const AGENT_REFUSALS = [
-  'no-auth',
-  'ambiguous-client',
-  'no-session',
-  'bad-session',
-  'socks4',
-  'udp-off',
-  'too-many-failures',
-  'too-many',
-  'too-many-address',
-  'too-many-client',
-  'too-fast',
-  'too-fast-address',
-  'too-fast-client',
-  'quota',
-  'denied-domain',
-  'denied-address',
-  'denied-name',
-  'hidden-name',
-  'refused-range',
-  'refused-port'
-] as const
-
-/** The others but `ok`: what went wrong. */
-export const AGENT_ERRORS = [
-  'killed',
-  'internal-error',
-  'malformed',
-  'head-too-large',
-  'slow-head',
-  'tls-failed',
-  'client-left',
-  'target-broke',
-  'target-closed',
-  'bad-response',
-  'idle',
-  'refused',
-  'unreachable',
-  'not-found',
-  'dns-timeout',
-  'connect-timeout',
-  'no-egress'
-] as const
 
 /** An instant that a database takes, as agents write it: with milliseconds, so that the later one is the greater text. */
 const instantOfAgent = z.string().regex(/^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/)
@@ -310,7 +267,17 @@ export const agentHealth = z.object({
     .optional(),
   time: z.iso.datetime().optional(),
   /** When what it shows ends, of its API and of its proxy port; null: no TLS there. Those of before do not tell. */
-  certificates: z.object({ api: z.iso.datetime().nullable(), proxy: z.iso.datetime().nullable() }).optional()
+  certificates: z
+    .object({
+      api: z.iso.datetime().nullable(),
+      proxy: z.iso.datetime().nullable(),
+      /** What the one of the proxy port names: host names, and addresses. Those of before do not tell. */
+      proxy_names: z
+        .array(z.string().regex(/^[\x21-\x7e]{1,255}$/))
+        .max(MOST_NAMES)
+        .optional()
+    })
+    .optional()
 })
 export type AgentHealth = z.infer<typeof agentHealth>
 

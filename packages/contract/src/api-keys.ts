@@ -17,7 +17,10 @@ export type ApiKey = z.infer<typeof ApiKey>
 
 export const ApiKeyForm = z.object({
   name: text(message('enter_a_name'), 64),
-  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, message('must_select')),
+  scopes: z
+    .array(z.enum(API_KEY_SCOPES))
+    .min(1, message('must_select'))
+    .max(API_KEY_SCOPES.length, message('must_select')),
   password: ownPassword
 })
 

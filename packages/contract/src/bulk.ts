@@ -60,7 +60,9 @@ export const BulkSelection = z.union([
     ids: z
       .array(Id)
       .min(1, message('must_select'))
-      // `max` ends the check of the whole object: the union would say that neither of its kinds fits, and not why.
+      // Of a list without end not each row is looked at. `max` ends the check of the whole object: the union says that neither
+      // of its kinds fits, and not why.
+      .max(2 * MAX_TICKED)
       .refine(ids => ids.length <= MAX_TICKED, message('too_many_ids'))
   }),
   z.object({

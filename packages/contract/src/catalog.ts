@@ -5,7 +5,7 @@ import { AddressFamily } from './address-family.ts'
 import { PriceDrift, ShownPrices } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { CART_STEPS, Done, Id, IdList, IdParams, Search, formVersion } from './shapes.ts'
+import { CART_STEPS, Done, Id, IdList, IdParams, RuleId, Search, formVersion } from './shapes.ts'
 import {
   Collection,
   Tag,
@@ -19,16 +19,13 @@ import {
   VariantInfo,
   CollectionForm,
   GroupStock,
-  CatalogPreview,
   LastSync,
-  SyncPreview,
+  SYNC_KINDS,
   TagForm
 } from './products.ts'
+import { SyncPlan, SyncRun } from './sync-runs.ts'
 
 const P = '/api/products'
-
-/** The version of the preview that somebody agreed to: without it a sync does what there is to do. */
-const Agreed = z.object({ plan: z.string().max(64).optional() })
 
 export const catalog = {
   products: route('GET', `${P}/products/`, {
@@ -40,6 +37,8 @@ export const catalog = {
         /** The shop's list begins with the oldest, an administrator's with the newest. */
         sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).optional(),
         collection: Id.optional(),
+        /** With addresses to lease under this access rule: as many as `acl_list` says of it. */
+        acl: RuleId.optional(),
         tags: IdList.optional(),
         active: z.enum(['0', '1']).optional(),
         /** For administrators: withdrawn or changed on the platform, a price that differs, a variant without a server group. */
@@ -139,18 +138,41 @@ export const catalog = {
     body: z.object({}).optional(),
     reply: z.object({ status: z.literal('queued') })
   }),
-  previewSync: route('GET', `${P}/sync/preview/`, {
-    summary: 'What taking products, prices, collections and tags from the platform would change',
-    access: 'admin',
-    permission: 'products.view',
-    reply: CatalogPreview
-  }),
-  sync: route('POST', `${P}/sync/`, {
-    summary: 'Take products, prices, collections and tags from the platform, as a preview showed it',
+  startSync: route('POST', `${P}/sync/runs/`, {
+    summary: 'Read the platform and compare, in the background; one that goes on already is given back',
     access: 'admin',
     permission: 'products.change',
-    body: z.object({ plan: z.string().max(64) }),
-    reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+    body: z.object({ what: z.enum(SYNC_KINDS) }),
+    reply: SyncRun
+  }),
+  syncRuns: route('GET', `${P}/sync/runs/`, {
+    summary: 'The newest sync of each kind, and how far it is',
+    access: 'admin',
+    permission: 'products.view',
+    reply: z.array(SyncRun)
+  }),
+  syncPlan: route('GET', `${P}/sync/runs/:id/plan/`, {
+    summary: 'What a sync that is ready would change',
+    access: 'admin',
+    permission: 'products.view',
+    params: IdParams,
+    reply: SyncPlan
+  }),
+  applySync: route('POST', `${P}/sync/runs/:id/apply/`, {
+    summary: 'Do what the plan of a sync says, in the background; it fails where it would do something else by now',
+    access: 'admin',
+    permission: 'products.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: SyncRun
+  }),
+  cancelSync: route('POST', `${P}/sync/runs/:id/cancel/`, {
+    summary: 'Stop a sync; nothing of it is left',
+    access: 'admin',
+    permission: 'products.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
   }),
   lastSync: route('GET', `${P}/sync/last/`, {
     summary: 'The last sync that changed something, and whether it can be undone',
@@ -214,14 +236,7 @@ export const catalog = {
     summary: 'Take the collections from the platform',
     access: 'admin',
     permission: 'products.change',
-    query: Agreed,
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
-  }),
-  previewCollections: route('GET', `${P}/product_collections/sync_preview/`, {
-    summary: 'What taking the collections from the platform would change',
-    access: 'admin',
-    permission: 'products.view',
-    reply: SyncPreview
   }),
   tags: route('GET', `${P}/product_tags/`, {
     summary: 'Tags',
@@ -233,14 +248,7 @@ export const catalog = {
     summary: 'Take the tags from the platform',
     access: 'admin',
     permission: 'products.change',
-    query: Agreed,
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
-  }),
-  previewTags: route('GET', `${P}/product_tags/sync_preview/`, {
-    summary: 'What taking the tags from the platform would change',
-    access: 'admin',
-    permission: 'products.view',
-    reply: SyncPreview
   }),
   updateTag: route('PUT', `${P}/product_tags/:id/`, {
     summary: 'Edit a tag',

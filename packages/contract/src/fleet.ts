@@ -38,6 +38,7 @@ import {
   MoveForm,
   OutageForm
 } from './servers.ts'
+import { proxyTlsRoutes } from './proxy-tls.ts'
 import { upgrades } from './upgrades.ts'
 import { OUTAGE_STATES, SERVER_VIEWS } from './states.ts'
 
@@ -69,6 +70,7 @@ export const fleet = {
   ...fleetLive,
   ...exitCheck,
   ...upgrades,
+  ...proxyTlsRoutes,
   ...proofRoutes,
   ...geofeedRoutes,
   groups: route('GET', `${S}/server-groups/`, {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { formMessages, message, messageKeyOf } from './form-messages.ts'
 import { refusals } from './messages.ts'
-import { ApiKeyForm, LoginBody, routes, SettingsForm, type Route } from './index.ts'
+import { ApiKeyForm, Id, LoginBody, routes, SettingsForm, type Route } from './index.ts'
 
 const said = (schema: z.ZodType, value: unknown) =>
   (schema.safeParse(value).error?.issues ?? []).map(issue => messageKeyOf(issue.message))
@@ -17,6 +17,10 @@ describe('form messages', () => {
   it('have a sentence of their own each, and no key of a refusal', () => {
     expect(new Set(Object.values(formMessages)).size).toBe(Object.keys(formMessages).length)
     expect(Object.keys(formMessages).filter(key => key in refusals)).toEqual([])
+  })
+
+  it.each([-1, 0, 1.5, 'x', '-1', '', null, {}])('say of %j in their own words that it is no id', value => {
+    expect(said(Id, value)).toEqual([{ key: 'must_be_id', params: {} }])
   })
 
   it('are known for what the forms refuse', () => {

@@ -2,7 +2,7 @@
  * What is said about a field that does not fit, by key. The sentences are English and, where the specification gives one,
  * letter for letter that one; what names a value has it in braces. Whoever speaks another language words the key.
  */
-import { fillIn, type Params } from './messages.ts'
+import { fillIn, type Params } from './fill-in.ts'
 
 export const formMessages = {
   // everywhere
@@ -28,6 +28,7 @@ export const formMessages = {
   enter_clock: 'Please enter a time such as 22:00',
   at_most_rows: 'At most {max} rows',
   must_be_json: 'Must be JSON, or null',
+  must_be_translations: 'Must be texts by their language, which can be zh-CN',
   must_select: 'Please select',
   client_lines: 'At most {max} lines',
   unknown_action: '未知操作类型',
@@ -95,6 +96,7 @@ export const formMessages = {
   must_be_ip: 'Must be an IP address',
   must_be_port: 'Must be a port',
   enter_cidr: 'Please enter cidr',
+  must_be_path: 'Must be a whole path on the server, from /',
   must_be_certificate: 'Must be a certificate in PEM',
   must_be_fingerprint: 'Must be a fingerprint as ssh prints it: SHA256 and 43 characters',
   enter_server_group: 'Please enter server group',

@@ -59,7 +59,9 @@ export const ServersHealth = z.object({
   reachable: z.number(),
   unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() })),
   /** Servers that answer and do not hold what is wanted of them: why, and since when their changes fail (if they do). */
-  troubled: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable(), message: z.string() }))
+  troubled: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable(), message: z.string() })),
+  /** Certificates that proxy clients are shown, the one that ends first before the others; negative days: it has ended. */
+  certificates: z.array(z.object({ id: z.number(), name: z.string(), ends_at: Time, days_left: z.number() }))
 })
 
 export const MailHealth = z.object({

@@ -3,7 +3,7 @@ import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import type { Permission } from './permissions.ts'
 import { route } from './route.ts'
-import { Money, storable, Time } from './shapes.ts'
+import { Money, Month, storable, Time } from './shapes.ts'
 import { ORDER_STATES } from './states.ts'
 import { SERVER_STATUSES } from './servers.ts'
 
@@ -41,8 +41,6 @@ const AttentionList = z.array(
 )
 
 const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
-/** 'YYYY-MM'; the database knows no year 0. */
-const Month = z.string().regex(/^(?!0000)\d{4}-(0[1-9]|1[0-2])$/)
 /** Orders placed on a day (UTC), how many of them are paid, and what payments of the day brought. */
 const DaySales = z.object({ day: Day, orders: z.number(), paid: z.number(), revenue: Money })
 export type DaySales = z.infer<typeof DaySales>

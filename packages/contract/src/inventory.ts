@@ -14,8 +14,10 @@ import {
   RuleId,
   Time,
   formVersion,
+  optionalText,
   text
 } from './shapes.ts'
+import { Translations, translationsForm } from './translations.ts'
 
 export const AclRule = z.object({
   id: z.number(),
@@ -26,6 +28,7 @@ export const AclRule = z.object({
   /** One domain a line. */
   acl_value: z.string(),
   created_at: Time,
+  translations: Translations,
   version: z.string()
 })
 export type AclRule = z.infer<typeof AclRule>
@@ -54,6 +57,8 @@ export const AclRuleForm = z.object({
     .regex(/^\d{1,20}$/, message('enter_variant_id')),
   acl_value: text(message('enter_rule'), 2_000_000),
   description: text(message('enter_description'), 2000),
+  /** Of the name only: the description is not shown to customers. */
+  translations: translationsForm({ name: optionalText() }),
   /** Needed where domains overlap with those of other rules; what was decided before holds on. */
   decisions: z.array(OverlapDecision).max(10_000).optional()
 })
@@ -238,6 +243,10 @@ export const inventory = {
         delivery_count_exact: count.optional(),
         delivery_count_min: count.optional(),
         exclude_acl: RuleId.optional(),
+        /** Not kept from being sold with this rule. */
+        sold_with: RuleId.optional(),
+        /** Of the servers of this server group. */
+        group_id: Id.optional(),
         unreferenced: flag,
         server_id: Id.optional()
       }

@@ -78,6 +78,18 @@ export type MailChoices = z.infer<typeof MailChoices>
 export const MailSettings = MailChoices.extend({ blocked: z.enum(BLOCK_CAUSES).nullable() })
 export type MailSettings = z.infer<typeof MailSettings>
 
+/**
+ * Whether a mail can be sent again: `possible`; or it `waits` still, is `needless` (nobody wanted, needed or could get it), or is
+ * `not_kept`: it had a code or a personal link in it, or what it said is not kept any more.
+ */
+export const SEND_AGAIN = ['possible', 'waits', 'needless', 'not_kept'] as const
+export type SendAgain = (typeof SEND_AGAIN)[number]
+
+/** A mail that was sent is sent again so often at most. */
+export const MOST_COPIES = 5
+/** Minutes between two sendings of the same mail. */
+export const COPY_PAUSE_MINUTES = 10
+
 export const SentMail = z.object({
   id: z.number(),
   to: z.string(),
@@ -91,7 +103,8 @@ export const SentMail = z.object({
   /** The mail service's name for it. */
   provider_id: z.string().nullable(),
   created_at: Time,
-  sent_at: Time.nullable()
+  sent_at: Time.nullable(),
+  send_again: z.enum(SEND_AGAIN)
 })
 export type SentMail = z.infer<typeof SentMail>
 
@@ -162,7 +175,8 @@ export const mail = {
     reply: MailDetail
   }),
   sendAgain: route('POST', '/api/settings/mails/:id/send_again/', {
-    summary: 'Send a mail again that failed for good',
+    summary:
+      'Send a mail again that failed for good, or a copy of one that was sent: a few times at most, and not soon after another',
     access: 'admin',
     permission: 'mails.change',
     params: IdParams,

@@ -1,3 +1,7 @@
+import { fillIn, type Params } from './fill-in.ts'
+import { agentSettingRefusals } from './agent-setting-messages.ts'
+import { tlsRefusals } from './tls-messages.ts'
+
 /**
  * Every refusal that a person can meet: its HTTP status (which is also the envelope's `code`) and its words. Where the
  * specification gives a message it is letter for letter that one.
@@ -44,7 +48,10 @@ export const refusals = {
   not_bound: [409, 'No chat account is connected'],
   key_not_allowed: [403, 'An API key cannot do this. Please log in.'],
   key_scope_missing: [403, 'This API key may not do this: it lacks the right {scope}'],
-  key_rate_limited: [429, 'This API key may call {max} times a minute. Please wait {seconds} seconds.'],
+  key_rate_limited: [
+    429,
+    'This API key may call {max} times a minute. Please wait {seconds} {seconds|second|seconds}.'
+  ],
   unknown_invite_code: [400, 'This invite code does not exist'],
   discord_taken: [409, 'Discord bind failed,the discord account has been bound to other account'],
   discord_unavailable: [503, 'Unable to obtain third-party login path!'],
@@ -60,7 +67,7 @@ export const refusals = {
   ],
   account_owes_coins: [
     409,
-    'Your account owes {coins} coins of payments that were given back. Please contact support to have it deleted.'
+    'Your account owes {coins} {coins|coin|coins} of payments that were given back. Please contact support to have it deleted.'
   ],
   own_account: [409, 'You cannot do this to your own account'],
   last_admin: [409, 'The last active administrator cannot be removed'],
@@ -94,8 +101,9 @@ export const refusals = {
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],
   too_many_unpaid_addresses: [
     429,
-    'At most {max} addresses can wait for a payment, and your unpaid orders hold {held}. Please pay or cancel one of them, or order fewer.'
+    'At most {max} addresses can wait for a payment. Your orders that are not paid in full hold {held}. Please pay one of them in full, cancel one that is not paid, or order fewer.'
   ],
+  too_many_addresses: [400, 'An order has at most {max} addresses. Please order fewer.'],
   unpaid_too_often: [
     429,
     'You have held addresses without paying for them too often in the last 24 hours. Please pay an order that waits, or try again later.'
@@ -122,9 +130,9 @@ export const refusals = {
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   enter_client: [400, 'Please list at least one address'],
-  invalid_client: [400, '{line} is no address, and no prefix such as 203.0.113.0/28'],
-  unusable_client: [400, 'No client comes from {line}'],
-  wide_client: [400, '{line} is too wide: at most a /24 of IPv4, or a /48 of IPv6'],
+  invalid_client: [400, '{line}: no address, and no prefix such as 203.0.113.0/28'],
+  unusable_client: [400, '{line}: no client comes from there'],
+  wide_client: [400, '{line}: too wide, at most a /24 of IPv4, or a /48 of IPv6'],
   client_listed_elsewhere: [
     409,
     '{line} is listed by another order that has the same proxies, so nobody could tell whose client it is. Clients there need the password.'
@@ -138,7 +146,7 @@ export const refusals = {
   changes_not_allowed: [409, 'The addresses of an order cannot be changed by customers here. Please contact support.'],
   changes_used_up: [
     429,
-    'The addresses of this order were changed {max} times in this term, which ends {until}. They can be changed again once the order is renewed.'
+    'The addresses of this order were changed {max} {max|time|times} in this term, which ends {until}. They can be changed again once the order is renewed.'
   ],
   changes_found_none: [
     429,
@@ -151,7 +159,7 @@ export const refusals = {
   resets_not_allowed: [409, 'The password of an order cannot be reset by customers here. Please contact support.'],
   resets_used_up: [
     429,
-    'The password of this order was reset {max} times in this term, which ends {until}. It can be reset again once the order is renewed.'
+    'The password of this order was reset {max} {max|time|times} in this term, which ends {until}. It can be reset again once the order is renewed.'
   ],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
   order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
@@ -183,6 +191,9 @@ export const refusals = {
     409,
     '{by} has just applied payment {platform_order}, and its order goes on. Please look at it again: it can be refunded by {by}, or by others after ten minutes.'
   ],
+  mail_copied_often: [409, 'This mail has been sent again {count} times already'],
+  mail_sent_lately: [409, 'This mail was sent less than {minutes} minutes ago'],
+  mail_address_blocked: [409, 'This address takes no mail. Lift its block first, under Mails.'],
   payment_resolved: [409, 'Somebody has already dealt with this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
   payment_given_back: [409, 'The money of this payment was given back'],
@@ -207,6 +218,7 @@ export const refusals = {
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
   egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
   step_is_fixed: [400, 'The step of a variant cannot be changed'],
+  sync_ended: [409, 'This sync has already ended'],
   sync_changed: [409, 'Changed since the sync: {names}. It cannot be undone any more.'],
   price_drift_gone: [404, 'This price does not differ any more'],
   prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
@@ -251,7 +263,7 @@ export const refusals = {
   outage_overlaps: [409, 'An outage of this server is already recorded from {from} to {to}'],
   outage_too_old: [400, 'An outage begins at most {days} days ago, and not before its server was added ({added})'],
   outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
-  outage_credited: [409, 'This outage was credited to {count} orders and stays'],
+  outage_credited: [409, 'This outage was credited to {count} {count|order|orders} and stays'],
   outage_being_credited: [409, 'This outage is being credited by bulk run {run}. Cancel that, or wait until it ends.'],
   outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
   certificate_unreadable: [
@@ -324,15 +336,15 @@ export const refusals = {
 
   // rewards, support, settings
   insufficient_coins: [409, 'Insufficient Coins'],
-  price_changed: [409, 'The price has changed: this reward now costs {point} coins'],
+  price_changed: [409, 'The price has changed: this reward now costs {point} {point|coin|coins}'],
   no_gift_card: [409, 'This reward is not available at the moment'],
   code_taken: [409, 'This code already exists'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
   code_used: [409, 'This code was used or handed out already: the platform is not asked about it any more'],
   no_code: [409, 'This level has no code yet'],
   unknown_user: [400, 'This user does not exist'],
-  level_points_too_low: [400, 'Must be more than the {points} points of level {level}'],
-  level_points_too_high: [400, 'Must be less than the {points} points of level {level}'],
+  level_points_too_low: [400, 'Must be more than the {points} {points|point|points} of level {level}'],
+  level_points_too_high: [400, 'Must be less than the {points} {points|point|points} of level {level}'],
   geofeed_fields: [400, 'Line {line}: has more than five fields'],
   geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
   geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
@@ -365,19 +377,14 @@ export const refusals = {
   upgrade_is_other: [409, 'The agent tells version {version} after the installation'],
   upgrade_cancelled: [409, 'Somebody cancelled the installation'],
   upgrade_lost: [409, 'The installation ended without a word, or another one took its place'],
-  setting_unknown: [400, 'An agent has no such setting'],
-  setting_whole: [400, '{name} must be a whole number from {least} to {most}'],
-  setting_ports: [400, '{name} must list port numbers'],
-  setting_shuts_out: [
-    400,
-    '{name} leaves out {address}, where this console comes from: the agent would take none of its connections any more'
-  ],
-  setting_prefixes: [400, '{name} must list addresses or prefixes like 203.0.113.7'],
-  setting_switch: [400, '{name} must be on or off'],
-  settings_no_login: [409, 'The console has no SSH login of the server: copy the lines there by hand'],
+  ...agentSettingRefusals,
+  ...tlsRefusals,
   bulk_none_match: [409, 'Nothing matches any more'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
-  bulk_more_match: [409, '{count} rows match by now, not {expected}. Please look at the list again.'],
+  bulk_more_match: [
+    409,
+    '{count} {count|row matches|rows match} by now, not {expected}. Please look at the list again.'
+  ],
   bulk_other_match: [409, 'Other rows match by now, as many as before. Please look at the list again.'],
   bulk_ended: [409, 'This bulk command has already ended'],
   bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator']
@@ -392,20 +399,17 @@ export const serverTroubles = {
   prefixes_refused: 'The agent did not take its ranges: {message}',
   prefixes_waiting: 'A removed range is still in use by users on the agent',
   removals_waiting:
-    '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.',
+    '{count} of {users} {users|user|users} on the agent {count|is|are} unknown to the console. An administrator has to approve their removal.',
   changes_failing: 'What is sent to the agent fails: {message}',
   foreign_console: 'The agent belongs to another console: {name} ({owner}). Nothing is sent to it.',
   older_console:
-    'The agent was told things that this console does not know, as after a restored backup. An administrator has to approve what would be done: {removed} users removed, {changed} changed, {ranges} ranges removed.',
+    'The agent was told things that this console does not know, as after a restored backup. An administrator has to approve what would be done: {removed} {removed|user|users} removed, {changed} changed, {ranges} {ranges|range|ranges} removed.',
   not_served:
     'Nobody knows that it serves: no request has come through its proxy since an installation started its agent. It sells nothing until one does, and is tried each minute. See that this console reaches its proxy port, or install the agent again.',
   other_port:
     'Its agent serves proxies on port {theirs}, and customers are shown port {ours}: it sells nothing until both are the same. Where /etc/netlet-agent/local.env on its machine sets PROXY_PORT, take it out there and restart the agent, or enter port {theirs} in the form of the server. Otherwise install the agent again.'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
-
-/** What a reason's sentence is about: put into it where it names them in braces. */
-export type Params = Readonly<Record<string, string | number>>
 
 /**
  * An expected refusal. `params` fill the sentence of its reason and reach the caller, as `data.params`; `msg` replaces
@@ -421,10 +425,6 @@ export const refuse = (
   reason,
   ...more
 })
-
-/** 'At most {max} characters' with `{ max: 9 }` is 'At most 9 characters'. */
-export const fillIn = (sentence: string, params: Params = {}): string =>
-  sentence.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole))
 
 /** A refusal's sentence in English, as `msg` of the wire says it. */
 export const sentenceOf = (refusal: Refusal): string =>

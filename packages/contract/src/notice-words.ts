@@ -1,5 +1,5 @@
 // The sentences of notices in both languages: mails, chat messages and the console say the same.
-import { fillIn, type Params } from './messages.ts'
+import { fillIn, type Params } from './fill-in.ts'
 import { both, RAISED_WORDS, type Both, type Sentence } from './raised-notice-words.ts'
 
 const WORDS = {
@@ -21,7 +21,7 @@ const WORDS = {
   undelivered: both(
     [
       'Paid and not delivered: {count}',
-      '{count} orders were paid for more than {minutes} minutes ago, and nothing of them is delivered. The oldest was paid {since}.'
+      '{count} {count|order was|orders were} paid for more than {minutes} {minutes|minute|minutes} ago, and nothing of {count|it|them} is delivered. The {count|order|oldest} was paid {since}.'
     ],
     [
       '已付款但未交付：{count}',
@@ -41,7 +41,7 @@ const WORDS = {
   webhooks: both(
     [
       'Webhooks of the platform do not arrive',
-      'In the last 24 hours {count} payments were found only by asking the platform: no webhook told of them. Their orders are delivered, but minutes late.\n\nCheck that {url} can be reached from outside, and that the webhook secret under Web Settings is the app’s.'
+      'In the last 24 hours {count} {count|payment was|payments were} found only by asking the platform: no webhook told of them. Their orders are delivered, but minutes late.\n\nCheck that {url} can be reached from outside, and that the webhook secret under Web Settings is the app’s.'
     ],
     [
       '平台的 Webhook 没有送达',
@@ -51,7 +51,7 @@ const WORDS = {
   dead_letter: both(
     [
       'Jobs of {queue} failed for good: {count}',
-      '{count} jobs of the queue {queue} failed as often as they may. They are kept under Tasks, where they can be looked at and sent again.'
+      '{count} {count|job|jobs} of the queue {queue} failed as often as {count|it|they} may. They are kept under Tasks, where they can be looked at and sent again.'
     ],
     [
       '{queue} 的任务最终失败：{count}',
@@ -61,7 +61,7 @@ const WORDS = {
   mails: both(
     [
       'Mails that could not be sent: {count}',
-      '{count} mails failed for good. The log of mails says why, and can send them again.'
+      '{count} {count|mail|mails} failed for good. The log of mails says why, and can send them again.'
     ],
     ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
   ),
@@ -98,11 +98,11 @@ const WORDS = {
   certificate_proxy: both(
     [
       'The proxy certificate of server {server} ends',
-      'The certificate that clients of https:// proxies on server {server} ({ip}) are shown ends {ends}. Past that, they refuse the connection: put another one in place of the files of PROXY_TLS_CERT and PROXY_TLS_KEY. The agent reads them again by itself.'
+      'The certificate that clients of https:// proxies on server {server} ({ip}) are shown ends {ends}. Past that, they refuse the connection: save another one under Server Manage, TLS to the proxies, or put it in place of the files on the server, which the agent reads again by itself.'
     ],
     [
       '服务器 {server} 的代理证书即将到期',
-      '服务器 {server}（{ip}）上 https:// 代理向客户端出示的证书将于 {ends} 到期。到期后客户端会拒绝连接：请更换 PROXY_TLS_CERT 和 PROXY_TLS_KEY 指向的文件，代理程序会自动重新读取。'
+      '服务器 {server}（{ip}）上 https:// 代理向客户端出示的证书将于 {ends} 到期。到期后客户端会拒绝连接：请在服务器管理的“代理的 TLS”中保存新证书，或替换服务器上的文件，代理程序会自动重新读取。'
     ]
   ),
   certificate_public: both(
@@ -145,7 +145,7 @@ const WORDS = {
   stock: both(
     [
       'Few addresses: {group}, {rule}',
-      'Group {group} has {left} addresses left that can be sold under {rule}; you are told below {below}. Add ranges or servers to the group.'
+      'Group {group} has {left} {left|address|addresses} left that can be sold under {rule}; you are told below {below}. Add ranges or servers to the group.'
     ],
     [
       '地址不足：{group}，{rule}',
@@ -160,18 +160,18 @@ const WORDS = {
     ['服务器升级到 {version} 已停止', '{message}\n\n除非有人在“服务器管理”中继续，否则不会再升级其他服务器。']
   ),
   abuse: both(
-    ['Signs of abuse: {count}', 'Agents saw {count} signs of abuse that nobody has taken notice of.'],
+    ['Signs of abuse: {count}', 'Agents saw {count} {count|sign|signs} of abuse that nobody has taken notice of.'],
     ['滥用迹象：{count}', '代理程序发现 {count} 个尚未有人查看的滥用迹象。']
   ),
   prices: both(
     [
       'Prices that differ: {count}',
-      '{count} prices are other ones on the platform than here. What customers pay is the platform’s.'
+      '{count} {count|price is another one|prices are other ones} on the platform than here. What customers pay is the platform’s.'
     ],
     ['价格不一致：{count}', '{count} 个价格与平台不同。客户实际支付的是平台价格。']
   ),
   tickets: both(
-    ['Open tickets: {count}', '{count} tickets wait for an answer.'],
+    ['Open tickets: {count}', '{count} {count|ticket waits|tickets wait} for an answer.'],
     ['未回复的工单：{count}', '{count} 个工单等待回复。']
   )
 } as const satisfies Record<string, Both>

@@ -16,7 +16,7 @@ import {
   type NoticeCause
 } from './notice-causes.ts'
 import { route } from './route.ts'
-import { Done, formVersion, Id, IdName, IdParams, storable, text, Time } from './shapes.ts'
+import { Done, formVersion, Id, IdName, IdParams, storable, text, Time, isPostTarget } from './shapes.ts'
 import { MAIL_STATES } from './states.ts'
 
 const yesNo = z.boolean({ error: message('must_be_yes_or_no') })
@@ -95,13 +95,7 @@ const target = z
   .trim()
   .max(1000, message('at_most_characters', { max: 1000 }))
   .refine(storable, message('forbidden_character'))
-  .refine(value => value === '' || isTarget(value), message('must_be_web_address'))
-
-function isTarget(value: string): boolean {
-  if (!/^https?:\/\/[^\s/?#\\]+[^\s\\#]*$/i.test(value)) return false
-  const url = URL.parse(value)
-  return url !== null && url.username === '' && url.password === ''
-}
+  .refine(value => value === '' || isPostTarget(value), message('must_be_web_address'))
 
 /** `whsec_` and base64 of 24 to 64 bytes. */
 function isSecret(value: string): boolean {

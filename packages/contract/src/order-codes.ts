@@ -13,8 +13,8 @@ export const ORDER_FAILURES = {
   /** Money of it was taken back in the buyer's currency: nobody knows yet how much that is in the payment's. */
   refund_amount_unknown:
     '{amount} of the payment was given back or is disputed; how much that is in the shop’s currency is not known yet',
-  server_unreachable: 'Server {server} does not answer; {count} addresses wait for it',
-  addresses_lost: '{count} addresses no longer belong to any server'
+  server_unreachable: 'Server {server} does not answer; {count} {count|address waits|addresses wait} for it',
+  addresses_lost: '{count} {count|address no longer belongs|addresses no longer belong} to any server'
 } as const
 export type OrderFailure = keyof typeof ORDER_FAILURES
 
@@ -29,7 +29,7 @@ export type TaskFailure = keyof typeof TASK_FAILURES
 /** The sentences for customers, where the others name the shop's servers or quote what these say. */
 export const CUSTOMER_FAILURES = {
   agent_refused: 'A server refused the proxies',
-  server_unreachable: 'A server does not answer; {count} addresses wait for it'
+  server_unreachable: 'A server does not answer; {count} {count|address waits|addresses wait} for it'
 } as const satisfies Partial<Record<OrderFailure | TaskFailure, string>>
 
 /** What an order's history is made of: changes of its state, and what else happened to it. */

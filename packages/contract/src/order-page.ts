@@ -4,7 +4,7 @@ import { message } from './form-messages.ts'
 import { CreditForm, Order, Proxy } from './order.ts'
 import { route } from './route.ts'
 import { SERVER_STATUSES } from './servers.ts'
-import { IdParams, Time, queryInt } from './shapes.ts'
+import { IdParams, Time, queryInt, IdName } from './shapes.ts'
 
 /**
  * Where an entry of an order's timeline was written down: its history, the platform's events, the mails, the audit log, or the
@@ -34,7 +34,7 @@ export type TimelineEntry = z.infer<typeof TimelineEntry>
 export const PROXY_STATES = ['pending', 'live', 'retired'] as const
 
 /** An address of an order, as operators see it: with its server, without its password. */
-export const OrderProxy = Proxy.omit({ username: true, password: true, updated_at: true }).extend({
+export const OrderProxy = Proxy.omit({ username: true, password: true, updated_at: true, https: true }).extend({
   /** pending: its agent has not confirmed it yet. retired: given back. */
   state: z.enum(PROXY_STATES),
   server_id: z.number(),
@@ -46,6 +46,18 @@ export const OrderProxy = Proxy.omit({ username: true, password: true, updated_a
 })
 export type OrderProxy = z.infer<typeof OrderProxy>
 
+/** An outage that kept an order from being served, and was not credited to it. */
+export const LostTime = z.object({
+  outage_id: z.number(),
+  server: IdName,
+  from: Time,
+  /** null: it lasts. */
+  to: Time.nullable(),
+  /** What the order lost by it so far, each moment of several outages once. */
+  seconds: z.number()
+})
+export type LostTime = z.infer<typeof LostTime>
+
 const O = '/api/orders/order_list'
 
 export const orderPage = {
@@ -55,6 +67,14 @@ export const orderPage = {
     permission: 'orders.view',
     params: IdParams,
     reply: Order
+  }),
+  lostTime: route('GET', `${O}/:id/lost_time/`, {
+    summary:
+      'Outages of the last 90 days that cost an order time which it was not given back, at most 20, newest first',
+    access: 'admin',
+    permission: 'orders.view',
+    params: IdParams,
+    reply: z.array(LostTime)
   }),
   credit: route('POST', `${O}/:id/credit/`, {
     summary: 'Give an order whose time runs more days, with a reason',

@@ -16,6 +16,13 @@ export const OrderFail = z.object({
   params: ReasonParams
 })
 
+/** A plan that was renamed since it was bought is called as it was bought, in every language. */
+export const OrderNames = z.object({
+  product_name: z.string(),
+  variant_name: z.string(),
+  acl_names: z.array(z.string())
+})
+
 export const Order = z.object({
   id: z.number(),
   order_id: z.string(),
@@ -45,6 +52,8 @@ export const Order = z.object({
   created_at: Time,
   /** When all addresses worked for the first time. */
   delivered_at: Time.nullable(),
+  /** Seconds from its payment until then. */
+  delivery_seconds: z.number().nullable(),
   /** Null until the order is delivered: its term starts then. */
   expired_at: Time.nullable(),
   /** An expired order: until then it can be renewed, and gets the same proxies back. */
@@ -58,14 +67,19 @@ export const Order = z.object({
   reset_time: Time.nullable(),
   /** How often its customer may change its addresses in this term; null: without a limit. 0: not now. */
   changes_left: z.number().nullable(),
+  /** How often in a term at all; null: without a limit, 0: the operator does not allow it. */
+  changes_per_term: z.number().nullable(),
   /** The same for its password. */
   resets_left: z.number().nullable(),
+  resets_per_term: z.number().nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
   fail: OrderFail.nullable(),
   /** Ids of the access rules, comma-separated, with their names beside. */
   acl_selected: z.string(),
   acl_names: z.array(z.string()),
+  /** The same names in another language, as far as the plan and its rules have any there; see `OrderNames`. */
+  translations: z.object({ 'zh-CN': OrderNames }).optional(),
   proxy_num: z.number(),
   address_family: OrderFamily,
   egress: EgressMode,
@@ -102,9 +116,25 @@ export const Proxy = z.object({
   google_delay: z.number().nullable(),
   amazon_delay: z.number().nullable(),
   created_at: Time,
-  updated_at: Time
+  updated_at: Time,
+  /**
+   * By which name it is reached over TLS (`https://` proxies), where its server offers that. `leads`: the name leads to its address;
+   * otherwise a client has to be told where it is.
+   */
+  https: z.object({ host: z.string(), leads: z.boolean() }).nullable()
 })
 export type Proxy = z.infer<typeof Proxy>
+
+/**
+ * Proxies as `ip:port:user:password`. `https_hosts`, where a server of the order speaks TLS to clients: by which name each of them, in
+ * the same order, is reached so; null: by none.
+ */
+export const ProxyLines = z.object({
+  proxy_lines: z.array(z.string()),
+  proxy_count: z.number(),
+  https_hosts: z.array(z.string().nullable()).optional()
+})
+export type ProxyLines = z.infer<typeof ProxyLines>
 
 /** An emptied text is none; one that is left out stays as it is. */
 const ownText = (max: number) =>

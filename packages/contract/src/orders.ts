@@ -8,7 +8,7 @@ import { orderPage } from './order-page.ts'
 import { receiptRoutes } from './receipts.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Day, Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
+import { Day, Done, Id, IdList, IdParams, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
 import {
   Order,
   OrderFail,
@@ -16,12 +16,13 @@ import {
   OutageCredit,
   ProductOrders,
   Proxy,
+  ProxyLines,
   Statistics,
   ExtendForm,
   RefundForm,
   RefundPlan
 } from './order.ts'
-import { ORDER_STATES } from './states.ts'
+import { DELIVERED_IN, ORDER_STATES } from './states.ts'
 import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
 
 const O = '/api/orders/order_list'
@@ -34,7 +35,9 @@ export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 const RenewalCheckout = z.object({
   checkout_url: z.string(),
   /** The term that it gives, as the plan is sold today. */
-  days: z.number()
+  days: z.number(),
+  /** What the platform asks for that term at this moment, before codes; null where it did not answer. */
+  price: Money.nullable()
 })
 
 export const orders = {
@@ -53,7 +56,7 @@ export const orders = {
           z.int(message('quantity_whole')).max(999_999, message('quantity_too_large')),
           z
             .string()
-            .regex(/^\d{1,6}$/)
+            .regex(/^\d{1,6}$/, message('quantity_step'))
             .transform(Number)
         ],
         { error: message('quantity_step') }
@@ -62,12 +65,19 @@ export const orders = {
     }),
     reply: z.object({ checkout_url: z.string(), id: z.number(), order_id: z.string(), expires_at: Time })
   }),
+  limits: route('GET', '/api/orders/limits', {
+    summary: 'The most addresses of one order',
+    access: 'public',
+    reply: z.object({ addresses: z.number() })
+  }),
   payment: route('GET', '/api/orders/checkout', {
     summary: 'Has the order been paid?',
     access: 'user',
     query: z.object({ order_id: OrderKey }),
     reply: z.object({
       status: z.enum(['pending', 'success', 'timeout']),
+      /** Its customer or an operator cancelled it, and it was not paid since. */
+      is_cancelled: z.boolean(),
       pay_status: z.union([z.literal(0), z.literal(1)]),
       delivery_num: z.number(),
       proxy_num: z.number(),
@@ -140,7 +150,8 @@ export const orders = {
     permission: 'orders.view',
     scope: 'read',
     query: listQuery({
-      sort: ['id', 'expired_at', 'amount'],
+      // An administrator's list has the last 7 days by `delivery_seconds`, where `delivered_in` says nothing shorter.
+      sort: ['id', 'expired_at', 'amount', 'delivery_seconds'],
       filters: {
         order_id: Search,
         product_name: Search,
@@ -152,8 +163,17 @@ export const orders = {
         state: z.enum(ORDER_STATES).optional(),
         /** Paid, and nothing delivered, while it should be. */
         problem: z.enum(['1']).optional(),
+        /** Paid for, and served or being delivered. */
+        live: z.enum(['1']).optional(),
         /** Served, and ends on this day (UTC). */
-        ends_on: Day().optional()
+        ends_on: Day().optional(),
+        /** For administrators: placed, or paid or renewed, on this day or in this month (UTC), as far back as histories of orders are kept. */
+        placed_on: Day().optional(),
+        placed_in: Month.optional(),
+        paid_on: Day().optional(),
+        paid_in: Month.optional(),
+        /** For administrators: all of its addresses worked for the first time within the last 24 hours or 7 days. */
+        delivered_in: z.enum(DELIVERED_IN).optional()
       }
     }),
     reply: page(Order)
@@ -328,7 +348,7 @@ export const orders = {
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
-    reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number(), filename: z.string() })
+    reply: z.object({ ...ProxyLines.shape, filename: z.string() })
   }),
   copyProxies: route('GET', `${O}/:id/copy_proxies/`, {
     summary: 'All proxies of an order as ip:port:user:password lines',
@@ -337,7 +357,7 @@ export const orders = {
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
-    reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number() })
+    reply: ProxyLines
   }),
   refundPlan: route('GET', `${O}/:id/refund/`, {
     summary: 'How much a refund would give back, and what it would end',

@@ -56,3 +56,11 @@ export const pagePaths = {
 } as const
 
 export type PageId = keyof typeof pagePaths
+
+/** The address of a page with its parameters; a part that may be missing is left out without one. */
+export const pageAt = (page: PageId, params: Readonly<Record<string, string | number>> = {}): string =>
+  pagePaths[page].replace(/\/:(\w+)(\??)/g, (_part, name: string, optional: string) => {
+    const value = params[name]
+    if (value === undefined && !optional) throw new RangeError(`${page} needs ${name}`)
+    return value === undefined ? '' : `/${encodeURIComponent(value)}`
+  })

@@ -18,6 +18,8 @@ export const InboxEntry = z.object({
   /** What the outcome's sentence names. */
   params: ReasonParams,
   unresolved: z.boolean(),
+  /** What an event that has not been handled waits for, in the words of what failed. */
+  waits_for: z.string().nullable(),
   /** '#1001'. */
   platform_order: z.string().nullable(),
   platform_order_id: z.string().nullable(),
@@ -102,9 +104,36 @@ export type OrderPayment = z.infer<typeof OrderPayment>
 
 const note = text(message('enter_reason'), 500)
 
+/** The version of the plan that somebody has said yes to: where the decision would do something else by now, it is refused. */
+const agreed = { plan: z.string().max(100).optional() }
+
 /** The order's public number, as customers see it. */
-export const ApplyPaymentForm = z.object({ order: text(message('enter_order'), 40), ...formVersion })
-export const PaymentNoteForm = z.object({ note, ...formVersion })
+export const ApplyPaymentForm = z.object({ order: text(message('enter_order'), 40), ...formVersion, ...agreed })
+export const PaymentNoteForm = z.object({ note, ...formVersion, ...agreed })
+
+/** What can be decided about an event of the inbox. */
+export const PAYMENT_DECISIONS = ['apply', 'refunded', 'ignore'] as const
+export type PaymentDecision = (typeof PAYMENT_DECISIONS)[number]
+
+/**
+ * What a decision about a payment would do to its order: `delivers` addresses for days, `renews` it by days, `revives` an expired
+ * one for days, `shortens` its time by days, `ends` its lease, or `nothing`.
+ */
+export const DecisionPlan = z.object({
+  version: z.string(),
+  /** What the platform took, in `currency`. */
+  charged: Money.nullable(),
+  currency: z.string().nullable(),
+  /** The order's public number; null where the decision concerns none. */
+  order: z.string().nullable(),
+  does: z.enum(['delivers', 'renews', 'revives', 'shortens', 'ends', 'nothing']),
+  /** Addresses that are delivered, or stop working. */
+  proxies: z.number(),
+  days: z.number(),
+  /** When its time would end. */
+  until: Time.nullable()
+})
+export type DecisionPlan = z.infer<typeof DecisionPlan>
 
 const P = '/api/payments/inbox'
 
@@ -115,7 +144,12 @@ export const payments = {
     permission: 'payments.view',
     query: listQuery({
       sort: ['id'],
-      filters: { outcome: z.enum(EVENT_OUTCOMES).optional(), unresolved: z.enum(['1', '0']).optional() }
+      filters: {
+        outcome: z.enum(EVENT_OUTCOMES).optional(),
+        unresolved: z.enum(['1', '0']).optional(),
+        /** Events of every topic that nothing came of for more than an hour, and not only those about money. */
+        late: z.enum(['1']).optional()
+      }
     }),
     reply: page(InboxEntry)
   }),
@@ -141,6 +175,14 @@ export const payments = {
     params: IdParams,
     query: listQuery({ sort: ['id'] }),
     reply: page(OrderPayment)
+  }),
+  plan: route('GET', `${P}/:id/plan/`, {
+    summary: 'What a decision about this payment would do now; refused where the decision would be',
+    access: 'admin',
+    permission: 'payments.change',
+    params: IdParams,
+    query: z.object({ action: z.enum(PAYMENT_DECISIONS), order: z.string().trim().max(40).optional() }),
+    reply: DecisionPlan
   }),
   apply: route('POST', `${P}/:id/apply/`, {
     summary: 'Settle this payment on an order, as if it named it: its purchase, or a renewal where it runs',

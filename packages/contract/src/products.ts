@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AddressFamily, EgressMode } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { CART_STEPS, Id, IdName, Money, MoneyInput, Time, optionalText, text } from './shapes.ts'
+import { Translations, translationsForm, wordsForm } from './translations.ts'
 
 export const Collection = z.object({
   id: z.number(),
@@ -10,6 +11,7 @@ export const Collection = z.object({
   shopify_collection_id: z.string(),
   image_url: z.string().nullable(),
   product_count: z.number(),
+  translations: Translations,
   version: z.string()
 })
 export type Collection = z.infer<typeof Collection>
@@ -20,6 +22,7 @@ export const Tag = z.object({
   tag_desc: z.string(),
   /** Only products that hold access rules carry it: visitors do not see it. */
   is_internal: z.boolean(),
+  translations: Translations,
   version: z.string()
 })
 export type Tag = z.infer<typeof Tag>
@@ -53,6 +56,8 @@ export const Variant = z.object({
   proxy_time: z.number(),
   address_family: AddressFamily,
   egress: EgressMode,
+  /** Every server of its group also speaks TLS to proxy clients (`https://` proxies). */
+  https: z.boolean(),
   ...PlanLimits.shape,
   shopify_variant_id: z.string(),
   /** The platform's price where it differs, for administrators: see the price drift. */
@@ -75,11 +80,13 @@ export const Product = z.object({
   product_desc: z.string(),
   image_url: z.string().nullable(),
   lower_price: Money,
-  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string() })),
-  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
+  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string(), translations: Translations })),
+  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string(), translations: Translations })),
   variant_options: z.array(VariantOption),
   variants: z.array(Variant),
   created_at: Time,
+  /** `words`: of its options, their values and the locations of its variants. */
+  translations: Translations,
   version: z.string()
 })
 export type Product = z.infer<typeof Product>
@@ -154,6 +161,7 @@ export const ProductForm = z.object({
   shopify_product_id: z.string({ error: message('select_product') }).regex(/^\d{1,20}$/, message('select_product')),
   product_name: text(message('enter_product_name')),
   product_desc: optionalText(20_000),
+  translations: translationsForm({ name: optionalText(), desc: optionalText(20_000), words: wordsForm }),
   active: z.boolean().default(true),
   variants: z.array(VariantForm).min(1, message('add_variant')).max(250),
   variant_options: z.array(optionForm).max(3).default([]),
@@ -188,7 +196,8 @@ export const RuleStock = z.object({
   acl_name: z.string(),
   price: Money,
   stock: z.number(),
-  domains: z.array(z.string())
+  domains: z.array(z.string()),
+  translations: Translations
 })
 export type RuleStock = z.infer<typeof RuleStock>
 
@@ -250,9 +259,7 @@ export const SyncPreview = z.object({
   /** Products that would be in other collections, or carry other tags. */
   products: z.number(),
   /** The first 200 of the changes. */
-  changes: z.array(SyncChange),
-  /** Names this plan: a sync that is given it does this, or is refused. */
-  version: z.string()
+  changes: z.array(SyncChange)
 })
 export type SyncPreview = z.infer<typeof SyncPreview>
 
@@ -281,8 +288,7 @@ export const CatalogPreview = z.object({
     })
   ),
   /** Products of the platform that are not here: to be added under Products, where a plan is made of each variant. */
-  offered: z.array(z.object({ id: z.string(), name: z.string() })),
-  version: z.string()
+  offered: z.array(z.object({ id: z.string(), name: z.string() }))
 })
 export type CatalogPreview = z.infer<typeof CatalogPreview>
 
@@ -303,6 +309,14 @@ export type LastSync = z.infer<typeof LastSync>
 
 export const CollectionForm = z.object({
   collection_name: text(message('enter_collection_name')),
-  collection_desc: optionalText(5000)
+  collection_desc: optionalText(5000),
+  translations: translationsForm({ name: optionalText(), desc: optionalText(5000) })
 })
-export const TagForm = z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000) })
+export type CollectionForm = z.output<typeof CollectionForm>
+
+export const TagForm = z.object({
+  tag_name: text(message('enter_tag_name')),
+  tag_desc: optionalText(2000),
+  translations: translationsForm({ name: optionalText(), desc: optionalText(2000) })
+})
+export type TagForm = z.output<typeof TagForm>

@@ -54,8 +54,24 @@ export const provisioningMessages = {
   runs_as_service: 'The agent runs as a systemd service.',
   runs_alone: 'The agent runs without systemd: after a reboot, {command} start has to be run.',
   no_tls: 'Without openssl there it has no TLS: keep its port to the console alone.',
-  ranges_loaded: '{count} ranges are loaded.',
-  ranges_not_local: '{count} ranges are loaded, but some are not local yet. Run there as root: {commands}',
+  ranges_loaded: '{count} {count|range is|ranges are} loaded.',
+  ranges_not_local:
+    '{count} {count|range is|ranges are} loaded, but some are not local yet. Run there as root: {commands}',
   ranges_over_ssh: 'They went over SSH: the management port is not reachable from the console.'
 } as const
 export type ProvisioningCode = keyof typeof provisioningMessages
+
+/** The steps of a provisioning over SSH, in their order. */
+export const PROVISIONING_STEPS = [
+  'waiting',
+  'connect',
+  'examine',
+  'upload',
+  'configure',
+  'start',
+  'wait',
+  'ranges',
+  'check',
+  'done'
+] as const
+export type ProvisioningStep = (typeof PROVISIONING_STEPS)[number]

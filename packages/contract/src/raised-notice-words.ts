@@ -18,7 +18,7 @@ const forwarded = (what: string, zh: string): Both =>
   both(
     [
       'Visitors behind {ip} are refused for 15 minutes',
-      `${what} {count} times within 15 minutes by visitors whom {ip} forwards. TRUST_PROXY does not name that proxy, so that the shop cannot tell whether these are many visitors or one who makes up addresses: all of them wait now.\n\nSet TRUST_PROXY={ip} if it is your reverse proxy, and have it write the client's address into X-Forwarded-For. Health in the console shows such proxies.`
+      `${what} {count} {count|time|times} within 15 minutes by visitors whom {ip} forwards. TRUST_PROXY does not name that proxy, so that the shop cannot tell whether these are many visitors or one who makes up addresses: all of them wait now.\n\nSet TRUST_PROXY={ip} if it is your reverse proxy, and have it write the client's address into X-Forwarded-For. Health in the console shows such proxies.`
     ],
     [
       '来自 {ip} 的访客在 15 分钟内被拒绝',
@@ -30,7 +30,7 @@ const PAYMENT =
   'The platform reported a payment that could not simply be delivered: {reason}.\n\nPlatform order: {order}.\n\nIt waits under Payments.'
 const PAYMENT_ZH = '平台报告了一笔无法直接交付的付款：{reason}。\n\n平台订单：{order}。\n\n请在“付款”中处理。'
 const payment = (en: string, zh: string): Both =>
-  both(['A payment needs your attention', en], ['有一笔付款需要处理', zh])
+  both(['Payment for platform order {order} needs your attention', en], ['平台订单 {order} 的付款需要处理', zh])
 
 const webhookOff = (why: string, zh: string): Both =>
   both(
@@ -89,7 +89,7 @@ export const RAISED_WORDS = {
   order_waits: both(
     [
       'Order {order} waits for server {server}',
-      "{count} addresses of order {order} are on server {server}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on."
+      "{count} {count|address|addresses} of order {order} {count|is|are} on server {server}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on."
     ],
     [
       '订单 {order} 正在等待服务器 {server}',
@@ -99,7 +99,7 @@ export const RAISED_WORDS = {
   inventory: both(
     [
       'The inventory is inconsistent',
-      'The nightly audit found {leased} addresses leased twice under one access rule, and {differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.'
+      'The nightly audit found {leased} {leased|address|addresses} leased twice under one access rule, and {differences} derived {differences|row that is|rows that are} not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.'
     ],
     [
       '库存不一致',
@@ -111,9 +111,12 @@ export const RAISED_WORDS = {
     `${PAYMENT} More of this kind by the same customer within the hour are listed there without another mail.`,
     `${PAYMENT_ZH}同一客户一小时内的同类付款会列在那里，不再另行通知。`
   ),
-  payment_unreadable: payment(
-    "What the platform told of an order's money could not be handled: {reason}\n\nEvent: {event}.\n\nIt waits under Payments.",
-    '平台关于某订单款项的通知无法处理：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。'
+  payment_unreadable: both(
+    [
+      'Event {event} of a payment needs your attention',
+      "What the platform told of an order's money could not be handled: {reason}\n\nEvent: {event}.\n\nIt waits under Payments."
+    ],
+    ['付款事件 {event} 需要处理', '平台关于某订单款项的通知无法处理：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。']
   ),
   foreign_webhooks: foreignWebhooks(
     "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console.",
@@ -174,7 +177,7 @@ export const RAISED_WORDS = {
   repair_waits: both(
     [
       'Server {server}: a repair waits for your approval',
-      'The agent of server {server} ({ip}) was told things that this console does not know, as after its database was restored from a backup, or where a copy of it runs elsewhere.\n\nNothing is sent to it. A repair would remove {removed} users, change {changed} and take {ranges} ranges away. Look at the list under Server Manage, and approve it there if it is right.'
+      'The agent of server {server} ({ip}) was told things that this console does not know, as after its database was restored from a backup, or where a copy of it runs elsewhere.\n\nNothing is sent to it. A repair would remove {removed} {removed|user|users}, change {changed} and take {ranges} {ranges|range|ranges} away. Look at the list under Server Manage, and approve it there if it is right.'
     ],
     [
       '服务器 {server}：修复等待您的批准',
@@ -183,8 +186,8 @@ export const RAISED_WORDS = {
   ),
   removals_wait: both(
     [
-      'Server {server}: {count} users wait for removal',
-      'The agent of server {server} ({ip}) holds {users} users, of which {count} are unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.'
+      'Server {server}: {count} {count|user waits|users wait} for removal',
+      'The agent of server {server} ({ip}) holds {users} {users|user|users}, of which {count} {count|is|are} unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.'
     ],
     [
       '服务器 {server}：{count} 个用户等待删除',

@@ -1,5 +1,6 @@
 /** What a customer paid for an order, as it can be printed. */
 import { z } from 'zod'
+import { OrderNames } from './order.ts'
 import { route } from './route.ts'
 import { IdParams, Money, Time } from './shapes.ts'
 
@@ -33,6 +34,18 @@ export const Receipt = z.object({
 })
 export type Receipt = z.infer<typeof Receipt>
 
+/** A payment that does not count: one that an operator looks at, or has ignored, or one that was given back. */
+export const UncountedPayment = z.object({
+  id: z.number(),
+  state: z.enum(['held', 'ignored', 'refunded']),
+  kind: z.enum(['purchase', 'renewal']),
+  platform_order: z.string(),
+  paid_at: Time,
+  currency: z.string(),
+  total: Money
+})
+export type UncountedPayment = z.infer<typeof UncountedPayment>
+
 export const Receipts = z.object({
   /** The shop's name. */
   shop: z.string(),
@@ -43,15 +56,20 @@ export const Receipts = z.object({
   variant: z.string(),
   /** Names of the access rules. */
   rules: z.array(z.string()),
+  /** The same names in another language, where there are any; the lines are worded by the platform. */
+  translations: z.object({ 'zh-CN': OrderNames }).optional(),
   quantity: z.number(),
   /** Oldest first. */
-  receipts: z.array(Receipt)
+  receipts: z.array(Receipt),
+  /** Oldest first. */
+  uncounted: z.array(UncountedPayment)
 })
 export type Receipts = z.infer<typeof Receipts>
 
 export const receiptRoutes = {
   receipts: route('GET', '/api/orders/order_list/:id/receipts/', {
-    summary: "The payments of one's own order that counted: its purchase and its renewals, with what was given back",
+    summary:
+      "The payments of one's own order that counted: its purchase and its renewals, with what was given back, and the payments that do not count",
     access: 'user',
     scope: 'read',
     params: IdParams,

@@ -7,6 +7,7 @@ export const RESOURCES = [
   'acl_rule',
   'api_key',
   'bulk_run',
+  'catalog_sync',
   'cidr',
   'collection',
   'coupon',

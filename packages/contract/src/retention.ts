@@ -18,6 +18,7 @@ export const RETAINED = [
   'event_payloads',
   'platform_events',
   'bulk_runs',
+  'catalog_sync_runs',
   'order_events',
   'retired_proxies',
   'unpaid_orders',

@@ -61,11 +61,33 @@ const points = (wrong: string) =>
 /** Dollars, more than none. */
 const mount = MoneyInput(message('enter_mount')).refine(value => toCents(value) > 0n, message('enter_mount'))
 
+const whole = (min: number, max: number) => {
+  const wrong = message('must_be_whole_number', { min, max })
+  return z
+    .union([z.number(), z.string().trim().regex(/^\d+$/, wrong).transform(Number)], { error: wrong })
+    .pipe(z.int(wrong).min(min, wrong).max(max, wrong))
+}
+
 export const GiftCardForm = z.object({
   mount,
   code: text(message('enter_code'), 64),
   point: points(message('enter_point'))
 })
+
+/** So many gift cards are made at once at most. */
+export const MOST_GIFT_CARDS = 200
+
+/**
+ * Several gift cards at once, with codes of the shop's making. `batch` is random and chosen by who asks: the codes are made of it,
+ * so that the same asked again, after an answer that was lost, makes no more cards.
+ */
+export const GiftCardsForm = z.object({
+  mount,
+  point: points(message('enter_point')),
+  count: whole(1, MOST_GIFT_CARDS),
+  batch: z.string().regex(/^[0-9a-f]{32}$/)
+})
+export type GiftCardsForm = z.output<typeof GiftCardsForm>
 
 export const LevelCode = z.object({
   id: z.number(),
@@ -166,6 +188,13 @@ export const rewards = {
     permission: 'rewards.change',
     body: GiftCardForm,
     reply: GiftCard
+  }),
+  createGiftCards: route('POST', `${R}/gift_cards/`, {
+    summary: 'Add several gift cards with codes of the shop’s making',
+    access: 'admin',
+    permission: 'rewards.change',
+    body: GiftCardsForm,
+    reply: z.array(GiftCard)
   }),
   updateGiftCard: route('PUT', `${R}/gift_card/:id/`, {
     summary: 'Edit a gift card',

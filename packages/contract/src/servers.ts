@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
-import { provisioningMessages, type ProvisioningCode } from './provisioning.ts'
+import { PROVISIONING_STEPS, provisioningMessages, type ProvisioningCode } from './provisioning.ts'
 import { Id, IdName, Instant, ReasonParams, Time, optionalText, text } from './shapes.ts'
 import { OUTAGE_STATES } from './states.ts'
 
@@ -32,21 +32,6 @@ export type ServerGroupForm = z.output<typeof ServerGroupForm>
  */
 export const SERVER_STATUSES = ['active', 'paused', 'draining', 'given_up', 'returning'] as const
 export type ServerStatus = (typeof SERVER_STATUSES)[number]
-
-/** The steps of a provisioning over SSH, in their order. */
-export const PROVISIONING_STEPS = [
-  'waiting',
-  'connect',
-  'examine',
-  'upload',
-  'configure',
-  'start',
-  'wait',
-  'ranges',
-  'check',
-  'done'
-] as const
-export type ProvisioningStep = (typeof PROVISIONING_STEPS)[number]
 
 /** A sentence by its code. */
 const ProvisioningSaid = z.object({
@@ -106,8 +91,17 @@ export const AgentReport = z.object({
   problems: z.array(z.string()).optional(),
   /** Its program can hand over to another one without cutting tunnels. Reports of before do not say. */
   hands_over: z.boolean().optional(),
+  /** Which settings it knows (`agent-settings.ts`). Reports of before do not say. */
+  settings_format: z.number().optional(),
   /** When the certificates of its API and of its proxy port end; null: no TLS there. Reports of before do not say. */
-  certificates: z.object({ api: Time.nullable(), proxy: Time.nullable() }).optional(),
+  certificates: z
+    .object({
+      api: Time.nullable(),
+      proxy: Time.nullable(),
+      /** Host names and addresses of the latter; agents of before tell none. */
+      proxy_names: z.array(z.string()).optional()
+    })
+    .optional(),
   /** Since when what it tells of itself cannot be right and is not taken; what was told before stays. */
   refused_since: Time.optional()
 })

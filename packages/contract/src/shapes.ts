@@ -6,10 +6,10 @@ import { fromCents, toCents } from './money.ts'
 /** A key in a path or a body: 1, or '1' as scripts and forms send it. */
 export const Id = z.union(
   [
-    z.int().positive(),
+    z.int().positive(message('must_be_id')),
     z
       .string()
-      .regex(/^[1-9]\d{0,14}$/)
+      .regex(/^[1-9]\d{0,14}$/, message('must_be_id'))
       .transform(Number)
   ],
   {
@@ -26,6 +26,13 @@ export const ReasonParams = z.record(z.string(), z.union([z.string(), z.number()
 
 /** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
+
+/** An address that a server posts to: no name and password in it, which would be sent to whoever is there, and nothing that a parser mends silently. */
+export function isPostTarget(value: string): boolean {
+  if (!/^https?:\/\/[^\s/?#\\][^\s\\#]*$/i.test(value)) return false
+  const url = URL.parse(value)
+  return url !== null && url.username === '' && url.password === ''
+}
 
 /** Can JSON be stored, its keys included? It comes from a body, whose nesting is limited. */
 export function storableJson(value: unknown): boolean {
@@ -88,6 +95,8 @@ const storableTime = (value: string): boolean => {
   return at >= EARLIEST && at < LATEST
 }
 
+/** '2026-03'; the database knows no year 0. */
+export const Month = z.string().regex(/^(?!0000)\d{4}-(0[1-9]|1[0-2])$/)
 /** A day from outside, such as 2026-03-01: of the years 1970 to 9998. */
 export const Day = (wrong = message('enter_time')) => z.iso.date(wrong).refine(storableTime, wrong)
 

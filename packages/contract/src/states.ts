@@ -13,6 +13,15 @@ export const ORDER_STATES = [
 ] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 
+/** States in which an order has addresses that agents serve, or are to serve. */
+export const SERVED_STATES = ['delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
+/** Has it addresses that agents serve, or are to serve? */
+export const isServed = (state: OrderState): boolean => (SERVED_STATES as readonly OrderState[]).includes(state)
+
+/** Within which time before now an order was delivered: 24 hours, or 7 days. */
+export const DELIVERED_IN = ['day', 'week'] as const
+export type DeliveredIn = (typeof DELIVERED_IN)[number]
+
 /**
  * `waiting` for the mail service to take it. `failed`: it refused for good. `bounced`: it took the mail, which came back.
  * `skipped`: nobody wants, needs or can get it.

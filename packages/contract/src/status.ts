@@ -7,6 +7,7 @@ import { listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, formVersion, Id, IdName, IdParams, Instant, optionalText, text, Time } from './shapes.ts'
 import { INCIDENT_SEVERITIES, INCIDENT_STATES, INCIDENT_VIEWS, LOCATION_STATES } from './status-states.ts'
+import { Translations } from './translations.ts'
 
 const MAX_TEXT = 5000
 const MAX_LOCATIONS = 500
@@ -28,6 +29,7 @@ export const StatusLocation = z.object({
   id: z.number(),
   /** As plans call it. */
   name: z.string(),
+  translations: Translations,
   state: z.enum(LOCATION_STATES),
   /** Of all days; see the day. */
   up: z.number().nullable(),
@@ -61,7 +63,12 @@ const incident = {
 }
 
 /** An incident as everybody sees it, with the names of its locations. */
-export const PublicIncident = z.object({ ...incident, locations: z.array(z.string()) })
+export const PublicIncident = z.object({
+  ...incident,
+  locations: z.array(z.string()),
+  /** `words`: of its locations. */
+  translations: Translations
+})
 export type PublicIncident = z.infer<typeof PublicIncident>
 
 export const StatusPage = z.object({
@@ -98,7 +105,9 @@ export const ShopFigures = z.object({
   /** Seconds from paid until all addresses worked, of half the orders of the last 7 days; null: too few to say. */
   delivery_seconds: z.number().nullable(),
   /** Of the last 90 days, as on the status page. `days`: of how many of them it is known. Null: of none. */
-  uptime: z.object({ percent: z.number(), days: z.number() }).nullable()
+  uptime: z.object({ percent: z.number(), days: z.number() }).nullable(),
+  /** `words`: of the locations. */
+  translations: Translations
 })
 export type ShopFigures = z.infer<typeof ShopFigures>
 

@@ -5,14 +5,23 @@ import { MAIL_FAILURES } from './mail.ts'
 import { MAIL_STATES, TICKET_STATES } from './states.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, IdParams, Time, formVersion, text } from './shapes.ts'
+import { Done, IdParams, Time, formVersion, optionalText, text } from './shapes.ts'
+import { Translations, translationsForm } from './translations.ts'
 
-export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string(), version: z.string() })
+export const Faq = z.object({
+  id: z.number(),
+  question: z.string(),
+  answer: z.string(),
+  translations: Translations,
+  version: z.string()
+})
 export type Faq = z.infer<typeof Faq>
 export const FaqForm = z.object({
   question: text(message('enter_question'), 1000),
-  answer: text(message('enter_answer'), 10_000)
+  answer: text(message('enter_answer'), 10_000),
+  translations: translationsForm({ question: optionalText(1000), answer: optionalText(10_000) })
 })
+export type FaqForm = z.output<typeof FaqForm>
 
 export const Ticket = z.object({
   id: z.number(),
@@ -59,7 +68,7 @@ export const TicketForm = z.object({
       z
         .string()
         .trim()
-        .regex(/^-?\d{1,6}$/)
+        .regex(/^-?\d{1,6}$/, message('solve_captcha'))
         .transform(Number)
     ],
     {

@@ -78,10 +78,7 @@ export type UpgradePlan = z.infer<typeof UpgradePlan>
 
 /** `version`: what the plan told; refused as stale where the console has another one by now. */
 export const UpgradeForm = z.object({
-  ids: z
-    .array(Id)
-    .min(1, message('must_select'))
-    .refine(ids => ids.length <= MAX_UPGRADE_SERVERS, message('too_many_ids')),
+  ids: z.array(Id).min(1, message('must_select')).max(MAX_UPGRADE_SERVERS, message('too_many_ids')),
   /** The server that is upgraded before all others. */
   first_id: Id,
   version: z.string().max(64)
@@ -99,8 +96,12 @@ export const AgentSettings = z.object({
   local: z.array(z.string()).nullable(),
   /** The console has a login of the server, so that it can write them there. */
   can_apply: z.boolean(),
-  /** The lines for somebody who writes them there by hand. */
+  /** The lines for somebody who writes them there by hand, without those that its agent would not start with. */
   lines: z.string(),
+  /** Which settings its agent knows (`agent-settings.ts`); null: it has never told anything. */
+  agent_format: z.number().nullable(),
+  /** The version of the agent that this console installs, which knows all of them. */
+  upgrade_to: z.string(),
   version: z.string()
 })
 export type AgentSettings = z.infer<typeof AgentSettings>
@@ -127,6 +128,9 @@ export const AgentSettingsPlan = z.object({
   overridden: z.array(z.string()),
   /** The list of who reaches the agent is not empty, and nobody knows by which address this console comes there. */
   may_shut_out: z.boolean(),
+  /** Names that its agent is too old for: they take effect with an upgrade to this version. */
+  waiting: z.array(z.string()),
+  upgrade_to: z.string(),
   lines: z.string()
 })
 export type AgentSettingsPlan = z.infer<typeof AgentSettingsPlan>

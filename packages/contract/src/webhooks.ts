@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
 import { route } from './route.ts'
-import { Done, Id, IdParams, Time, formVersion, optionalText, storable } from './shapes.ts'
+import { Done, Id, IdParams, Time, formVersion, optionalText, storable, isPostTarget } from './shapes.ts'
 import {
   CUSTOMER_EVENTS,
   DELIVERY_STATES,
@@ -12,19 +12,12 @@ import {
   WEBHOOK_FAILURES
 } from './webhook-events.ts'
 
-/** An address that a server posts to: no name and password in it, which would be sent to whoever is there. */
 const target = z
   .string({ error: message('must_be_web_address') })
   .trim()
   .max(1000, message('at_most_characters', { max: 1000 }))
   .refine(storable, message('forbidden_character'))
-  .refine(isTarget, message('must_be_web_address'))
-
-function isTarget(value: string): boolean {
-  if (!/^https?:\/\/[^\s/?#\\]+[^\s\\#]*$/i.test(value)) return false
-  const url = URL.parse(value)
-  return url !== null && url.username === '' && url.password === ''
-}
+  .refine(isPostTarget, message('must_be_web_address'))
 
 const chosen = <const T extends readonly [string, ...string[]]>(events: T) =>
   z

@@ -6,6 +6,7 @@ import type { AccessLog } from '../log/access-log.ts'
 import type { LogFollower } from '../log/follower.ts'
 import type { LivePart } from '../proxy/live-connections.ts'
 import type { Routes } from '../net/routes.ts'
+import type { ProxyTls } from '../proxy-tls.ts'
 import type { OwnerFile } from '../state/owner.ts'
 import type { Alarms } from '../state/alarms.ts'
 import type { Measured } from './metrics.ts'
@@ -15,6 +16,7 @@ import type { Store } from '../state/store.ts'
 export type Control = {
   store: Store
   owner: OwnerFile
+  proxyTls: ProxyTls
   routes: Routes
   accessLog: AccessLog
   /** Resolves when the proxies listen: calls wait for it. */

@@ -8,6 +8,7 @@ import {
   agentUserName,
   type AgentUserReply
 } from '@netlet/contract/agent'
+import { agentProxyTls } from '@netlet/contract/agent-proxy-tls'
 import type { FastifyInstance } from 'fastify'
 import { deleteUser, hashOf, proxiesOf, putPrefixes, putUser } from '../state/commands.ts'
 import type { Control } from './control.ts'
@@ -17,7 +18,7 @@ type UserPath = { Params: { user: string } }
 
 /** The calls that the console uses: each says how things are to be, so that repeating one does no harm. */
 export function declarativeRoutes(app: FastifyInstance, control: Control): void {
-  const { store, routes } = control
+  const { store, routes, proxyTls } = control
 
   app.get('/healthz', (_request, reply) => {
     const health = control.health()
@@ -34,7 +35,17 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
       }))
       const { prefixes, version } = state
       const { owner } = control.owner
-      return { epoch: store.epoch, version, owner, prefixes, routes: [...routes.state], limited: true, users }
+      const { state: tls } = proxyTls
+      return {
+        epoch: store.epoch,
+        version,
+        owner,
+        prefixes,
+        routes: [...routes.state],
+        limited: true,
+        proxy_tls: tls,
+        users
+      }
     })
   )
 
@@ -79,6 +90,14 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     const { prefixes, removed } = outcome.value
     const loaded = await routes.load(prefixes, removed)
     return { prefixes, routes: [...loaded], version: outcome.version } satisfies AgentPrefixesReply
+  })
+
+  app.put('/api/proxy-tls', async (request, reply) => {
+    const body = agentProxyTls.safeParse(request.body)
+    // Not a word of what was sent: it may be a key.
+    if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
+    const set = await proxyTls.set(body.data)
+    return set.ok ? set.state : sendRefusal(reply, set)
   })
 
   app.get('/api/traffic/changes', async (request, reply) => {

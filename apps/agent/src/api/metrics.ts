@@ -1,5 +1,6 @@
+import { isAgentRefusal } from '@netlet/contract/agent-codes'
 import type { AgentProgram } from '@netlet/contract/agent-takeover'
-import type { AgentLoad } from '@netlet/contract/agent'
+import type { AgentHealth, AgentLoad } from '@netlet/contract/agent'
 import type { BackendFigures } from '../workers/backend.ts'
 import type { ProcessFigures } from '../workers/process-figures.ts'
 
@@ -14,17 +15,12 @@ export type Measured = {
   journalBytes: number
   /** Local ports that each leased address has for one target. */
   portsPerAddress: number
+  /** When those end that are shown, by where; null: no TLS there. */
+  certificates: NonNullable<AgentHealth['certificates']>
   program: AgentProgram
 }
 
 type Sample = { labels?: Record<string, string>; value: number }
-
-/** Notes of requests that the agent declined, and of those that broke or did not get there; all others are refusals too. */
-const ERRORS = new Set(
-  'not-found dns-timeout refused unreachable connect-timeout no-egress bad-response idle target-broke client-left slow-head replaced no-answer'.split(
-    ' '
-  )
-)
 
 const escaped = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"')
 
@@ -42,10 +38,10 @@ export function metricsText(measured: Measured): string {
   const { figures, load, workers, manager, program } = measured
   const { plane, processes, restarts } = figures
   const outcomes = Object.entries(plane.outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const byReason = (wanted: boolean): Sample[] =>
+  const counted = (label: 'reason' | 'kind'): Sample[] =>
     outcomes
-      .filter(([note]) => note !== 'ok' && ERRORS.has(note) === wanted)
-      .map(([reason, value]) => ({ labels: { [wanted ? 'kind' : 'reason']: reason }, value }))
+      .filter(([note]) => note !== 'ok' && isAgentRefusal(note) === (label === 'reason'))
+      .map(([note, value]) => ({ labels: { [label]: note }, value }))
   const each = (value: (process: ProcessFigures) => number): Sample[] => [
     { labels: { process: 'management' }, value: value(manager) },
     ...processes.map(one => ({ labels: { process: `worker-${one.pid}` }, value: value(one) }))
@@ -70,6 +66,15 @@ export function metricsText(measured: Measured): string {
       one(Date.parse(program.program_started_at) / 1000)
     ),
     ...family(
+      `${prefix}certificate_end_seconds`,
+      'gauge',
+      'When the certificate ends that is shown at a port (Unix time).',
+      (['api', 'proxy'] as const).flatMap(port => {
+        const ends = measured.certificates[port]
+        return ends === null ? [] : [{ labels: { port }, value: Date.parse(ends) / 1000 }]
+      })
+    ),
+    ...family(
       `${prefix}draining_connections`,
       'gauge',
       'Open connections of processes that were taken over from.',
@@ -81,13 +86,19 @@ export function metricsText(measured: Measured): string {
     ...family(`${prefix}connections`, 'gauge', 'Open client connections.', one(plane.open)),
     ...family(`${prefix}connections_accepted_total`, 'counter', 'Client connections accepted.', one(plane.accepted)),
     ...family(
+      `${prefix}faults_total`,
+      'counter',
+      'Errors of the agent itself, each of which ended one connection.',
+      one(plane.faults)
+    ),
+    ...family(
       `${prefix}requests_total`,
       'counter',
       'Requests and tunnels that ended well.',
       one(plane.outcomes['ok'] ?? 0)
     ),
-    ...family(`${prefix}refusals_total`, 'counter', 'Requests refused, by reason.', byReason(false)),
-    ...family(`${prefix}errors_total`, 'counter', 'Requests that failed, by kind.', byReason(true)),
+    ...family(`${prefix}refusals_total`, 'counter', 'Requests refused, by reason.', counted('reason')),
+    ...family(`${prefix}errors_total`, 'counter', 'Requests that failed, by kind.', counted('kind')),
     ...family(`${prefix}bytes_total`, 'counter', 'Bytes of clients, by direction.', [
       { labels: { direction: 'up' }, value: load.up },
       { labels: { direction: 'down' }, value: load.down }

@@ -26,6 +26,8 @@ const statusOf: Record<AgentReason, number> = {
   notDurable: 503,
   notServing: 503,
   takingOver: 503,
+  proxyTlsByEnvironment: 409,
+  proxyTlsNoPair: 409,
   foreignConsole: 409,
   olderConsole: 409,
   internal: 500

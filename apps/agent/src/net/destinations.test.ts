@@ -1,3 +1,4 @@
+import type { PortRange } from '@netlet/contract/agent-settings'
 import { describe, expect, test } from 'vitest'
 import { type DestinationRules, DestinationPolicy } from './destinations.ts'
 import { parseAddress, parsePrefixes, type Prefix, RangeSet } from './ip.ts'
@@ -8,13 +9,14 @@ const prefixes = (...texts: string[]): Prefix[] => {
   return parsed.prefixes
 }
 
+const ports = (...list: number[]): PortRange[] => list.map(port => ({ first: port, last: port }))
+
 /** A server that owns two ranges, and has an address of its own beside them. */
 function policy(rules: Partial<DestinationRules> = {}): (text: string, port: number) => boolean {
-  const made = new DestinationPolicy({ allow: [], deniedPorts: [], ownPorts: [], protectedPorts: [], ...rules }, () => [
-    '9.9.9.10',
-    '2a00:1::5',
-    'fe80::1%eth0'
-  ])
+  const made = new DestinationPolicy(
+    { allow: [], allowedPorts: [], deniedPorts: [], ownPorts: [], protectedPorts: [], ...rules },
+    () => ['9.9.9.10', '2a00:1::5', 'fe80::1%eth0']
+  )
   made.setOwn(new RangeSet(prefixes('8.8.4.0/24', '2a00:2::/64')))
   return (text, port) => {
     const address = parseAddress(text)
@@ -43,13 +45,17 @@ describe("the server's own addresses", () => {
   })
 
   test('are one on the ports that the operator lists, the loopback still not', () => {
-    const allows = policy({ ownPorts: [443] })
+    const allows = policy({ ownPorts: ports(443) })
     for (const address of own) expect([allows(address, 443), allows(address, 22)], address).toEqual([true, false])
     for (const address of ['127.0.0.1', '::1', '0.0.0.0', 'fe80::1']) expect(allows(address, 443)).toBe(false)
   })
 
   test('stay none where a range around them is allowed, nor on protected ports', () => {
-    const allows = policy({ allow: prefixes('8.0.0.0/6', '127.0.0.0/8'), ownPorts: [80, 5432], protectedPorts: [5432] })
+    const allows = policy({
+      allow: prefixes('8.0.0.0/6', '127.0.0.0/8'),
+      ownPorts: ports(80, 5432),
+      protectedPorts: ports(5432)
+    })
     expect([allows('8.8.4.4', 22), allows('::ffff:8.8.4.4', 5432), allows('8.8.4.4', 80)]).toEqual([false, false, true])
     // The loopback goes by the allowed ranges alone: demo mode leases addresses of it.
     expect([allows('127.0.0.1', 22), allows('127.0.0.1', 5432)]).toEqual([true, false])
@@ -60,4 +66,14 @@ describe("the server's own addresses", () => {
     for (const address of ['8.8.5.4', '9.9.9.9', '2a00:1::6', '2a00:3::1', '64:ff9b::8.8.8.8'])
       expect(allows(address, 22)).toBe(true)
   })
+})
+
+test('of ports, those that are listed as open are, without those that are closed; without a list all others are', () => {
+  const rules = { allow: [], ownPorts: [], protectedPorts: [] }
+  const deniedPorts = [{ first: 20, last: 25 }]
+  const listed = new DestinationPolicy({ ...rules, deniedPorts, allowedPorts: [...ports(80), { first: 22, last: 30 }] })
+  const open = [19, 20, 22, 25, 26, 30, 31, 79, 80, 81, 65_535]
+  expect(open.filter(port => !listed.portDenied(port))).toEqual([26, 30, 80])
+  const others = new DestinationPolicy({ ...rules, deniedPorts, allowedPorts: [] })
+  expect(open.filter(port => !others.portDenied(port))).toEqual([19, 26, 30, 31, 79, 80, 81, 65_535])
 })

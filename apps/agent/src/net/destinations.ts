@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os'
+import type { PortRange } from '@netlet/contract/agent-settings'
 import { type Address, type Prefix, parseAddress, parsePrefixes, RangeSet } from './ip.ts'
 
 /**
@@ -26,6 +27,9 @@ function embedded(v6: bigint): number {
   return -1
 }
 
+const portsIn = (ranges: readonly PortRange[]): Set<number> =>
+  new Set(ranges.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, n) => first + n)))
+
 const INTERFACES_MS = 5000
 const interfaceAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(entry => entry.address))
@@ -33,18 +37,22 @@ const interfaceAddresses = (): string[] =>
 export type DestinationRules = {
   /** Prefixes that are reachable although they are in a refused range. */
   allow: readonly Prefix[]
-  /** Ports closed to everyone, wherever they are. */
-  deniedPorts: readonly number[]
+  /** Ports that are open, wherever they are; none: all of them. */
+  allowedPorts: readonly PortRange[]
+  /** Ports closed to everyone, wherever they are, those that are listed as open too. */
+  deniedPorts: readonly PortRange[]
   /** Ports that are reachable on this machine's own addresses, those of the loopback excepted. */
-  ownPorts: readonly number[]
+  ownPorts: readonly PortRange[]
   /** Ports that are never reachable on an address of this machine: the management port, the database's. */
-  protectedPorts: readonly number[]
+  protectedPorts: readonly PortRange[]
 }
 
 /** Which destination addresses and ports a customer may reach. */
 export class DestinationPolicy {
   readonly #refused = rangeSet(refusedRanges.split(' '))
   readonly #allowed: RangeSet
+  /** null: all. */
+  readonly #allowedPorts: ReadonlySet<number> | null
   readonly #deniedPorts: ReadonlySet<number>
   readonly #protectedPorts: Set<number>
   #own: RangeSet
@@ -54,10 +62,11 @@ export class DestinationPolicy {
 
   constructor(rules: DestinationRules, listInterfaces = interfaceAddresses) {
     this.#listInterfaces = listInterfaces
-    this.#ownPorts = new Set(rules.ownPorts)
+    this.#ownPorts = portsIn(rules.ownPorts)
     this.#allowed = new RangeSet(rules.allow)
-    this.#deniedPorts = new Set(rules.deniedPorts)
-    this.#protectedPorts = new Set(rules.protectedPorts)
+    this.#allowedPorts = rules.allowedPorts.length === 0 ? null : portsIn(rules.allowedPorts)
+    this.#deniedPorts = portsIn(rules.deniedPorts)
+    this.#protectedPorts = portsIn(rules.protectedPorts)
     this.#own = new RangeSet([])
   }
 
@@ -71,7 +80,7 @@ export class DestinationPolicy {
   }
 
   portDenied(port: number): boolean {
-    return this.#deniedPorts.has(port)
+    return this.#deniedPorts.has(port) || this.#allowedPorts?.has(port) === false
   }
 
   /** Whether the address may be dialled on that port. */

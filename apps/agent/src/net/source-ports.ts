@@ -1,6 +1,5 @@
+import type { PortRange } from '@netlet/contract/agent-settings'
 import { readFileSync } from 'node:fs'
-
-export type PortRange = { first: number; last: number }
 
 /**
  * The local ports of outgoing connections. Left to the kernel, finding a free one takes the longer the more of an address

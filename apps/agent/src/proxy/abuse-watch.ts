@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { AbuseKind } from '@netlet/contract/abuse'
 import { LRUCache } from 'lru-cache'
 
@@ -16,7 +17,7 @@ const MAX_TARGETS = 20_000
 const MAX_SIGNS = 200
 
 /** Notes of requests that went to a target which was not there. */
-const MISSED = new Set([
+const MISSED: ReadonlySet<string> = new Set<AgentCode>([
   'refused',
   'unreachable',
   'connect-timeout',
@@ -41,7 +42,7 @@ export class AbuseWatch {
   }
 
   /** A request of a user ended. */
-  ended(user: string, target: string, note: string, now: number): void {
+  ended(user: string, target: string, note: AgentCode, now: number): void {
     if (note === 'ok') return
     if (note === 'refused-port') {
       const seen = this.#of(user, now)

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls'
-import { AGENT_REFUSALS } from '@netlet/contract/agent'
+import { type AgentCode, isAgentRefusal } from '@netlet/contract/agent-codes'
 import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
 import type { Holder, TooMany } from './connection-limits.ts'
@@ -31,7 +31,7 @@ export type Stage = {
   /** The client is gone: stop waiting, write the log. */
   closed(): void
   /** What the log is to say of an end that comes next. */
-  endsWith?(note: string): void
+  endsWith?(note: AgentCode): void
 }
 
 /** A client's connection and the connection to a target that belongs to it. */
@@ -92,6 +92,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
       const client = plainText(socket.peer.address)
       if (address === null || !plane.admits(client)) {
         socket.destroy()
+        if (address !== null) plane.turnedAway('too-many-open')
         return
       }
       const connection = new ClientConnection(plane, socket, { text, address }, client, stage)
@@ -99,6 +100,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     } catch (error) {
       socket.destroy()
       plane.fault(error)
+      plane.turnedAway('internal-error')
     }
   }
 
@@ -115,8 +117,13 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     this.plane.fault(error)
     if (this.#gone) return
     const { up } = this
+    const { outcomes } = this.plane.figures
+    const before = outcomes['internal-error']
+    this.endWith('internal-error')
+    // What was under way has said it.
+    if (outcomes['internal-error'] !== before) return
+    this.countRequest('internal-error')
     this.log({ what: '-', target: '-', status: 500, up, down: this.socket.bytesWritten, ms: 0, note: 'internal-error' })
-    this.destroy()
   }
 
   get local(): Address {
@@ -245,7 +252,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   }
 
   /** Counts a finished request, by the note of its line in the access log. Of one before the login only the note counts. */
-  countRequest(note: string): void {
+  countRequest(note: AgentCode): void {
     if (this.lease === null) {
       const { traffic } = this.plane
       countCode(this.named === null ? traffic.counter(NOBODY, NOBODY) : this.#counter(this.named), note)
@@ -298,7 +305,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     this.plane.closed(this)
   }
 
-  endWith(note: string): void {
+  endWith(note: AgentCode): void {
     this.guarded(() => this.stage.endsWith?.(note))
     this.destroy()
   }
@@ -330,12 +337,11 @@ export type LogLine = {
   up: number
   down: number
   ms: number
-  note: string
+  note: AgentCode
 }
 
 /** What costs a client next to nothing: refusals, and targets that were not reached. */
-const unserved: ReadonlySet<string> = new Set([
-  ...AGENT_REFUSALS,
+const unserved: ReadonlySet<string> = new Set<AgentCode>([
   'not-found',
   'dns-timeout',
   'refused',
@@ -346,6 +352,6 @@ const unserved: ReadonlySet<string> = new Set([
   'client-left',
   'malformed'
 ])
-const isUnserved = ({ note }: LogLine): boolean => note !== 'ok' && unserved.has(note)
+const isUnserved = ({ note }: LogLine): boolean => note !== 'ok' && (isAgentRefusal(note) || unserved.has(note))
 
 const plainText = (text: string): string => (text.startsWith('::ffff:') && text.includes('.') ? text.slice(7) : text)

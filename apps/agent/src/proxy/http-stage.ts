@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { TooMany } from './connection-limits.ts'
 import { checkBareAddress, checkTarget, dial, type Dialing } from './dial.ts'
@@ -61,6 +62,8 @@ export class HttpStage implements Stage {
   #startedAt = 0
   #up = 0
   #down = 0
+  /** What is said of a request that is under way when the connection ends. */
+  #endNote: AgentCode = 'client-left'
 
   constructor(connection: ClientConnection) {
     this.#connection = connection
@@ -290,7 +293,7 @@ export class HttpStage implements Stage {
     else this.#brokenResponse('target-closed')
   }
 
-  #brokenResponse(note: string): void {
+  #brokenResponse(note: AgentCode): void {
     const head = this.#head
     const response = this.#response
     if (head === null || response?.begun === true) {
@@ -308,7 +311,7 @@ export class HttpStage implements Stage {
   }
 
   /** Half an answer is out: only breaking off tells the client that it is not whole. What came goes first. */
-  #breakAnswer(note: string): void {
+  #breakAnswer(note: AgentCode): void {
     const { socket } = this.#connection
     this.#note(502, note)
     this.#phase = 'head'
@@ -326,7 +329,7 @@ export class HttpStage implements Stage {
     const connection = this.#connection
     const startedAt = this.#startedAt
     const [what, target] = [this.#head?.method ?? '-', this.#remoteKey]
-    const finished = (note: string): void => {
+    const finished = (note: AgentCode): void => {
       const ms = Math.round(performance.now() - startedAt)
       const { up } = connection
       const down = connection.socket.bytesWritten
@@ -360,7 +363,7 @@ export class HttpStage implements Stage {
   }
 
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
-  #refuse(status: number, text: string, note: string): void {
+  #refuse(status: number, text: string, note: AgentCode): void {
     const head = this.#head
     const keep =
       head !== null &&
@@ -386,7 +389,7 @@ export class HttpStage implements Stage {
     return head.connect && (status !== 407 || this.#pending.length > 0)
   }
 
-  #rejectAndClose(status: number, text: string, note: string): void {
+  #rejectAndClose(status: number, text: string, note: AgentCode): void {
     const message = reply(status, text, false, this.#head?.method === 'HEAD')
     this.#down += message.length
     this.#note(status, note)
@@ -394,7 +397,7 @@ export class HttpStage implements Stage {
     DrainStage.close(this.#connection, message)
   }
 
-  #note(status: number, note: string): void {
+  #note(status: number, note: AgentCode): void {
     const connection = this.#connection
     const head = this.#head
     connection.countRequest(note)
@@ -425,6 +428,10 @@ export class HttpStage implements Stage {
 
   closed(): void {
     this.#dialing?.cancel()
-    if (this.#head !== null && this.#phase !== 'head') this.#note(499, 'client-left')
+    if (this.#head !== null && this.#phase !== 'head') this.#note(499, this.#endNote)
+  }
+
+  endsWith(note: AgentCode): void {
+    this.#endNote = note
   }
 }

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { parseAddress } from '../net/ip.ts'
 import { looksLikeTls, readClientHello } from './client-hello.ts'
 import type { ClientConnection, Stage } from './connection.ts'
@@ -17,7 +18,7 @@ export function openTunnel(
   connection: ClientConnection,
   remote: RawSocket,
   asked: string,
-  finished: (note: string) => void
+  finished: (note: AgentCode) => void
 ): Stage {
   const tunnel = new TunnelStage(connection, remote, finished)
   const { lease, plane } = connection
@@ -87,7 +88,7 @@ class JudgedTunnel implements Stage {
     }
   }
 
-  #refusalOf(requests: RequestNames, slice: Buffer): string | null {
+  #refusalOf(requests: RequestNames, slice: Buffer): AgentCode | null {
     const denied = requests.read(slice).some(name => this.#denies(name))
     if (requests.hidden) return 'hidden-name'
     if (denied) return 'denied-name'
@@ -140,7 +141,7 @@ class JudgedTunnel implements Stage {
     this.#tunnel.clientData(bytes)
   }
 
-  #refuse(note: string): void {
+  #refuse(note: AgentCode): void {
     this.#pending = null
     this.#tunnel.break(note)
   }
@@ -181,7 +182,7 @@ class JudgedTunnel implements Stage {
     this.#tunnel.closed()
   }
 
-  endsWith(note: string): void {
+  endsWith(note: AgentCode): void {
     this.#tunnel.endsWith(note)
   }
 }

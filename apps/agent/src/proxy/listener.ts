@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import { BACKLOG, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { SecureContext } from 'node:tls'
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { helloState } from './client-hello.ts'
 import { ClientConnection, type Stage } from './connection.ts'
 import { DrainStage } from './drain-stage.ts'
@@ -23,7 +24,7 @@ class FirstByteStage implements Stage {
   #secured = false
   /** The beginning of a TLS client's first message: nothing is made for it before it is whole. */
   #hello: Buffer | null = null
-  #note = 'tls-failed'
+  #note: AgentCode = 'tls-failed'
 
   constructor(connection: ClientConnection) {
     this.#connection = connection
@@ -63,6 +64,7 @@ class FirstByteStage implements Stage {
   /** SOCKS4 has no passwords: its own refusal, so that a program can say so. */
   #refuseSocks4(): void {
     const connection = this.#connection
+    connection.countRequest('socks4')
     connection.log({
       what: 'SOCKS4',
       target: '-',
@@ -85,14 +87,23 @@ class FirstByteStage implements Stage {
 
   closed(): void {
     if (this.#hello === null) return
-    const status = this.#note === 'tls-failed' ? 400 : 429
+    const status = STATUSES[this.#note] ?? 500
+    this.#connection.countRequest(this.#note)
     this.#connection.log({ what: 'TLS', target: '-', status, up: 0, down: 0, ms: 0, note: this.#note })
   }
+
+  endsWith(note: AgentCode): void {
+    this.#note = note
+  }
+
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}
   remoteGone(): void {}
 }
+
+/** Of TLS that came to nothing; any other end is an error of our own. */
+const STATUSES: Partial<Record<AgentCode, number>> = { 'tls-failed': 400, 'tls-too-fast': 429 }
 
 export const firstStage = (connection: ClientConnection): Stage => new FirstByteStage(connection)
 

@@ -1,6 +1,8 @@
 /** Counters of one process that only rise, and two figures of the moment. */
 export type PlaneFigures = {
   accepted: number
+  /** Errors of our own, each of which ended a connection. */
+  faults: number
   /** Connections to targets that are open: each has a local port. */
   targets: number
   open: number
@@ -13,6 +15,7 @@ export type DnsFigures = { lookups: number; failures: number; milliseconds: numb
 
 export const noFigures = (): PlaneFigures => ({
   accepted: 0,
+  faults: 0,
   targets: 0,
   open: 0,
   outcomes: {},
@@ -27,12 +30,15 @@ export function figuresSince(now: PlaneFigures, before: PlaneFigures): PlaneFigu
     failures: now.dns.failures - before.dns.failures,
     milliseconds: now.dns.milliseconds - before.dns.milliseconds
   }
-  return { ...now, accepted: now.accepted - before.accepted, outcomes: Object.fromEntries(outcomes), dns }
+  const [accepted, faults] = [now.accepted - before.accepted, now.faults - before.faults]
+  return { ...now, accepted, faults, outcomes: Object.fromEntries(outcomes), dns }
 }
 
 /** Adds what another process counted. What is of the moment counts only where that process lives. */
 export function addFigures(to: PlaneFigures, from: PlaneFigures, isAlive: boolean): PlaneFigures {
   to.accepted += from.accepted
+  // A process of before this figure was there tells none.
+  to.faults += from.faults || 0
   if (isAlive) to.open += from.open
   if (isAlive) to.targets += from.targets
   for (const [note, count] of Object.entries(from.outcomes)) to.outcomes[note] = (to.outcomes[note] ?? 0) + count

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { SecureContext } from 'node:tls'
 import type { Address } from '../net/ip.ts'
 import type { DestinationPolicy } from '../net/destinations.ts'
@@ -18,60 +19,18 @@ import { nextTurn, TurnBudget } from '../turns.ts'
 import { AddressNames } from './address-names.ts'
 import { Associations } from './associations.ts'
 import {
-  type ConnectionCaps,
   ConnectionLimits,
-  defaultCaps,
   type Elsewhere,
   type Holder,
   type Shares,
   type Surplus,
   type TooMany
 } from './connection-limits.ts'
-import { defaultHandshakeCaps, type HandshakeCaps, Handshakes } from './handshakes.ts'
+import { Handshakes } from './handshakes.ts'
+import type { Limits } from './limits.ts'
 import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
 import { type Place, Strangers } from './strangers.ts'
-import type { TrafficMeter, TrafficRow } from './traffic-meter.ts'
-
-/** Limits of the data plane; times in milliseconds, sizes in bytes. */
-export type Limits = {
-  headBytes: number
-  responseHeadBytes: number
-  /** From the first byte of a request (or SOCKS greeting) to the end of its head. */
-  headMs: number
-  /** A kept-alive connection between two requests. */
-  keepAliveMs: number
-  /** Silence in a tunnel or an exchange. */
-  idleMs: number
-  /** Silence in a tunnel of which one side has ended: mostly a client that is gone. */
-  halfClosedMs: number
-  connectMs: number
-  connections: number
-  /** Open connections of one client address that have not logged in. */
-  strangersPerClient: number
-  /** Wrong log-ins of one client address at once, and how long until one more is let through. */
-  failedLogins: number
-  failedLoginMs: number
-  /** How often deadlines are looked at. */
-  sweepMs: number
-} & ConnectionCaps &
-  HandshakeCaps
-
-export const defaultLimits: Limits = {
-  headBytes: 32_768,
-  responseHeadBytes: 65_536,
-  headMs: 10_000,
-  keepAliveMs: 60_000,
-  idleMs: 300_000,
-  halfClosedMs: 15_000,
-  connectMs: 10_000,
-  ...defaultCaps,
-  ...defaultHandshakeCaps,
-  connections: 60_000,
-  strangersPerClient: 1024,
-  failedLogins: 100,
-  failedLoginMs: 1000,
-  sweepMs: 1000
-}
+import { countCode, NOBODY, type TrafficMeter, type TrafficRow } from './traffic-meter.ts'
 
 export type LetInBy = 'password' | 'address'
 /** `session`: the name that came behind that of the user, or empty. */
@@ -110,7 +69,7 @@ export type TrackedConnection = {
   setSpeed(speed: UserSpeed | null): void
   destroy(): void
   /** Destroys it, and says in the access log why. */
-  endWith(note: string): void
+  endWith(note: AgentCode): void
 }
 
 /** Connections that are looked at in one turn of the loop. */
@@ -157,7 +116,7 @@ export class Plane {
   /** Whether datagrams pass (SOCKS5 UDP ASSOCIATE). */
   readonly udp: boolean
   readonly sendQueues: SendQueues = new SendQueues()
-  readonly turns: TurnBudget = new TurnBudget()
+  readonly turns: TurnBudget = new TurnBudget(error => this.fault(error))
   readonly associations: Associations = new Associations()
   readonly addressNames: AddressNames = new AddressNames()
   readonly log: (line: string) => void
@@ -166,8 +125,6 @@ export class Plane {
   readonly refusalLines: LineLimit = new LineLimit(REFUSALS)
   readonly abuse: AbuseWatch
   readonly figures = noFigures()
-  /** Connections that an error of our own ended. */
-  faults = 0
   readonly #tellFault: (message: string) => void
   #nextFaultTold = 0
   /** A clock that steps with each sweep: cheap enough to be read for every chunk. */
@@ -283,13 +240,22 @@ export class Plane {
     return { lease, by: 'password', session: '' }
   }
 
+  /** Counts a connection that came to nothing before anything was known of it. */
+  turnedAway(code: AgentCode): void {
+    const { outcomes } = this.figures
+    outcomes[code] = (outcomes[code] ?? 0) + 1
+    countCode(this.traffic.counter(NOBODY, NOBODY), code)
+  }
+
   /** Counts an error of our own that ended a connection. */
   fault(error: unknown): void {
-    this.faults++
+    this.figures.faults++
     if (this.now < this.#nextFaultTold) return
     this.#nextFaultTold = this.now + FAULT_EVERY_MS
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    this.#tellFault(`An error in the agent ended a connection (${this.faults} since this process began): ${what}`)
+    this.#tellFault(
+      `An error in the agent ended a connection (${this.figures.faults} since this process began): ${what}`
+    )
   }
 
   closed(connection: TrackedConnection): void {
@@ -484,7 +450,7 @@ export class Plane {
   }
 
   /** @param note what the access log is to say of tunnels that are cut; null: nothing in particular */
-  close(note: string | null = null): void {
+  close(note: AgentCode | null = null): void {
     clearInterval(this.#sweeper)
     this.#speeds.close()
     for (const connection of this.#open) {

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
@@ -37,6 +38,8 @@ export class SocksStage implements Stage {
   #target = '-'
   #ended = false
   #logged = false
+  /** What is said where the connection ends meanwhile. */
+  #endNote: AgentCode = 'client-left'
   #dialing: Dialing | null = null
   /** An association that is not there yet: it goes with this stage. */
   #opening: UdpStage | null = null
@@ -133,7 +136,7 @@ export class SocksStage implements Stage {
     if (!plane.associations.hasRoom(lease?.user ?? '')) return this.#refuse(codes.failure, 429, 'too-many')
     this.#step = 'dialing'
     this.#pending = Buffer.alloc(0)
-    const finished = (note: string): void => this.#log(200, note)
+    const finished = (note: AgentCode): void => this.#log(200, note)
     const opened = (stage: UdpStage, port: number | null): void => {
       if (port === null) return this.#refuse(codes.failure, 502, 'no-egress')
       connection.stage = stage
@@ -183,18 +186,18 @@ export class SocksStage implements Stage {
     if (this.#ended) stage.clientEnd()
   }
 
-  #refuse(code: number, status: number, note: string): void {
+  #refuse(code: number, status: number, note: AgentCode): void {
     this.#rejectAndClose(answer(code, null), status, note)
   }
 
-  #rejectAndClose(message: Buffer, status: number, note: string): void {
+  #rejectAndClose(message: Buffer, status: number, note: AgentCode): void {
     const connection = this.#connection
     this.#step = 'dialing'
     this.#log(status, note)
     DrainStage.close(connection, message)
   }
 
-  #log(status: number, note: string): void {
+  #log(status: number, note: AgentCode): void {
     if (this.#logged) return
     this.#logged = true
     const { up } = this.#connection
@@ -220,7 +223,11 @@ export class SocksStage implements Stage {
   closed(): void {
     this.#dialing?.cancel()
     this.#opening?.abandon()
-    if (this.#step === 'dialing') this.#log(499, 'client-left')
+    if (this.#step === 'dialing') this.#log(499, this.#endNote)
+  }
+
+  endsWith(note: AgentCode): void {
+    this.#endNote = note
   }
 
   remoteData(): void {}

@@ -17,6 +17,8 @@ type Client = {
   readonly owner: string
   /** Null: it has not logged in yet. */
   readonly lease: object | null
+  /** Does work that somebody else calls for; whatever it throws ends the connection, and nothing else. */
+  readonly guarded: (work: () => void) => void
 }
 
 /** The encrypted side, as the runtime's TLS wants it: fed in slices, as the turns of the loop allow. */
@@ -46,15 +48,15 @@ class Encrypted extends Duplex implements RawSocketOwner {
   socketData(_raw: RawSocket, chunk: Buffer): void {
     if (this.destroyed) return
     this.#rest = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
-    this.#feed()
+    this.#client.guarded(this.#feed)
   }
 
   socketEnd(): void {
     this.#ended = true
-    this.#feed()
+    this.#client.guarded(this.#feed)
   }
 
-  #feed(): void {
+  readonly #feed = (): void => {
     if (this.#feeding || this.#waiting || this.destroyed) return
     this.#feeding = true
     let wantsMore = true
@@ -80,13 +82,13 @@ class Encrypted extends Duplex implements RawSocketOwner {
 
   readonly #goOn = (): void => {
     this.#waiting = false
-    this.#feed()
+    this.#client.guarded(this.#feed)
   }
 
   socketDrained(): void {
     const written = this.#written
     this.#written = null
-    written?.()
+    if (written !== null) this.#client.guarded(written)
   }
 
   socketClosed(): void {
@@ -94,7 +96,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
   }
 
   override _read(): void {
-    if (this.#rest !== null) this.#feed()
+    if (this.#rest !== null) this.#client.guarded(this.#feed)
     else this.#raw.resume()
   }
 

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { RawSocket } from './raw-socket.ts'
 import { Silence } from './silence.ts'
@@ -7,14 +8,14 @@ export class TunnelStage implements Stage {
   readonly #connection: ClientConnection
   readonly #client: RawSocket
   readonly #remote: RawSocket
-  readonly #finished: (note: string) => void
+  readonly #finished: (note: AgentCode) => void
   readonly #silence: Silence
   #clientEnded = false
   #remoteEnded = false
-  #note = 'ok'
+  #note: AgentCode = 'ok'
 
   /** `finished` runs once, when the tunnel is over. The target's socket is the connection's `remote`. */
-  constructor(connection: ClientConnection, remote: RawSocket, finished: (note: string) => void) {
+  constructor(connection: ClientConnection, remote: RawSocket, finished: (note: AgentCode) => void) {
     this.#connection = connection
     this.#client = connection.socket
     this.#remote = remote
@@ -71,12 +72,12 @@ export class TunnelStage implements Stage {
   }
 
   /** Ends the tunnel with a reset, and the note in the log. */
-  break(note: string): void {
+  break(note: AgentCode): void {
     this.endsWith(note)
     this.#connection.destroy()
   }
 
-  endsWith(note: string): void {
+  endsWith(note: AgentCode): void {
     this.#note = note
   }
 

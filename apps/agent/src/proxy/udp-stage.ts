@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { formatAddress, parseAddress } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
@@ -15,8 +16,8 @@ const MAX_ASKING = 32
 const MAX_WAITING = 4
 /** Bytes of all datagrams of one association that wait for names. */
 const MAX_WAITING_BYTES = 65_536
-/** What may wait for the network in each direction, in bytes; what comes beyond is lost, as it is with UDP. */
-const MAX_QUEUED = 262_144
+/** What waits for the network in each direction before the next datagram is lost, as it is with UDP: with that, and those above, below 400 KB. */
+const MAX_QUEUED = 98_304
 /** What a datagram counts for at least: its IP and UDP headers, or empty ones would cost nothing. */
 const LEAST_COUNTED = 28
 /** Silence of the client's port after which another one of the same address takes its place, where it had answers and where not. */
@@ -30,7 +31,7 @@ const HEADER = Buffer.from([0, 0, 0])
 export class UdpStage implements Stage {
   readonly #connection: ClientConnection
   readonly #user: string
-  readonly #finished: (note: string) => void
+  readonly #finished: (note: AgentCode) => void
   readonly #relay: Socket
   readonly #out: Socket
   readonly #targets = new Map<string, UdpTarget>()
@@ -45,10 +46,10 @@ export class UdpStage implements Stage {
   #asking = 0
   #waitingBytes = 0
   #usedAt: number
-  #note = 'ok'
+  #note: AgentCode = 'ok'
   #closed = false
 
-  private constructor(connection: ClientConnection, clientPort: number, finished: (note: string) => void) {
+  private constructor(connection: ClientConnection, clientPort: number, finished: (note: AgentCode) => void) {
     this.#connection = connection
     this.#clientPort = this.#declaredPort = clientPort
     this.#finished = finished
@@ -82,7 +83,7 @@ export class UdpStage implements Stage {
     connection: ClientConnection,
     clientPort: number,
     opened: (stage: UdpStage, port: number | null) => void,
-    finished: (note: string) => void
+    finished: (note: AgentCode) => void
   ): UdpStage {
     const stage = new UdpStage(connection, clientPort, finished)
     let left = 2
@@ -235,11 +236,11 @@ export class UdpStage implements Stage {
       const key = addressKey(target.address, target.port)
       if (this.#byAddress.get(key) === target) this.#byAddress.delete(key)
     }
-    const silent = target.address === null ? 'client-left' : 'no-answer'
+    const silent: AgentCode = target.address === null ? 'client-left' : 'no-answer'
     const { status, code } = target.refused ?? { status: 200, code: target.down === 0 ? silent : 'ok' }
     const ms = Math.round(now - target.since)
     const to = `${target.host}:${target.port}`
-    this.#connection.countRequest(target.refused === null ? 'ok' : code)
+    this.#connection.countRequest(code)
     this.#connection.log({ what: 'UDP', target: to, status, up: target.up, down: target.down, ms, note: code })
   }
 
@@ -253,7 +254,7 @@ export class UdpStage implements Stage {
     this.#connection.socket.closeWhenSent()
   }
 
-  endsWith(note: string): void {
+  endsWith(note: AgentCode): void {
     this.#note = note
   }
 

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { formatV4, parseAddress } from '../net/ip.ts'
 import type { ClientConnection } from './connection.ts'
 import { checkAddress, checkBareAddress, checkTarget, looksNumeric } from './dial.ts'
@@ -8,7 +9,7 @@ export type UdpTarget = {
   readonly port: number
   /** null while the name is asked for, and where it is refused. */
   address: string | null
-  refused: { status: number; code: string } | null
+  refused: { status: number; code: AgentCode } | null
   /** Datagrams that wait for the answer. */
   waiting: Buffer[]
   up: number
@@ -78,5 +79,5 @@ export function findUdpTarget(
   })
 }
 
-const quicRefused = { status: 403, code: 'hidden-name' }
-const notFound = { status: 502, code: 'not-found' }
+const quicRefused: UdpTarget['refused'] = { status: 403, code: 'hidden-name' }
+const notFound: UdpTarget['refused'] = { status: 502, code: 'not-found' }

@@ -1,9 +1,9 @@
 import { type agentClaim, type AgentOwner, agentOwner, type AgentReason } from '@netlet/contract/agent'
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { syncFolder } from './journal.ts'
+import { replaceFile } from './replace-file.ts'
 
 export type ClaimResult =
   | { ok: true; owner: AgentOwner }
@@ -72,21 +72,7 @@ export class OwnerFile {
   }
 
   async #write(owner: AgentOwner): Promise<ClaimResult> {
-    const fresh = `${this.#path}.new`
-    try {
-      const file = await open(fresh, 'w', 0o600)
-      try {
-        await file.writeFile(`${JSON.stringify(owner)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(fresh, this.#path)
-      await syncFolder(join(this.#path, '..'))
-    } catch {
-      await rm(fresh, { force: true }).catch(() => {})
-      return { ok: false, reason: 'notDurable' }
-    }
+    if (!(await replaceFile(this.#path, `${JSON.stringify(owner)}\n`))) return { ok: false, reason: 'notDurable' }
     this.#owner = owner
     return { ok: true, owner }
   }

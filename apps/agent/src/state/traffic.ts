@@ -1,32 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { parseAddress, parsePrefixes, RangeSet } from '../net/ip.ts'
 import { type Counter, noTraffic, type TrafficRow } from '../proxy/traffic-meter.ts'
 import { nextTurn } from '../turns.ts'
 import { ChangeLog } from './change-log.ts'
-import { type Quota, Quotas, type SavedQuota } from './quotas.ts'
+import { type Quota, Quotas } from './quotas.ts'
+import { headOf, readTrafficFile, ROW_END, type SavedRow, tailOf, type TrafficFile } from './traffic-file.ts'
 
-/** Figures as they are in the file: `seq` rises with each save that changed the row. */
-type Saved = Omit<Counter, 'codes'> & {
-  user: string
-  ip: string
-  since: string
-  changed: number
-  codes?: Record<string, number>
-  seq?: number
-}
 type Total = Counter & {
   since: string
   changed: number
   /** As it is in the file, or will be with the save that is under way. Null: it was never saved. */
-  saved: Saved | null
+  saved: SavedRow | null
   dirty: boolean
   /** The place of `saved` in the order of changes. */
   seq: number
 }
-type File = { format: 1; epoch: string; rows: Saved[]; quotas?: SavedQuota[] }
 
 /** What a user has at present, undefined for no such user. */
 export type LeaseOf = (user: string) => { prefixes: readonly string[]; quota?: Quota | undefined } | undefined
@@ -55,7 +46,7 @@ export class TrafficTotals {
   /** The furthest place that was ever told, or may have been before this process: what changes after that takes another one. */
   #told = 0
   /** Newer figures of rows that keep their places, until the file has them. */
-  #kept: { total: Total; saved: Saved }[] = []
+  #kept: { total: Total; saved: SavedRow }[] = []
   #saving: Promise<void> = Promise.resolve()
   /** Not before this time (of `performance.now()`) is it worth saving again. */
   #rests = 0
@@ -74,16 +65,14 @@ export class TrafficTotals {
     const path = join(folder, 'traffic.json')
     const totals = new TrafficTotals(path, now, randomBytes(8).toString('hex'))
     try {
-      const file = JSON.parse(await readFile(path, 'utf8')) as File
-      if (file.format !== 1) return totals
-      totals.#load(file)
+      totals.#load(await readTrafficFile(path))
     } catch {
       // Traffic figures are worth no refusal to start: the new epoch tells the console.
     }
     return totals
   }
 
-  #load({ epoch, rows, quotas }: File): void {
+  #load({ epoch, rows, quotas }: TrafficFile): void {
     // Those that an older agent wrote come first, in the order of the file: the same at each start until they change.
     const inOrder = rows.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     for (const row of inOrder) {
@@ -95,7 +84,7 @@ export class TrafficTotals {
       this.#of(user).set(ip, total)
       this.#log.push(seq, total)
     }
-    this.#quotas.load(quotas ?? [])
+    this.#quotas.load(quotas)
     this.#durable = this.#seq
     this.#told = this.#seq
     this.#epoch = epoch
@@ -222,7 +211,7 @@ export class TrafficTotals {
     const file = await open(`${this.#path}.new`, 'w', 0o600)
     let busy = 0
     try {
-      await file.write(`{"format":1,"epoch":${JSON.stringify(this.#epoch)},"rows":[`)
+      await file.write(headOf(this.#epoch))
       let separator = ''
       const rows = this.#rows()
       for (;;) {
@@ -234,11 +223,11 @@ export class TrafficTotals {
         }
         busy += performance.now() - began
         if (texts.length === 0) break
-        await file.write(separator + texts.join(',\n'))
-        separator = ',\n'
+        await file.write(separator + texts.join(ROW_END))
+        separator = ROW_END
         await nextTurn()
       }
-      await file.write(`],"quotas":${JSON.stringify(this.#quotas.saved())}}\n`)
+      await file.write(tailOf(this.#quotas.saved()))
       await file.sync()
     } finally {
       await file.close()
@@ -254,7 +243,7 @@ export class TrafficTotals {
   }
 
   /** All rows as they are to be saved; those that nobody has any more go on the way. */
-  *#rows(): Generator<Saved> {
+  *#rows(): Generator<SavedRow> {
     const before = this.#now() - KEEP_REMOVED_MS
     for (const [user, addresses] of this.#totals) {
       let leased: RangeSet | null = null
@@ -278,13 +267,13 @@ export class TrafficTotals {
    * What is told stays as it was saved, however often the row changes until it is told. A row that waits to be told keeps its
    * place: where more rows change than one reading takes, those that were told would come before it again and again.
    */
-  #toSave(user: string, ip: string, total: Total): Saved {
+  #toSave(user: string, ip: string, total: Total): SavedRow {
     if (!total.dirty && total.saved !== null) return total.saved
     const { since, changed, up, down, requests, errors, connections, codes } = total
     const waits = total.saved !== null && total.seq > this.#told
     total.dirty = false
     const seq = waits ? total.seq : ++this.#seq
-    const saved: Saved = { user, ip, since, changed, up, down, requests, errors, connections, seq }
+    const saved: SavedRow = { user, ip, since, changed, up, down, requests, errors, connections, seq }
     if (codes !== null) saved.codes = { ...codes }
     if (waits) this.#kept.push({ total, saved })
     else {

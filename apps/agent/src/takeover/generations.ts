@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { AgentDraining } from '@netlet/contract/agent-takeover'
 import type { Shares } from '../proxy/connection-limits.ts'
 import { joinParts, type LivePart } from '../proxy/live-connections.ts'
@@ -121,7 +122,7 @@ export class Generations implements Backend {
     return this.#before?.draining ?? []
   }
 
-  secure(pem: Pem): void {
+  secure(pem: Pem | null): void {
     this.#own.secure(pem)
   }
 
@@ -174,7 +175,7 @@ export class Generations implements Backend {
     return this.#own.serving()
   }
 
-  async close(note: string | null = null): Promise<Iterable<TrafficRow[]>> {
+  async close(note: AgentCode | null = null): Promise<Iterable<TrafficRow[]>> {
     const before = this.#before
     const [rows] = await Promise.all([this.#own.close(note), before === null ? undefined : this.#end(before)])
     return this.#withLeft(rows)

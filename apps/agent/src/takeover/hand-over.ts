@@ -4,6 +4,7 @@ import { type AgentTakeover, TAKEOVER_FORMAT } from '@netlet/contract/agent-take
 import type { Collector } from '../collector.ts'
 import type { WriteLines } from '../log/access-log.ts'
 import { handleOf, lent } from '../net/listen-handle.ts'
+import type { ProxyTls } from '../proxy-tls.ts'
 import type { StateFiles } from '../state/files.ts'
 import type { Lock } from '../state/lock.ts'
 import type { Store } from '../state/store.ts'
@@ -35,6 +36,7 @@ type Parts = {
   port: number
   store: Store
   files: StateFiles
+  proxyTls: ProxyTls
   collector: Collector
   backend: Generations
   api: FastifyInstance
@@ -101,12 +103,13 @@ export class HandOver {
 
   /** Changes nothing more, saves everything, and frees the state. The lock is handed over with the sockets: there is no moment without one. */
   async letGo(): Promise<Handed> {
-    const { state, folder, host, port, store, files, collector, backend, api, lines } = this.#parts
+    const { state, folder, host, port, store, files, proxyTls, collector, backend, api, lines } = this.#parts
     state.isUnderWay = true
     await collector.pause()
     lines.turn(null)
     await files.totals.settle()
     await files.owner.settled()
+    await proxyTls.settled()
     await files.accessLog.flush()
     await store.release()
     const handle = handleOf(api.server)

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { Listener } from '../net/listen-handle.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { Pem } from '../certificate.ts'
@@ -36,8 +37,8 @@ export type Backend = {
   collect(): Promise<Iterable<TrafficRow[]>>
   /** Open client connections, as of the last `collect`. */
   connections(): number
-  /** Another certificate of the proxy port, for new connections. */
-  secure(pem: Pem): void
+  /** Another certificate of the proxy port, or none any more, for new connections. */
+  secure(pem: Pem | null): void
   /** Whose traffic is used up, as `user id`: all of them. */
   setSpent(users: string[]): void
   reload(): void
@@ -52,5 +53,5 @@ export type Backend = {
   /** How many processes serve, of how many there should be. */
   serving(): { now: number; wanted: number }
   /** Stops listening, cuts every connection (`note`: what the log is to say of it), and gives the last counts. */
-  close(note?: string | null): Promise<Iterable<TrafficRow[]>>
+  close(note?: AgentCode | null): Promise<Iterable<TrafficRow[]>>
 }

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { constants } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Pem } from '../certificate.ts'
@@ -22,6 +23,7 @@ export type PlaneConfig = Pick<
   | 'proxyHosts'
   | 'proxyPort'
   | 'allowDestinations'
+  | 'allowPorts'
   | 'denyPorts'
   | 'ownPorts'
   | 'protectedPorts'
@@ -58,6 +60,7 @@ export class LocalPlane {
       accessTable: new AccessTable(),
       destinations: new DestinationPolicy({
         allow: config.allowDestinations,
+        allowedPorts: config.allowPorts,
         deniedPorts: config.denyPorts,
         ownPorts: config.ownPorts,
         protectedPorts: config.protectedPorts
@@ -97,15 +100,16 @@ export class LocalPlane {
     return { ok: true, port: listening.port, warning }
   }
 
-  /** Takes a certificate for new connections. */
-  secure({ cert, key }: Pem): void {
-    this.plane.secureContext = createSecureContext({
-      cert,
-      key,
-      minVersion: 'TLSv1.2',
-      // Each costs a signature, and whoever never logs in could ask for any number of them.
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION
-    })
+  /** Takes a certificate for new connections; null: they are not spoken to in TLS any more. */
+  secure(pem: Pem | null): void {
+    this.plane.secureContext =
+      pem &&
+      createSecureContext({
+        ...pem,
+        minVersion: 'TLSv1.2',
+        // Each costs a signature, and whoever never logs in could ask for any number of them.
+        secureOptions: constants.SSL_OP_NO_RENEGOTIATION
+      })
   }
 
   reload(): void {
@@ -132,7 +136,7 @@ export class LocalPlane {
     this.plane.drain()
   }
 
-  close(note: string | null = null): void {
+  close(note: AgentCode | null = null): void {
     for (const { server } of this.#servers) server.close()
     this.plane.close(note)
   }

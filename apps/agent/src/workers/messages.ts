@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { Pem } from '../certificate.ts'
 import type { Elsewhere, Shares } from '../proxy/connection-limits.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
@@ -24,12 +25,12 @@ export type ToWorker =
   | { type: 'entries'; id: number; list: string; entries: string[] }
   | { type: 'collect'; id: number }
   /** Cut everything and collect for the last time. */
-  | { type: 'stop'; id: number; note: string | null }
+  | { type: 'stop'; id: number; note: AgentCode | null }
   /** The open connections of a user, or (null) by user. */
   | { type: 'look'; id: number; user: string | null; limit: number }
   /** End the connections of a user, or one of them. */
   | { type: 'end'; id: number; user: string; connection: string | null }
-  | { type: 'certificate'; pem: Pem }
+  | { type: 'certificate'; pem: Pem | null }
   /** Whose traffic is used up, see `Plane.setSpent`. */
   | { type: 'spent'; users: string[] }
   /** What changed of what the other processes have; `isTogether`: whether some are before or after the workers. */

@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Pem } from '../certificate.ts'
@@ -335,7 +336,7 @@ export class WorkerPool implements Backend {
     return signs
   }
 
-  secure(pem: Pem): void {
+  secure(pem: Pem | null): void {
     // For workers that come later, too.
     this.#config = { ...this.#config, certificate: pem }
     for (const worker of this.#workers) worker.post({ type: 'certificate', pem })
@@ -349,7 +350,7 @@ export class WorkerPool implements Backend {
     return { now: [...this.#workers].filter(worker => worker.listening).length, wanted: this.#wanted }
   }
 
-  async close(note: string | null = null): Promise<TrafficRow[][]> {
+  async close(note: AgentCode | null = null): Promise<TrafficRow[][]> {
     this.#closing = true
     await this.#askAll(id => ({ type: 'stop', id, note }))
     const workers = [...this.#workers]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Bot, BotReply } from './bot.ts'
 import { namedUser } from './discord.ts'
 import { ApiFaultBody, type apiFaults } from './faults.ts'
-import type { Gateway } from './gateway.ts'
+import { GATEWAY_KINDS, type Gateway } from './gateway.ts'
 import type { Interactions } from './interactions.ts'
 import { demoChannel, GUILD, messagePayload, type Author, type Rooms } from './rooms.ts'
 
@@ -49,7 +49,7 @@ const Gate = z.object({
   forgetful: z.boolean().optional(),
   heartbeat_ms: z.number().int().min(20).max(600_000).optional(),
   next: z
-    .object({ kind: z.enum(['silent', 'garbage', 'half', 'broken']), count: z.number().int().min(0).max(1000) })
+    .object({ kind: z.enum(GATEWAY_KINDS), count: z.number().int().min(0).max(1000) })
     .nullable()
     .optional()
 })

@@ -18,11 +18,19 @@ type Session = {
   startedAt: string
 }
 
+/** In place of the gateway's protocol, and, at the last three, of the answer that changes to it. */
+export const GATEWAY_KINDS = ['silent', 'garbage', 'half', 'broken', 'html', 'error500', 'throttled'] as const
+const ANSWERS: Partial<Record<(typeof GATEWAY_KINDS)[number], string>> = {
+  html: 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n<html><title>Something is in the way</title></html>',
+  error500: 'HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\n',
+  throttled: 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 60\r\nconnection: close\r\n\r\n'
+}
+
 export type GatewayFaults = {
   /** No acknowledgement of heartbeats. */
   mute: boolean
   /** What the next connections meet instead of a hello. */
-  next: { kind: 'silent' | 'garbage' | 'half' | 'broken'; count: number } | null
+  next: { kind: (typeof GATEWAY_KINDS)[number]; count: number } | null
   refuseIntents: boolean
   /** Sessions are not known any more when somebody resumes them. */
   forgetful: boolean
@@ -50,7 +58,11 @@ export function createGateway({ server, base, token }: { server: Server; base: (
   }
 
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
-    if (new URL(request.url ?? '', 'http://sandbox').pathname.startsWith('/gateway'))
+    const answer = faults.next && faults.next.count > 0 ? ANSWERS[faults.next.kind] : undefined
+    if (faults.next && answer !== undefined) {
+      faults.next.count--
+      socket.end(answer)
+    } else if (new URL(request.url ?? '', 'http://sandbox').pathname.startsWith('/gateway'))
       sockets.handleUpgrade(request, socket, head, connected)
     else socket.destroy()
   })

@@ -177,6 +177,11 @@ export function createResolvers(
       accessScopes: SCOPES.map(handle => ({ handle }))
     }),
     products: (args: PageArgs) => connection(productsOf(state), args, product),
+    productsCount({ limit }: { limit: number | null }) {
+      const count = productsOf(state).length
+      const isMore = limit !== null && count > limit
+      return { count: isMore ? limit : count, precision: isMore ? 'AT_LEAST' : 'EXACT' }
+    },
     product({ id }: { id: string }) {
       const found = productsOf(state).find(one => one.id === idOf(id, 'Product'))
       return found ? product(found) : null

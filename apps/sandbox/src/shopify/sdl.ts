@@ -219,12 +219,22 @@ const shopSdl = /* GraphQL */ `
     pageInfo: PageInfo!
   }
 
+  enum CountPrecision {
+    AT_LEAST
+    EXACT
+  }
+  type Count {
+    count: Int!
+    precision: CountPrecision!
+  }
+
   type QueryRoot {
     nodes(ids: [ID!]!): [Node]!
     shop: Shop!
     currentAppInstallation: AppInstallation!
     product(id: ID!): Product
     products(first: Int, after: String, sortKey: ProductSortKeys): ProductConnection!
+    productsCount(limit: Int = 10000): Count
     collections(first: Int, after: String, sortKey: CollectionSortKeys): CollectionConnection!
     productTags(first: Int, after: String): StringConnection
     order(id: ID!): Order

@@ -11,7 +11,18 @@ import { resolve, type Components, type JsonSchema } from './schemas.ts'
 /** Summaries that tell of others than customers. */
 const SAID: Record<string, string> = { 'orders.list': 'Your orders' }
 /** Parts of the query that are of use only to those who see the orders of others. */
-const OF_OTHERS = new Set(['username', 'user_id', 'problem', 'ends_on'])
+const OF_OTHERS = new Set([
+  'username',
+  'user_id',
+  'problem',
+  'ends_on',
+  'live',
+  'placed_on',
+  'placed_in',
+  'paid_on',
+  'paid_in',
+  'delivered_in'
+])
 
 type KeyCall = ApiCall & { scope: Scope }
 type Json = Record<string, unknown>

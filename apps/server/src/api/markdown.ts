@@ -104,9 +104,13 @@ function shapesSection(components: Components, used: Set<string>): string {
 /** How wide a text is in a fixed-width font: Chinese characters take two columns. */
 const columns = (text: string) => text.replaceAll(/[\u2e80-\uffef]/g, '  ').length
 
+/** Of the forms of a word the one that goes with most numbers. */
+const ofMany = (message: string) => message.replaceAll(/\{\w+\|[^|}]*\|([^|}]*)\}/g, '$1')
+
 function refusalsSection(): string {
-  const width = Math.max(...Object.values(refusals).map(([, message]) => columns(message)))
-  const rows = Object.values(refusals)
+  const messages = Object.values(refusals).map(([status, message]) => [status, ofMany(message)] as const)
+  const width = Math.max(...messages.map(([, message]) => columns(message)))
+  const rows = messages
     .toSorted(([a], [b]) => a - b)
     .map(([status, message]) => `| ${status}  | ${message}${' '.repeat(width - columns(message))} |`)
   return [

@@ -104,7 +104,12 @@ test('the audit log has the fields that changed, without versions', async () => 
   await anna.put(`/api/products/product_tags/${tag.id}/`, { tag_name: 'fast', tag_desc: 'Logged' })
   const log = await anna.get<Page<AuditEntry>>('/api/settings/audit_log/?limit=1')
   expect(log.data.data.map(entry => entry.action)).toEqual(['tag.edit'])
-  expect(log.data.data[0]?.after).toEqual({ id: tag.id, tag_name: 'fast', tag_desc: 'Logged' })
+  expect(log.data.data[0]?.after).toEqual({
+    id: tag.id,
+    tag_name: 'fast',
+    tag_desc: 'Logged',
+    translations: {}
+  })
   expect(log.data.data[0]?.before).not.toHaveProperty('version')
 })
 

@@ -87,6 +87,11 @@ describe('what only the server knows', () => {
     expect(await order(8, [])).toMatchObject({ code: 400, msg: 'Please select' })
   })
 
+  test('ACL selection: what is no id is refused in words of our own', async () => {
+    expect(await order(8, [-1])).toMatchObject({ code: 400, data: { reason: 'invalid' } })
+    expect((await order(8, [-1])).msg).not.toMatch(/expected|Invalid input|Too small/)
+  })
+
   test('Batch actions: a selection is required', async () => {
     for (const order_ids of ['', ',', ' '])
       expect(await admin.post('/api/orders/order_list/one_key_reset/', { order_ids })).toMatchObject({

@@ -33,5 +33,21 @@ export type Actor = UserActor | VisitorActor | SystemActor
 
 export const SYSTEM: SystemActor = { kind: 'system' }
 
+/** Who asked for work that goes on in the background, as the tables of such work keep it. */
+type Asker = { actorId: number; actorName: string; actorIp: string }
+
+/** An administrator as the actor of what was asked for. Nobody asks while viewing the shop as a user. @param role theirs as it is now */
+export const actorOf = ({ actorId, actorName, actorIp }: Asker, role: OperatorRole | null): UserActor => ({
+  kind: 'user',
+  id: actorId,
+  username: actorName,
+  isSuperuser: true,
+  role,
+  ip: actorIp,
+  sessionHash: null,
+  impersonator: null,
+  scopes: null
+})
+
 /** Does an administrator act, by their own session or while viewing the shop as a user? */
 export const actsAsAdmin = (by: Actor): boolean => by.kind === 'user' && (by.isSuperuser || by.impersonator !== null)

@@ -26,7 +26,8 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ ...valid, PUBLIC_URL: 'http://[::1]:3000' }, 'PUBLIC_URL is an address of this machine only'],
   [{ ...valid, PUBLIC_URL: 'http://0x7f000001:80' }, 'PUBLIC_URL is an address of this machine only'],
   [{ ...valid, ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' }, 'ADMIN_PASSWORD is the demo password'],
-  [{ ...valid, ADMIN_PASSWORD: 'Other#2026' }, 'ADMIN_PASSWORD is set without ADMIN_EMAIL']
+  [{ ...valid, ADMIN_PASSWORD: 'Other#2026' }, 'ADMIN_PASSWORD is set without ADMIN_EMAIL'],
+  [{ ...valid, CONSOLE_ADDRESSES: '203.0.113.7,here' }, 'CONSOLE_ADDRESSES must list addresses']
 ])('%j is refused: %s', (env, message) => {
   expect(() => readConfig(env)).toThrow(StartupError)
   expect(() => readConfig(env)).toThrow(message)
@@ -43,6 +44,7 @@ test('what is not set has a default that suits production', () => {
     admin: undefined,
     smtpUrl: undefined,
     install: { username: 'root', root: '' },
+    consoleAddresses: [],
     logLevel: 'info'
   })
 })

@@ -1,4 +1,5 @@
 import { SEEN_FROM_PATH } from '@netlet/contract'
+import { parsePrefixes } from '@netlet/contract/prefixes'
 import { z } from 'zod'
 import { StartupError } from './db/migrate.ts'
 
@@ -37,6 +38,8 @@ export type Config = {
   customerWebhookUrls: string[]
   /** As whom and below which folder agents are installed over SSH; only tests on one machine move them. */
   install: { username: string; root: string }
+  /** Addresses and prefixes that this console's machines reach agents from, where it has several. */
+  consoleAddresses: string[]
   logLevel: string
 }
 
@@ -89,6 +92,11 @@ const Environment = z
     DISCORD_URL: z.string().optional(),
     SMTP_URL: z.string().optional(),
     DNS_SERVERS: z.string().default(''),
+    CONSOLE_ADDRESSES: z
+      .string()
+      .default('')
+      .transform(text => text.split(',').flatMap(part => part.trim() || []))
+      .refine(list => parsePrefixes(list).ok, 'CONSOLE_ADDRESSES must list addresses or prefixes like 203.0.113.7'),
     CHECK_GOOGLE_URL: z.string().default('https://www.google.com/generate_204'),
     CHECK_BING_URL: z.string().default('https://www.bing.com/'),
     CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
@@ -171,6 +179,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     webhookOrigins: env.WEBHOOK_ORIGINS,
     customerWebhookUrls: env.CUSTOMER_WEBHOOK_URLS,
     install: { username: env.AGENT_INSTALL_USER, root: env.AGENT_INSTALL_ROOT },
+    consoleAddresses: env.CONSOLE_ADDRESSES,
     logLevel: env.LOG_LEVEL
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import { SESSION_OPTIONS, type Executor } from './db/client.ts'
+import { tellJobErrors } from './job-errors.ts'
 import { startWorkers } from './job-workers.ts'
 import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
@@ -132,10 +133,7 @@ export async function openJobs(options: {
     cronMonitorIntervalSeconds: 15,
     cronWorkerIntervalSeconds: 5
   })
-  // Of a lost connection it says an object that is no Error.
-  boss.on('error', (error: unknown) =>
-    log.error({ err: error instanceof Error ? error : new Error(JSON.stringify(error)) }, 'job queue')
-  )
+  boss.on('error', tellJobErrors(log))
   await boss.start()
   await boss.createQueue(DEAD_LETTER)
   for (const { name, options: settings } of options.queues) {

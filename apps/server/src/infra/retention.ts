@@ -28,11 +28,24 @@ export type RetentionEntry = {
 export type Counted = { rows: number; oldest: Date | null }
 
 /** Deletes at most `limit` rows; one that someone else works on is left for the next time. @returns how many */
-export async function removeRows(unit: Unit, table: PgTable, where: SQL | undefined, limit: number): Promise<number> {
-  const { rowCount } = await unit.tx.execute(sql`delete from ${table} where ctid = any (array(
-    select ctid from ${table} where ${where} limit ${limit} for update skip locked))`)
-  return rowCount ?? 0
+export const removeRows = async (unit: Unit, table: PgTable, where: SQL | undefined, limit: number): Promise<number> =>
+  (await unit.tx.execute(removal(table, where, limit))).rowCount ?? 0
+
+/** The same, for what has to be done about each of them. @returns their `column` */
+export async function removeRowsGiving(
+  unit: Unit,
+  column: PgColumn,
+  where: SQL | undefined,
+  limit: number
+): Promise<number[]> {
+  const { rows } = await unit.tx.execute<{ id: number }>(
+    sql`${removal(column.table, where, limit)} returning ${column} as id`
+  )
+  return rows.map(({ id }) => id)
 }
+
+const removal = (table: PgTable, where: SQL | undefined, limit: number): SQL => sql`delete from ${table}
+  where ctid = any (array(select ctid from ${table} where ${where} limit ${limit} for update skip locked))`
 
 /** From so many rows on, PostgreSQL's own estimate is used: counting them would read the table. */
 const ESTIMATED_FROM = 100_000

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pagePaths } from '@netlet/contract/pages'
 import { sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
@@ -25,6 +26,7 @@ beforeAll(async () => {
   shop = await startStockedShop()
   folder = await mkdtemp(join(tmpdir(), 'netlet-pages-'))
   await writeFile(join(folder, 'index.html'), BUILT)
+  await copyFile(fileURLToPath(new URL('../../../web/public/share.png', import.meta.url)), join(folder, 'share.png'))
   app = await createApp({ log: pino({ level: 'silent' }), trustProxy: false })
   searchEngineRoutes(app, shop.ctx)
   await serveWeb(app, { demo: false, secureCookies: false }, { about: pageAbout(shop.ctx), folder })
@@ -117,7 +119,25 @@ test('the sitemap has the public pages and the products on sale', async () => {
   await shop.ctx.db.update(products).set({ active: false })
   expect((await app.inject({ url: '/sitemap.xml' })).body).not.toContain('/product?id=')
   expect(await open(`/product?id=${productId}`)).toMatchObject({ status: 404 })
-  expect((await app.inject({ url: '/robots.txt' })).body).toContain(`Sitemap: ${base}/sitemap.xml`)
+})
+
+test('search engines are led to the sitemap, and away from calls and dashboards', async () => {
+  const { statusCode, headers, body } = await app.inject({ url: '/robots.txt' })
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])
+  expect(body.split('\n').filter(Boolean)).toEqual([
+    'User-agent: *',
+    'Disallow: /api/',
+    'Disallow: /dashboard',
+    `Sitemap: ${base}/sitemap.xml`
+  ])
+})
+
+test('the picture that a page names for its links is there, as a picture', async () => {
+  const [, picture = ''] = /<meta property="og:image" content="(.*?)"/.exec((await open('/')).body) ?? []
+  expect(picture).toBe(`${base}/share.png`)
+  const { statusCode, headers, rawPayload } = await app.inject({ url: picture.slice(base.length) })
+  expect([statusCode, headers['content-type']]).toEqual([200, 'image/png'])
+  expect(rawPayload.subarray(1, 4).toString()).toBe('PNG')
 })
 
 test('a page opens without the database, too', async () => {

@@ -176,5 +176,6 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   webhookOrigins: [],
   customerWebhookUrls: [],
   install: { username: 'root', root: '' },
+  consoleAddresses: [],
   logLevel: 'silent'
 })

@@ -36,6 +36,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   ],
   api_key: [accounts.apiKeys, accounts.userApiKeys, accounts.user],
   bulk_run: [bulk.runs, bulk.run, bulk.rows],
+  catalog_sync: [catalog.syncRuns, catalog.lastSync],
   cidr: [
     inventory.cidrs,
     inventory.cidrBlocks,
@@ -60,6 +61,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     orders.statistics,
     orders.proxyDetail,
     orders.credits,
+    orders.lostTime,
     orders.order,
     orders.proxies,
     orders.timeline,
@@ -96,10 +98,12 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     fleet.server,
     // Whether they are applied follows the installation.
     fleet.agentSettings,
+    fleet.proxyTls,
     fleet.serverInfo,
     fleet.allOutages,
     fleet.outage,
     fleet.outageOrders,
+    orders.lostTime,
     fleet.geofeedProposal,
     fleet.groups,
     settings.health,
@@ -107,7 +111,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     home.stock
   ],
   server_group: [fleet.groups, fleet.servers, fleet.server, catalog.groupStock, home.stock, home.attention],
-  settings: [settings.config, settings.retention, settings.social, settings.health],
+  settings: [settings.config, settings.retention, settings.social, settings.health, orders.limits],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets, support.ticket, support.userTickets, home.attention],
   upgrade: [fleet.upgrades, fleet.upgradeServers, home.attention],

@@ -1,11 +1,12 @@
 import { onlineManager, useQuery } from '@tanstack/react-query'
 import { act, screen, waitFor } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { failureText } from '../i18n/failures.ts'
 import { answer, answerLost, hold, requestsOf } from '../testing/answers.ts'
+import { ErrorState } from '../kit/states.tsx'
 import { renderAt } from '../testing/render.tsx'
 import { order, pageOf } from '../testing/shapes.ts'
-import { read, refresh } from './query.ts'
+import { mayTryAgain, read, refresh } from './query.ts'
 import { orders } from './routes.ts'
 
 function Shown() {
@@ -60,5 +61,30 @@ describe('reading without a connection', () => {
     answer(orders.list, pageOf(order))
     await act(async () => onlineManager.setOnline(true))
     await screen.findByText('1 orders')
+  })
+})
+
+describe('a server that says nothing', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  it('is given two chances, and within a minute the screen says so and can try again', async () => {
+    const limits: number[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {
+      limits.push(milliseconds)
+      return AbortSignal.abort(new DOMException('silence', 'TimeoutError'))
+    })
+    answerLost(orders.list)
+    function Listed() {
+      const { error, refetch } = useQuery({ ...read(orders.list), retry: mayTryAgain, retryDelay: 0 })
+      return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <p>waiting</p>
+    }
+    const { user } = renderAt(<Listed />)
+    expect((await screen.findByRole('alert')).textContent).toContain('The shop took too long to answer')
+    expect(limits).toHaveLength(2)
+    expect(limits.reduce((sum, limit) => sum + limit, 0)).toBeLessThan(55_000)
+    vi.restoreAllMocks()
+    answer(orders.list, pageOf(order))
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())
   })
 })

@@ -1,14 +1,26 @@
 import { onlineManager, QueryClient, queryOptions, type Query } from '@tanstack/react-query'
 import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 
-/** A refusal will be the same the second time; a lost connection may not be, unless the browser knows that there is none. */
-const retry = (count: number, error: Error) =>
-  count < 2 && onlineManager.isOnline() && !(error instanceof ApiError && error.kind === 'refused')
+/**
+ * A refusal will be the same the second time; a lost connection may not be, unless the browser knows that there is none.
+ * Silence is waited for once more at most, so that it is told within a minute.
+ */
+export function mayTryAgain(count: number, error: Error): boolean {
+  if (!onlineManager.isOnline()) return false
+  const kind = error instanceof ApiError ? error.kind : undefined
+  return kind !== 'refused' && count < (kind === 'timeout' ? 1 : 2)
+}
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     // Also tried without a connection, so that what is on the screen says so, and again when there is one.
-    queries: { retry, staleTime: 15_000, refetchOnWindowFocus: true, networkMode: 'always', refetchOnReconnect: true },
+    queries: {
+      retry: mayTryAgain,
+      staleTime: 15_000,
+      refetchOnWindowFocus: true,
+      networkMode: 'always',
+      refetchOnReconnect: true
+    },
     // Made at once or not at all: one that waited for the network would be made long after it was asked for.
     mutations: { retry: false, networkMode: 'always' }
   }

@@ -1,17 +1,28 @@
 import { useMutation as useAny, type UseMutationOptions } from '@tanstack/react-query'
-import { useCallback, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 
 /**
  * A mutation that is made once at a time: until its answer is there, `mutate` does nothing. What is rendered of it comes
- * too late to keep a double click from making two calls. `isOut()` is true from the first call on.
+ * too late to keep a double click from making two calls. `isOut()` is true from the first call on. A button that waits is
+ * disabled, and so loses the focus: it has it back with the answer, unless somebody has gone on meanwhile.
  */
 export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V>) {
   const { mutateAsync, isPending, isSuccess, error, variables } = useAny<D, Error, V>(options)
   const out = useRef(false)
+  const pressed = useRef<Element>(null)
+  useEffect(() => {
+    const button = pressed.current
+    if (isPending || !button) return
+    pressed.current = null
+    const active = document.activeElement
+    if (button instanceof HTMLElement && button.isConnected && (!active || active === document.body))
+      button.focus({ preventScroll: true })
+  }, [isPending])
   const mutate = useCallback(
     (variables: V) => {
       if (out.current) return
       out.current = true
+      pressed.current = document.activeElement
       const settled = () => {
         out.current = false
       }

@@ -3,7 +3,7 @@ import { useLocation } from 'react-router'
 import { shownTitle } from '../kit/use-title.ts'
 import { CONTENT } from './skip-links.tsx'
 
-/** Milliseconds in which a page's code has to come for the focus to go to it: afterwards somebody is doing something else. */
+/** Milliseconds in which a page's code has to come for the focus or the view to go to it: afterwards somebody is doing something else. */
 const PATIENCE = 10_000
 
 /** What had the focus last. It may be gone before anybody can look which element has the focus. */
@@ -15,6 +15,26 @@ document.addEventListener('focusin', ({ target }) => {
 /** What the address names on the page, or else its heading. */
 const goal = (hash: string): HTMLElement | null =>
   (hash ? document.getElementById(hash.slice(1)) : null) ?? document.querySelector<HTMLElement>(`#${CONTENT} h1`)
+
+/** Tries until something is done, as what it is done to may still have to be loaded, and gives back what ends the waiting. */
+function whenThere(take: () => boolean): () => void {
+  if (take()) return () => {}
+  const observer = new MutationObserver(() => take() && end())
+  const timer = setTimeout(() => end(), PATIENCE)
+  const end = () => {
+    observer.disconnect()
+    clearTimeout(timer)
+  }
+  observer.observe(document.body, { childList: true, subtree: true })
+  return end
+}
+
+/** Brings what `#` names into sight. */
+function scrollTo(hash: string): boolean {
+  const part = document.getElementById(hash.slice(1))
+  part?.scrollIntoView()
+  return part !== null
+}
 
 /**
  * Puts the focus at the beginning of a page that was gone to, as loading it would, and gives back what ends the waiting for
@@ -35,15 +55,7 @@ function arrive(hash: string, isPart: boolean): () => void {
     if (hash) place.scrollIntoView()
     return true
   }
-  if (take()) return () => {}
-  const observer = new MutationObserver(() => take() && end())
-  const timer = setTimeout(() => end(), PATIENCE)
-  const end = () => {
-    observer.disconnect()
-    clearTimeout(timer)
-  }
-  observer.observe(document.body, { childList: true, subtree: true })
-  return end
+  return whenThere(take)
 }
 
 /** After a step to another page: its beginning in sight, the focus there, and its title told. The first page keeps both. */
@@ -53,13 +65,16 @@ export function Arrival() {
   const last = useRef({ pathname, search })
   const [hasMoved, setHasMoved] = useState(false)
   useEffect(() => {
-    if (hash) document.getElementById(hash.slice(1))?.scrollIntoView()
-    else window.scrollTo(0, 0)
+    if (hash) return whenThere(() => scrollTo(hash))
+    window.scrollTo(0, 0)
+    return undefined
   }, [pathname, hash])
   useEffect(() => {
     const before = last.current
     if (before.pathname === pathname && before.search === search) return
     last.current = { pathname, search }
+    // An address that leads on to another one by itself: still the first page. Some browsers do not tell.
+    if ('userActivation' in navigator && !navigator.userActivation.hasBeenActive) return undefined
     setHasMoved(true)
     return arrive(hash, before.pathname === pathname)
     // oxlint-disable-next-line react/exhaustive-deps -- what is behind # is the browser's to go to

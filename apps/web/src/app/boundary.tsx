@@ -4,6 +4,9 @@ import { useT } from '../i18n/index.ts'
 import { useOnline } from '../kit/use-online.ts'
 import { CodeError } from './lazy-page.ts'
 
+/** Milliseconds in which a shop that can be reached answers. */
+const PATIENCE = 10_000
+
 type Props = {
   children: ReactNode
   /** In a page that has a heading of its own. */
@@ -69,7 +72,11 @@ function Missing({ within, onRetry }: { within: boolean; onRetry: () => void }) 
   }, [online, was, onRetry])
   const reload = async () => {
     setAsking(true)
-    const answers = await fetch('/boot.js', { method: 'HEAD', cache: 'no-store' }).then(
+    const answers = await fetch('/boot.js', {
+      method: 'HEAD',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(PATIENCE)
+    }).then(
       reply => reply.ok,
       () => false
     )

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { IconAlertTriangle, IconBrandDiscord, IconBrandX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
@@ -23,26 +24,26 @@ const COLUMNS: [Key, [string, Key][]][] = [
   [
     'nav.product',
     [
-      ['/product', 'landing.browse'],
-      ['/rewards', 'publicRewards.title'],
+      [pageAt('product'), 'landing.browse'],
+      [pageAt('publicRewards'), 'publicRewards.title'],
       ['/dashboard', 'nav.dashboard']
     ]
   ],
   [
     'nav.support',
     [
-      ['/support#faq', 'nav.faq'],
-      ['/support#contact', 'nav.contact'],
-      ['/api-reference', 'nav.api'],
-      ['/status', 'nav.status']
+      [`${pageAt('support')}#faq`, 'nav.faq'],
+      [`${pageAt('support')}#contact`, 'nav.contact'],
+      [pageAt('apiReference'), 'nav.api'],
+      [pageAt('status'), 'nav.status']
     ]
   ],
   [
     'footer.legal',
     [
-      ['/policy?id=1', 'policy.privacy'],
-      ['/policy?id=2', 'policy.refund'],
-      ['/policy?id=3', 'policy.terms']
+      [`${pageAt('policy')}?id=1`, 'policy.privacy'],
+      [`${pageAt('policy')}?id=2`, 'policy.refund'],
+      [`${pageAt('policy')}?id=3`, 'policy.terms']
     ]
   ]
 ]
@@ -68,7 +69,7 @@ function Columns() {
     <>
       <div className={classes.columns}>
         <div className={classes.about}>
-          <Link to="/" className="brand">
+          <Link to={pageAt('home')} className="brand">
             <img src="/icon.svg" alt="" width={26} height={26} />
             Netlet
           </Link>

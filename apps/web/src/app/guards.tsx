@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Navigate, Outlet, useLocation } from 'react-router'
 import { useSession } from '../api/session.ts'
-import { guardedLoginPath } from '../kit/return-path.ts'
+import { guardedPath } from '../kit/return-path.ts'
 import { ErrorState } from '../kit/states.tsx'
 import { dashboardPath, pathOf } from './manifest.ts'
 import { PageSkeleton } from './page-skeleton.tsx'
@@ -17,13 +17,19 @@ export function SignedIn() {
 }
 
 function ToLogin({ from }: { from: string }) {
-  const [to] = useState(() => guardedLoginPath(from))
+  const [to] = useState(() => guardedPath(from))
   return <Navigate to={to} replace />
 }
 
 export function ToDashboard() {
   const { user } = useSession()
-  return <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
+  return (
+    <>
+      {/* Until the page's code has come: what is below an empty page would stand in sight, and move then. */}
+      <PageSkeleton />
+      <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
+    </>
+  )
 }
 
 /** An administrator has no proxies or settings of its own: the orders page takes their place. */

@@ -1,6 +1,7 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button, useMantineColorScheme } from '@mantine/core'
 import { IconLanguage, IconMenu2, IconMoon, IconSun, IconSunMoon, IconUserCircle, IconX } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router'
 import { useT } from '../i18n/index.ts'
 import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
@@ -14,12 +15,16 @@ import { useLogout } from './use-logout.ts'
 export function Header({ isConsole }: { /** As wide as the dashboard. */ isConsole: boolean }) {
   const t = useT()
   const [open, setOpen] = useState(false)
-  const { pathname, search } = useLocation()
-  useEffect(() => setOpen(false), [pathname, search])
+  const burger = useRef<HTMLButtonElement>(null)
+  // Also of a step within a page: from its questions to its contact form.
+  const { key } = useLocation()
+  useEffect(() => setOpen(false), [key])
   useEffect(() => {
     if (!open) return
     const escape = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') setOpen(false)
+      if (event.key !== 'Escape') return
+      setOpen(false)
+      burger.current?.focus()
     }
     document.addEventListener('keydown', escape)
     return () => document.removeEventListener('keydown', escape)
@@ -27,7 +32,7 @@ export function Header({ isConsole }: { /** As wide as the dashboard. */ isConso
   return (
     <header className={classes.header}>
       <div className="wide bar" data-console={isConsole || undefined}>
-        <Link to="/" className="brand">
+        <Link to={pageAt('home')} className="brand">
           <img src="/icon.svg" alt="" width={26} height={26} />
           Netlet
         </Link>
@@ -41,6 +46,7 @@ export function Header({ isConsole }: { /** As wide as the dashboard. */ isConso
             <UserMenu />
           </div>
           <button
+            ref={burger}
             type="button"
             className={classes.burger}
             aria-expanded={open}
@@ -63,10 +69,10 @@ function Pages() {
   const t = useT()
   return (
     <>
-      <NavLink to="/" end className={classes.link}>
+      <NavLink to={pageAt('home')} end className={classes.link}>
         {t('nav.home')}
       </NavLink>
-      <NavLink to="/product" className={classes.link}>
+      <NavLink to={pageAt('product')} className={classes.link}>
         {t('nav.product')}
       </NavLink>
       <NavLink to="/dashboard" className={classes.link}>
@@ -76,10 +82,10 @@ function Pages() {
         {() => (
           <>
             <li>
-              <Link to="/support#faq">{t('nav.faq')}</Link>
+              <Link to={`${pageAt('support')}#faq`}>{t('nav.faq')}</Link>
             </li>
             <li>
-              <Link to="/support#contact">{t('nav.contact')}</Link>
+              <Link to={`${pageAt('support')}#contact`}>{t('nav.contact')}</Link>
             </li>
           </>
         )}
@@ -104,7 +110,7 @@ function UserMenu() {
   if (pending) return <div className={classes.userSpace} />
   if (!user)
     return (
-      <Button component={Link} to="/login" size="sm">
+      <Button component={Link} to={pageAt('login')} size="sm">
         {t('nav.login')}
       </Button>
     )
@@ -144,17 +150,17 @@ function MobilePages() {
   const logout = useLogout()
   return (
     <>
-      <NavLink to="/" end>
+      <NavLink to={pageAt('home')} end>
         {t('nav.home')}
       </NavLink>
-      <NavLink to="/product">{t('nav.product')}</NavLink>
+      <NavLink to={pageAt('product')}>{t('nav.product')}</NavLink>
       <NavLink to="/dashboard" end>
         {t('nav.dashboard')}
       </NavLink>
-      <Link to="/support#faq">
+      <Link to={`${pageAt('support')}#faq`}>
         {t('nav.support')}: {t('nav.faq')}
       </Link>
-      <Link to="/support#contact">
+      <Link to={`${pageAt('support')}#contact`}>
         {t('nav.support')}: {t('nav.contact')}
       </Link>
       {user ? (
@@ -169,7 +175,7 @@ function MobilePages() {
           </button>
         </>
       ) : (
-        <NavLink to="/login">{t('nav.login')}</NavLink>
+        <NavLink to={pageAt('login')}>{t('nav.login')}</NavLink>
       )}
     </>
   )

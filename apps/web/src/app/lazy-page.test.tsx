@@ -64,6 +64,19 @@ describe('a page whose code does not come', () => {
     await waitFor(() => expect(reload).toHaveBeenCalledTimes(1))
   })
 
+  it('is given up within a minute', async () => {
+    vi.useFakeTimers()
+    const Page = lazyPage(() => new Promise<never>(() => {}))
+    const loading = Page.preload()
+    const failed = vi.fn()
+    loading.catch(failed)
+    await vi.advanceTimersByTimeAsync(40_000)
+    expect(failed).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(failed).toHaveBeenCalledTimes(1)
+    vi.useRealTimers()
+  })
+
   it('says it in the language that is chosen meanwhile', async () => {
     show()
     await screen.findByRole('alert')
@@ -71,6 +84,23 @@ describe('a page whose code does not come', () => {
     expect(screen.getByRole('button', { name: '重试' })).toBeTruthy()
     await act(() => setLanguage('en'))
   })
+})
+
+it('a page that was loaded before it is shown is asked for once', async () => {
+  let asked = 0
+  const Page = lazyPage(() => {
+    asked += 1
+    return Promise.resolve({ default: () => <p>the page</p> })
+  })
+  await Page.preload()
+  await Page.preload()
+  render(
+    <Suspense>
+      <Page />
+    </Suspense>
+  )
+  expect(await screen.findByText('the page')).toBeTruthy()
+  expect(asked).toBe(1)
 })
 
 it('a page that breaks says so', async () => {

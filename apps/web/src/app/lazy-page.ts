@@ -1,7 +1,7 @@
 import { createElement, lazy, type ComponentType } from 'react'
 import { loadCode } from '../kit/load-code.ts'
 
-type Code = { default: ComponentType }
+export type Code = { default: ComponentType }
 
 /** The code of a page did not come. After `again`, the next drawing of the page asks for it anew. */
 export class CodeError extends Error {
@@ -19,10 +19,17 @@ export class CodeError extends Error {
  * the page says so and can try again: the library itself keeps a failure for good.
  */
 export function lazyPage(load: () => Promise<Code>) {
-  const preload = () => loadCode(load)
+  let asked: Promise<Code> | undefined
+  const preload = (): Promise<Code> => {
+    asked ??= loadCode(load).catch((cause: unknown) => {
+      asked = undefined
+      throw cause
+    })
+    return asked
+  }
   const make = () => {
     const page = lazy(() =>
-      preload().catch((cause: unknown) => {
+      (asked ?? placeHolderShown().then(preload)).catch((cause: unknown) => {
         throw new CodeError(cause, () => {
           if (Page === page) Page = make()
         })
@@ -33,3 +40,13 @@ export function lazyPage(load: () => Promise<Code>) {
   let Page = make()
   return Object.assign(() => createElement(Page), { preload })
 }
+
+/** Milliseconds until a page that draws no pictures, as in a tab behind, is taken to have drawn one. */
+const NO_PICTURE = 100
+
+/** To ask for a page's parts takes a slow machine longer than to show that it comes: that is done first. */
+const placeHolderShown = () =>
+  new Promise<void>(done => {
+    setTimeout(done, NO_PICTURE)
+    requestAnimationFrame(() => setTimeout(done))
+  })

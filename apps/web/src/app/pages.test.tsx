@@ -12,7 +12,10 @@ import { itemAt, menuOf } from './shell/menu.ts'
 function open(at: string, user: typeof admin | null) {
   answer(settings.social, { discord: '', twitter: '' })
   answer(bulk.runs, pageOf())
+  answer(catalog.syncRuns, [])
+  answer(accounts.preferences, null)
   answer(fleet.upgrades, pageOf())
+  answer(fleet.servers, pageOf())
   answer(accounts.logout, null)
   answer(catalog.collections, pageOf())
   answer(orders.list, pageOf())

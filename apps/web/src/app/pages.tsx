@@ -1,11 +1,14 @@
+import { useEffect } from 'react'
 import { Route, Routes } from 'react-router'
 import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
+import { useGoing } from './going.ts'
 import { Layout } from './layout.tsx'
-import { lazyPage } from './lazy-page.ts'
 import { screens, type Role } from './manifest.ts'
 import { NotFound } from './not-found.tsx'
+import { Dashboard, preloadAt, watchLinks } from './preload.ts'
 
-const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
+// The first page's code is asked for before anything is drawn.
+preloadAt(window.location.pathname)
 
 const routesOf = (role: Role) =>
   screens
@@ -13,6 +16,8 @@ const routesOf = (role: Role) =>
     .map(({ id, path, page: Page }) => <Route key={id} path={path} element={<Page />} />)
 
 export function Pages() {
+  useGoing()
+  useEffect(() => watchLinks(link => preloadAt(link.pathname)), [])
   return (
     <Routes>
       <Route element={<Layout />}>

@@ -5,7 +5,7 @@ import { Route, Routes } from 'react-router'
 import { expect, it } from 'vitest'
 import { read } from '../api/query.ts'
 import { accounts, bulk, orders } from '../api/routes.ts'
-import { answer, hold, holdRefused, requestsOf } from '../testing/answers.ts'
+import { answer, answerLost, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
 import { useLogout } from './use-logout.ts'
@@ -63,4 +63,12 @@ it('goes on as before where the session did not end', async () => {
   act(() => refuse())
   expect(await screen.findByText('1 in total')).toBeTruthy()
   await waitFor(() => expect(requestsOf(bulk.runs)).not.toEqual([]))
+})
+
+it('says Logout failed where no answer came', async () => {
+  hold(orders.list)
+  answerLost(accounts.logout)
+  const { user } = open()
+  await user.click(screen.getByText('Logout'))
+  expect(await screen.findByText(/^Logout failed/)).toBeTruthy()
 })

@@ -73,4 +73,20 @@ describe('the word lists', () => {
     expect(fill('{a} and {b}', { a: '{b}', b: 'x' })).toBe('{b} and x')
     expect(fill('{unknown}', {})).toBe('{unknown}')
   })
+
+  it('use the form of a word that goes with its number', () => {
+    const days = (count: string | number) => fill('{count} {count|day is|days are} left', { count })
+    expect(days(1)).toBe('1 day is left')
+    expect(days('1')).toBe('1 day is left')
+    for (const count of [0, 2, 21, '1,001']) expect(days(count)).toBe(`${count} days are left`)
+  })
+
+  it.each(lists)('%s says in English nothing like "1 days"', (_, en) => {
+    for (const [key, text] of Object.entries(en)) {
+      expect(text, key).not.toMatch(
+        /\{\w+\} (more |new |free |other )?(addresses|coins|days|jobs|orders|points|proxies|ranges|servers|times|users)\b/
+      )
+      for (const [, name] of text.matchAll(/\{(\w+)\|/g)) expect(blanks(text), key).toContain(`{${name}}`)
+    }
+  })
 })

@@ -1,3 +1,4 @@
+import { fillIn } from '@netlet/contract/fill-in'
 import { use, useMemo } from 'react'
 import { beforeChange, currentLanguage, useLanguage, type Language } from './language.ts'
 
@@ -6,9 +7,8 @@ export type Values = Record<string, string | number>
 type Other = Exclude<Language, 'en'>
 type Load = () => Promise<{ default: Words }>
 
-/** Puts the values into the text: fill('{n} of {all}', { n: 1, all: 2 }). */
-export const fill = (text: string, values?: Values): string =>
-  values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text
+/** `fillIn` of the contract; a text without values is left as it is. */
+export const fill = (text: string, values?: Values): string => (values ? fillIn(text, values) : text)
 
 /** One list of words. English comes with the code that uses it; another language is loaded when it is chosen. */
 export function wordList<W extends Words>(english: W, others: Record<Other, Load>) {

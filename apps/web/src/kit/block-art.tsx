@@ -1,6 +1,17 @@
 import { memo } from 'react'
 
-type Motif = { seed: string; cols?: number; rows?: number; density?: number; className?: string | undefined }
+type Motif = {
+  seed: string
+  cols?: number
+  rows?: number
+  density?: number
+  /** Where the logo's letter stands in it, by the cell of its upper left corner; what is around it is drawn fainter. */
+  letter?: { x: number; y: number }
+  className?: string | undefined
+}
+
+/** The logo's blocks: an N. */
+const LETTER = ['1.....1', '11....1', '1.1...1', '1..1..1', '1...1.1', '1....11', '1.....1']
 
 /** The same text always gives the same numbers from 0 to 1. */
 function* numbers(seed: string) {
@@ -13,18 +24,28 @@ function* numbers(seed: string) {
 }
 
 /** An address range drawn as a grid of cells, some of them leased: the shop's own ornament. Decoration only. */
-export const BlockArt = memo(function BlockArt({ seed, cols = 24, rows = 9, density = 0.34, className }: Motif) {
+export const BlockArt = memo(function BlockArt({
+  seed,
+  cols = 24,
+  rows = 9,
+  density = 0.34,
+  letter,
+  className
+}: Motif) {
   const random = numbers(seed)
   const next = () => random.next().value ?? 0
-  const cells = Array.from({ length: cols * rows }, () => ({
-    opacity: next() < density ? 0.35 + next() * 0.65 : 0.1
-  }))
+  const [least, most] = letter ? [0.16, 0.46] : [0.35, 1]
+  const cells = Array.from({ length: cols * rows }, (_, at) => {
+    const opacity = next() < density ? least + next() * (most - least) : 0.1
+    const lit = letter && LETTER[Math.floor(at / cols) - letter.y]?.[(at % cols) - letter.x] === '1'
+    return { opacity: lit ? 1 : opacity }
+  })
   return <Grid cells={cells} cols={cols} className={className} />
 })
 
-/** By level: an empty cell is neutral, and the more of one is leased the stronger its colour is. */
-const EMPTY = { fill: 'var(--nl-quiet)', opacity: 0.16 }
-const LEVELS = [EMPTY, ...[0.4, 0.6, 0.8, 1].map(opacity => ({ opacity }))]
+/** By level: the more of one is leased the stronger its colour is. */
+const EMPTY = { opacity: 0.24 }
+const LEVELS = [EMPTY, ...[0.45, 0.65, 0.85, 1].map(opacity => ({ opacity }))]
 
 type Cells = {
   cells: readonly number[]

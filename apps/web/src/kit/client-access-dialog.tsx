@@ -2,7 +2,7 @@ import './styles/forms.ts'
 import type { ClientAccess, ClientAccessKind } from '@netlet/contract'
 import { Button, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
 import { read, refresh } from '../api/query.ts'
 import { orders } from '../api/routes.ts'
@@ -10,8 +10,11 @@ import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
 import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
+import { confirm } from './confirm.ts'
 import { Dialog } from './dialog.tsx'
+import { FormAlert } from './form-failure.tsx'
 import { notify } from './notify.ts'
+import { useUnsaved } from './use-unsaved.ts'
 
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
 /** Milliseconds between two looks while the servers have yet to hear of a change. */
@@ -28,19 +31,38 @@ type DialogProps = {
 export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
   const t = useT()
   const [notice, setNotice] = useState<string | null>(null)
+  // What is typed is not lost by Escape, a click beside it or the browser's back.
+  const isChanged = useRef(false)
+  const onChanged = useCallback((changed: boolean) => {
+    isChanged.current = changed
+  }, [])
+  const ask = () => confirm({ title: t('clients.discardTitle'), body: t('clients.discardBody') })
+  const leave = async () => {
+    if (!isChanged.current || (await ask())) onClose()
+  }
+  const release = () => {
+    onChanged(false)
+    onClose()
+  }
+  useUnsaved({ isUnsaved: () => isChanged.current, ask, release })
   const { data, error, refetch } = useQuery({
     ...read(orders.clientAccess, { params: { id: orderId } }),
     refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
   })
+  // What is typed stays while somebody else saves: its own save is refused then.
+  const [shown, setShown] = useState(data)
+  if (data !== shown && !isChanged.current) setShown(data)
   return (
-    <Dialog onClose={onClose} title={t('clients.title')}>
+    <Dialog onClose={() => void leave()} title={t('clients.title')}>
       {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
-      {data ? (
+      {shown ? (
         <ClientAccessForm
-          key={data.version}
+          key={shown.version}
           orderId={orderId}
-          current={data}
-          onClose={onClose}
+          current={shown}
+          onClose={() => void leave()}
+          onSaved={onClose}
+          onChanged={onChanged}
           onStale={setNotice}
           ofOperator={ofOperator}
         />
@@ -60,29 +82,44 @@ const linesOf = (text: string) =>
     .map(line => line.trim())
     .filter(line => line !== '')
 
-type Props = Required<DialogProps> & { current: ClientAccess; onStale: (text: string) => void }
+type Props = Required<DialogProps> & {
+  current: ClientAccess
+  onSaved: () => void
+  /** Whether it differs from what is saved. */
+  onChanged: (changed: boolean) => void
+  onStale: (text: string) => void
+}
 
-function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Props) {
+function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onStale, ofOperator }: Props) {
   const t = useT()
   const [access, setAccess] = useState(current.access)
   const [text, setText] = useState(current.client_ips.join('\n'))
-  const [wrong, setWrong] = useState<string | undefined>()
+  const [wrong, setWrong] = useState<{ list?: string; form?: string }>({})
   const lines = linesOf(text)
+  const changed = access !== current.access || (access !== 'password' && lines.join() !== current.client_ips.join())
+  useEffect(() => onChanged(changed), [changed, onChanged])
   const here = current.your_address
   const save = useMutation({
-    mutationFn: () =>
-      call(orders.setClientAccess, {
+    mutationFn: () => {
+      // What is on its way is not lost: nothing is asked.
+      onChanged(false)
+      return call(orders.setClientAccess, {
         params: { id: orderId },
         body: { access, client_ips: access === 'password' ? [] : lines, version: current.version }
-      }),
+      })
+    },
     onSuccess: () => {
       notify('good', t('clients.saved'))
       void refresh(orders.clientAccess)
-      onClose()
+      onSaved()
     },
     onError: error => {
       const stale = error instanceof ApiError && error.refusal.reason === 'stale'
-      if (!stale) return setWrong(fieldTexts(error)['client_ips'] ?? failureText(error))
+      const list = fieldTexts(error)['client_ips']
+      if (!stale) {
+        onChanged(true)
+        return setWrong(list ? { list } : { form: failureText(error) })
+      }
       // Someone changed it meanwhile: what is there now is shown in its place.
       onStale(failureText(error))
       void refresh(orders.clientAccess)
@@ -94,7 +131,7 @@ function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Pr
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        setWrong(undefined)
+        setWrong({})
         save.mutate()
       }}
     >
@@ -112,10 +149,14 @@ function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Pr
             description={t('clients.listHint')}
             autosize={false}
             rows={6}
-            className="mono"
+            classNames={{ input: 'mono' }}
+            error={wrong.list && saidAgain(wrong.list)}
             spellCheck={false}
             value={text}
-            onChange={event => setText(event.currentTarget.value)}
+            onChange={event => {
+              setText(event.currentTarget.value)
+              setWrong({})
+            }}
           />
           {!ofOperator && (
             <Button
@@ -130,7 +171,7 @@ function ClientAccessForm({ orderId, current, onClose, onStale, ofOperator }: Pr
           <p className="dim">{t('clients.warning')}</p>
         </>
       )}
-      {wrong !== undefined && <p role="alert">{saidAgain(wrong)}</p>}
+      {wrong.form && <FormAlert key={wrong.form} words={() => saidAgain(wrong.form ?? '')} takesFocus={false} />}
       {current.is_pending && <p role="status">{t('clients.pending')}</p>}
       <div className="row">
         <Button type="submit" loading={save.isPending}>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** Milliseconds between two looks at the clock. */
-const TICK = 10_000
+export const TICK = 10_000
 
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined

@@ -1,4 +1,4 @@
-import { Button, type ButtonProps } from '@mantine/core'
+import { ActionIcon, Button, type ButtonProps } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { useT } from '../i18n/index.ts'
@@ -8,10 +8,15 @@ import { notify } from './notify.ts'
 /** Milliseconds that the tick shows. */
 const TIP = 2000
 
-type Props = ButtonProps & { text: string; name?: string; done?: string; failed?: string }
+type Said = {
+  /** What came of it. */
+  done?: string | undefined
+  failed?: string | undefined
+}
+/** What is copied, or what makes it when it is asked for. */
+type Copied = string | (() => string)
 
-/** Copies a text; `name` says which one where there are several on a page, `done` and `failed` what came of it. */
-export function CopyButton({ text, name, done, failed, ...button }: Props) {
+function useCopy(text: Copied, { done, failed }: Said) {
   const t = useT()
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -20,11 +25,24 @@ export function CopyButton({ text, name, done, failed, ...button }: Props) {
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
-    if (!(await toClipboard(text))) return notify('bad', failed ?? t('copy.failed'))
+    if (!(await toClipboard(typeof text === 'string' ? text : text()))) return notify('bad', failed ?? t('copy.failed'))
     setCopied(true)
     notify('good', done ?? t('copy.done'), TIP)
   }
-  const Icon = copied ? IconCheck : IconCopy
+  return { Icon: copied ? IconCheck : IconCopy, onClick: () => void copy() }
+}
+
+/** Copies a text; `name` says which one where there are several on a page. */
+export function CopyButton({
+  text,
+  name,
+  done,
+  failed,
+  children,
+  ...button
+}: ButtonProps & Said & { text: Copied; name?: string }) {
+  const t = useT()
+  const { Icon, onClick } = useCopy(text, { done, failed })
   return (
     <Button
       variant="default"
@@ -32,9 +50,19 @@ export function CopyButton({ text, name, done, failed, ...button }: Props) {
       leftSection={<Icon size={15} aria-hidden />}
       {...button}
       aria-label={name ? `${t('copy')}: ${name}` : undefined}
-      onClick={() => void copy()}
+      onClick={onClick}
     >
-      {t('copy')}
+      {children ?? t('copy')}
     </Button>
+  )
+}
+
+/** The same as a sign only, whose name says all of it. */
+export function CopySign({ text, name, done, failed }: Said & { text: Copied; name: string }) {
+  const { Icon, onClick } = useCopy(text, { done, failed })
+  return (
+    <ActionIcon variant="subtle" color="gray" size={28} aria-label={name} title={name} onClick={onClick}>
+      <Icon size={16} />
+    </ActionIcon>
   )
 }

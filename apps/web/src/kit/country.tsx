@@ -5,7 +5,7 @@ import { flagOf } from './flags.ts'
 /** A country by its flag, or a globe, and its name in the reader's language. @param country two letters, such as DE */
 export function CountryName({ country }: { country: string }) {
   const flag = flagOf(country)
-  const name = nameOf(country, useLanguage())
+  const name = countryName(country, useLanguage())
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: '0.4rem' }}>
       {flag ? <img src={flag} alt="" width={18} height={12} /> : <IconWorld size={16} aria-hidden />}
@@ -14,8 +14,8 @@ export function CountryName({ country }: { country: string }) {
   )
 }
 
-/** What is no code of a country is shown as it is. */
-function nameOf(country: string, language: string): string {
+/** A country's name in a language. What is no code of a country is shown as it is. */
+export function countryName(country: string, language: string): string {
   try {
     return new Intl.DisplayNames(language, { type: 'region' }).of(country) ?? country
   } catch {

@@ -7,6 +7,7 @@ import { accounts } from '../api/routes.ts'
 import { answer, answerLost, hold, requestsOf } from '../testing/answers.ts'
 import { renderAt, setWidth } from '../testing/render.tsx'
 import { DataTable } from './data-table.tsx'
+import { none } from './none.tsx'
 import { useAddressPaging } from './use-paging.ts'
 
 const rowsFrom = (first: number, count: number, total: number) => ({
@@ -137,4 +138,25 @@ describe.each([
     expect(rowOf('user4')?.hasAttribute('data-selected')).toBe(false)
     select.mockRestore()
   })
+})
+
+it('leaves out of a card what has no value', () => {
+  setWidth(390)
+  renderAt(
+    <DataTable
+      label="Logins"
+      columns={[
+        { key: 'name', title: 'Name', lead: true, render: ({ name }) => name },
+        { key: 'device', title: 'Device', render: ({ device }) => device ?? none }
+      ]}
+      rows={[
+        { name: 'ada', device: null },
+        { name: 'bob', device: 'Firefox' }
+      ]}
+      rowKey={({ name }) => name}
+      pending={false}
+      empty={{ title: 'Nobody' }}
+    />
+  )
+  expect(screen.getAllByRole('term').map(term => term.parentElement?.textContent)).toEqual(['DeviceFirefox'])
 })

@@ -97,6 +97,9 @@ const clicked = <Row,>(row: Row, onRow: Props<Row>['onRow']) =>
     }
   }
 
+/** What keys that go through rows know one by. */
+const reached = <Row,>(row: Row, rowKey: Props<Row>['rowKey']) => ({ 'data-row': rowKey(row), tabIndex: -1 })
+
 function Grid<Row>({ label, columns, rows, rowKey, selected, onRow, problem, stale = false }: Props<Row>) {
   return (
     <div className={classes.scroll} tabIndex={0} role="group" aria-label={label} data-rows>
@@ -115,6 +118,7 @@ function Grid<Row>({ label, columns, rows, rowKey, selected, onRow, problem, sta
             <tr
               key={rowKey(row)}
               {...clicked(row, onRow)}
+              {...reached(row, rowKey)}
               data-selected={selected === rowKey(row) || undefined}
               data-problem={problem?.(row) || undefined}
             >
@@ -138,6 +142,7 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, onRow, problem, st
         <li
           key={rowKey(row)}
           {...clicked(row, onRow)}
+          {...reached(row, rowKey)}
           className={classes.item}
           data-selected={selected === rowKey(row) || undefined}
           data-problem={problem?.(row) || undefined}
@@ -153,7 +158,7 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, onRow, problem, st
             {columns
               .filter(column => !column.lead && !column.bare)
               .map(column => (
-                <div key={column.key} data-wide={column.wide}>
+                <div key={column.key} data-key={column.key} data-wide={column.wide}>
                   <dt>{column.hidden ? <span className="sr-only">{column.title}</span> : column.title}</dt>
                   <dd>{column.render(row)}</dd>
                 </div>

@@ -1,7 +1,7 @@
 import classes from './delay.module.css'
 
 /** Under 500 ms fast, under 1000 medium, otherwise slow; none where it was not measured. */
-function delayLevel(ms: number | null): 'fast' | 'medium' | 'slow' | 'none' {
+export function delayLevel(ms: number | null): 'fast' | 'medium' | 'slow' | 'none' {
   if (ms === null) return 'none'
   if (ms < 500) return 'fast'
   return ms < 1000 ? 'medium' : 'slow'

@@ -1,6 +1,6 @@
-import { screen, waitFor } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { renderAt } from '../testing/render.tsx'
 import { Dialog } from './dialog.tsx'
 
@@ -36,4 +36,20 @@ describe.each([
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(document.activeElement).toBe(opener)
   })
+})
+
+it('closes by a click beside it, but not by the second one of the double click that opened it', async () => {
+  const { user } = renderAt(<Page />)
+  await user.click(screen.getByRole('button', { name: 'open' }))
+  await screen.findByRole('dialog', { name: 'Rules' })
+  const beside = document.querySelector('.mantine-Modal-overlay') as HTMLElement
+  const clock = vi.spyOn(performance, 'now')
+  const opened = performance.now()
+  clock.mockReturnValue(opened)
+  fireEvent.click(beside)
+  expect(screen.getByRole('dialog', { name: 'Rules' })).toBeTruthy()
+  clock.mockReturnValue(opened + 1000)
+  fireEvent.click(beside)
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  clock.mockRestore()
 })

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react'
+import { useLayoutEffect, useRef, type RefObject } from 'react'
 
 /** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
 export const QUESTION = 'data-question'
@@ -88,4 +88,21 @@ export function useFocusReturn(opened: boolean, row: number | null = null): void
       queueMicrotask(() => opening.current === mine && giveBack(opener, about.current))
     }
   }, [opened])
+}
+
+/** For a button that takes itself away: `to`, which stays, has the focus from then on, or else the page's heading. */
+export function passFocus(to: HTMLElement | null | undefined): void {
+  if (to && !to.matches('a, button, input, select, textarea, [tabindex]')) to.tabIndex = -1
+  if (!takes(to)) focusHeading()
+}
+
+/** The button of what opens in its place, as a form does: it has the focus back when that closes, unless somebody is elsewhere. */
+export function useInPlace(opened: boolean): RefObject<HTMLButtonElement | null> {
+  const button = useRef<HTMLButtonElement>(null)
+  const was = useRef(opened)
+  useLayoutEffect(() => {
+    if (was.current && !opened && !isElsewhere(button.current)) takes(button.current)
+    was.current = opened
+  }, [opened])
+  return button
 }

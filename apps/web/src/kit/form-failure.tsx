@@ -11,6 +11,7 @@ type Said = { words: () => string; at: number; takesFocus: boolean }
 /**
  * Says what is wrong with a form: at its fields, the first of which gets the focus, and what belongs to none of them in one
  * alert. Put `alert` above the form's button and `onChange` on the form: the alert stays until something is changed.
+ * A page with several forms gives each its `name` (of `useForm`), by which the library tells their fields apart.
  * @param placeOf fields of the call that are shown at another one of the form
  */
 export function useFormFailure<Values extends Record<string, unknown>>(
@@ -51,7 +52,8 @@ export function useFormFailure<Values extends Record<string, unknown>>(
   }
 }
 
-function FormAlert({ words, takesFocus }: Omit<Said, 'at'>) {
+/** What is said of a form as a whole. `takesFocus`: it has the focus once it is there. */
+export function FormAlert({ words, takesFocus }: Omit<Said, 'at'>) {
   const alert = useRef<HTMLDivElement>(null)
   // The button that was pressed could not keep the focus while the call was out.
   useEffect(() => {

@@ -66,6 +66,15 @@ describe('relative time', () => {
     [90 * 86_400, 'in 3 months'],
     [-800 * 86_400, '2 years ago']
   ])('%d seconds', (seconds, text) => expect(relativeTime(now + seconds * 1000, now, 'en')).toBe(text))
+  it.each([
+    [26, 'tomorrow'],
+    [45, 'in 2 days'],
+    [-26, 'yesterday'],
+    [-45, '2 days ago']
+  ])('%d hours from noon: by the days of the calendar', (hours, text) => {
+    const noon = new Date(2026, 5, 15, 12).getTime()
+    expect(relativeTime(noon + hours * 3_600_000, noon, 'en')).toBe(text)
+  })
 })
 
 describe('paging', () => {

@@ -3,9 +3,10 @@ let current: LeavingGuard | undefined
 
 /** Has `ask` answer whether what is open and not saved may be left; gives back what ends that. */
 export function guardLeaving(guard: LeavingGuard): () => void {
+  const before = current
   current = guard
   return () => {
-    if (current === guard) current = undefined
+    if (current === guard) current = before
   }
 }
 
@@ -19,9 +20,10 @@ let onPop: ((event: PopStateEvent) => void) | undefined
 
 /** Has `handle` hear of the browser's back and forward before the router does; gives back what ends that. */
 export function guardHistory(handle: (event: PopStateEvent) => void): () => void {
+  const before = onPop
   onPop = handle
   return () => {
-    if (onPop === handle) onPop = undefined
+    if (onPop === handle) onPop = before
   }
 }
 

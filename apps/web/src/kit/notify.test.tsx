@@ -43,9 +43,17 @@ describe('a message', () => {
     await waitFor(() => expect(screen.queryByText('Broken')).toBeNull())
   })
 
-  it('of a failure stays 8 seconds or longer, and follows the language', async () => {
-    expect(readingTime('bad', 'Out of stock')).toBe(8000)
-    expect(readingTime('bad', 'x'.repeat(300))).toBe(18_000)
+  it.each([
+    ['good', 'Saved', 1500],
+    ['good', 'x'.repeat(40), 2400],
+    ['info', 'x'.repeat(300), 3000],
+    ['bad', 'Out of stock', 3000],
+    ['bad', 'x'.repeat(300), 3000]
+  ] as const)('stays 1.5 to 3 seconds: %s, %s', (kind, words, ms) => {
+    expect(readingTime(kind, words)).toBe(ms)
+  })
+
+  it('of a failure follows the language', async () => {
     renderAt(null)
     await say('bad', () => failureText(new ApiError('timeout', '')))
     await screen.findByText('The shop took too long to answer. Please try again.')

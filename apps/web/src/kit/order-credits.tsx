@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../api/query.ts'
@@ -27,7 +28,7 @@ export function OrderCredits({ orderId }: { orderId: number }) {
             {incident && (
               <>
                 {' · '}
-                <Link to={`/status?incident=${incident.id}`}>{incident.title}</Link>
+                <Link to={`${pageAt('status')}?incident=${incident.id}`}>{incident.title}</Link>
               </>
             )}
           </li>

@@ -1,5 +1,7 @@
 import type { Order, OrderState } from '@netlet/contract'
+import { isServed } from '@netlet/contract/states'
 import { useT as useAccountT } from '../i18n/account.ts'
+import { useClock } from './clock.ts'
 import { orderFailure } from './order-failure.ts'
 import classes from './order-state.module.css'
 import { StateBadge, StateWithDetails, type Tone } from './state-badge.tsx'
@@ -23,6 +25,12 @@ export const isMoving = (order: Order) =>
   ((order.state === 'paid' || order.state === 'delivering' || order.state === 'partly_delivered') &&
     order.delivery_num < order.proxy_num)
 
+/** The clock decides, not the job that will soon follow it, nor when the order was read. */
+function shownState({ state, is_expired, expired_at }: Order, now: number): OrderState {
+  const isOver = is_expired || (expired_at !== null && Date.parse(expired_at) <= now)
+  return isOver && isServed(state) ? 'expired' : state
+}
+
 /** Paid, and nothing was delivered. */
 export const isProblem = (order: Order) =>
   order.pay_status === 1 && order.delivery_num === 0 && !order.is_expired && order.state !== 'refunded'
@@ -32,9 +40,10 @@ export function OrderStateBadge({ order }: { order: Order }) {
   const partly =
     order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired && order.state !== 'refunded'
   const failure = orderFailure(t, order)
+  const state = shownState(order, useClock())
   return (
     <StateWithDetails>
-      <StateBadge tone={tones[order.state]}>{t(`state.${order.state}`)}</StateBadge>
+      <StateBadge tone={tones[state]}>{t(`state.${state}`)}</StateBadge>
       {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
       {order.task && order.task_waits && <span className={classes.more}>{t('task.waits')}</span>}
       {order.task && order.task_done !== null && (

@@ -1,18 +1,20 @@
 import { expect, it } from 'vitest'
-import { guardedLoginPath, leaveForGood, loginPath, safePath } from './return-path.ts'
+import { guardedPath, leaveForGood, loginPath, safePath } from './return-path.ts'
 
 it('comes back to paths of this site', () => {
   expect(safePath('/product?id=2&acl=1,2')).toBe('/product?id=2&acl=1,2')
   expect(safePath(new URLSearchParams(loginPath('/a?b=c&d').split('?')[1]).get('return'))).toBe('/a?b=c&d')
 })
 
-it('leads nobody back to where somebody logged out', () => {
-  expect(guardedLoginPath('/dashboard')).toBe(loginPath('/dashboard'))
+it('leads nobody back to where somebody ended the session', () => {
+  expect(guardedPath('/dashboard')).toBe(loginPath('/dashboard'))
   leaveForGood('/dashboard')
-  expect(guardedLoginPath('/dashboard')).toBe('/login')
-  expect(guardedLoginPath('/dashboard')).toBe(loginPath('/dashboard'))
+  expect(guardedPath('/dashboard')).toBe('/login')
+  expect(guardedPath('/dashboard')).toBe(loginPath('/dashboard'))
+  leaveForGood('/dashboard', '/')
+  expect(guardedPath('/dashboard')).toBe('/')
   leaveForGood('/product')
-  expect(guardedLoginPath('/dashboard')).toBe(loginPath('/dashboard'))
+  expect(guardedPath('/dashboard')).toBe(loginPath('/dashboard'))
 })
 
 it.each([

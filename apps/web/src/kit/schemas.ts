@@ -28,6 +28,7 @@ export {
   ForgotBody,
   ForgotVerifyBody,
   GiftCardForm,
+  GiftCardsForm,
   IncidentForm,
   IncidentUpdateForm,
   LevelCodeForm,

@@ -1,4 +1,5 @@
 import { notifications, notificationsStore } from '@mantine/notifications'
+import { useEffect } from 'react'
 import { t, useT } from '../i18n/index.ts'
 import { saidAgain } from '../i18n/failures.ts'
 import { useLanguage } from '../i18n/language.ts'
@@ -15,10 +16,14 @@ function isThere(id: string): boolean {
   return [...seen, ...queue].some(one => one.id === id)
 }
 
-/** The words of a message, in the language that is chosen while it stands there. */
-function Words({ message, count }: { message: Message; count: number }) {
+/**
+ * The words of a message, in the language that is chosen while it stands there. Its time begins when they are drawn: others
+ * may stand before it, and a page that is being drawn may keep it waiting.
+ */
+function Words({ id, message, count }: { id: string; message: Message; count: number }) {
   const word = useT()
   useLanguage()
+  useEffect(() => wait(id), [id, count])
   return (
     <span className={classes.words}>
       {saidAgain(textOf(message))}
@@ -38,7 +43,7 @@ export function showToast(kind: Kind, message: Message, ms?: number): void {
   const stay = () => clearTimeout(shown.get(id)?.timer)
   const content = {
     id,
-    message: <Words message={message} count={toast.count} />,
+    message: <Words id={id} message={message} count={toast.count} />,
     color: colors[kind],
     withBorder: true,
     autoClose: false as const,
@@ -54,7 +59,6 @@ export function showToast(kind: Kind, message: Message, ms?: number): void {
   }
   if (known) notifications.update(content)
   else notifications.show(content)
-  wait(id)
 }
 
 function wait(id: string): void {

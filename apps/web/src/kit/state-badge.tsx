@@ -12,12 +12,17 @@ const ICONS = {
   off: IconCircleMinus
 } satisfies Record<Tone, unknown>
 
+/** The sign of a tone, for where its word stands in larger letters. */
+export function ToneIcon({ tone, size }: { tone: Tone; size: number }) {
+  const Icon = ICONS[tone]
+  return <Icon size={size} aria-hidden />
+}
+
 /** A state in a word, in its colour and with a sign for it: who sees no colours tells them apart by that. */
 export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
-  const Icon = ICONS[tone]
   return (
     <span className={classes.badge} data-tone={tone}>
-      <Icon size={14} aria-hidden />
+      <ToneIcon tone={tone} size={14} />
       {children}
     </span>
   )

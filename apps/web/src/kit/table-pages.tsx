@@ -36,9 +36,10 @@ type Props = {
 /** Which rows of how many are shown, and the way to the others. */
 export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
   const t = useT()
-  useClampedPage(paging, shown.total)
   const foot = useRef<HTMLDivElement>(null)
   const { page, size, setPage, setSize } = paging
+  // While another page is on its way, what is known is how long another list was, as one with other filters.
+  useClampedPage(paging, shown.page === page && shown.size === size ? shown.total : undefined)
   const from = (shown.page - 1) * shown.size + 1
   const to = Math.min(shown.page * shown.size, shown.total)
   const count = Math.ceil(shown.total / size)

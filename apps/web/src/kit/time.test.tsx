@@ -1,6 +1,6 @@
 import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { fullText, Moment, momentText, zoneText } from './time.tsx'
+import { Ago, fullText, Moment, momentText, zoneText } from './time.tsx'
 
 const AT = '2026-06-15T08:00:05.123Z'
 
@@ -8,6 +8,16 @@ const AT = '2026-06-15T08:00:05.123Z'
 const plain = (text: string) => text.replaceAll(/\s/g, ' ')
 
 describe('an instant', () => {
+  it('that has just happened does not lie ahead, though the clock was looked at before it', () => {
+    render(<Ago at={new Date(Date.now() + 4000).toISOString()} />)
+    expect(screen.getByText('now')).toBeTruthy()
+  })
+
+  it('that is to come does', () => {
+    render(<Ago at={new Date(Date.now() + 130_000).toISOString()} />)
+    expect(screen.getByText('in 2 minutes')).toBeTruthy()
+  })
+
   it('is told in full in the reader’s zone, which is named, and in UTC', () => {
     expect(plain(fullText(AT, 'en', 'Europe/Berlin'))).toBe(
       'Jun 15, 2026, 10:00:05 AM GMT+2 (Europe/Berlin) = 2026-06-15 08:00:05 UTC'

@@ -1,5 +1,5 @@
 import { useLanguage } from '../i18n/language.ts'
-import { useClock } from './clock.ts'
+import { TICK, useClock } from './clock.ts'
 import classes from './time.module.css'
 
 const UNITS = [
@@ -19,12 +19,22 @@ function relativeFormatOf(language: string): Intl.RelativeTimeFormat {
   return made
 }
 
+/** How many midnights of the reader's zone lie between: 45 hours on is mostly the day after tomorrow. */
+function daysBetween(from: number, to: number): number {
+  const dayOf = (instant: number) => {
+    const date = new Date(instant)
+    return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate())
+  }
+  return Math.round((dayOf(to) - dayOf(from)) / 86_400_000)
+}
+
 /** How far an instant is from now in the largest unit that fits, from seconds to years: 'in 3 days', '2 hours ago'. */
 export function relativeTime(at: number, now: number, language: string): string {
   const seconds = Math.round((at - now) / 1000)
   const format = relativeFormatOf(language)
   for (const [unit, length] of UNITS)
-    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit)
+    if (Math.abs(seconds) >= length)
+      return format.format(unit === 'day' ? daysBetween(now, at) : Math.trunc(seconds / length), unit)
   return format.format(seconds, 'second')
 }
 
@@ -53,23 +63,30 @@ function ownZone(): string {
 
 /** A zone and how far it is from UTC at an instant: 'Europe/Berlin (GMT+2)', 'UTC'. */
 export function zoneText(at: Date, language: string, timeZone = ownZone()): string {
-  const parts = formatOf(language, { timeZone, timeZoneName: 'shortOffset' }).formatToParts(at)
-  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value
+  const offset = offsetOf(at, language, timeZone)
   return timeZone === 'UTC' || !offset ? timeZone : `${timeZone} (${offset})`
 }
 
 /** An instant for a sentence: 'Jun 15, 2026, 10:00:05 AM GMT+2'. */
-export const momentText = (at: string | number | Date, language: string, timeZone = ownZone()): string =>
-  formatOf(language, {
+export function momentText(at: string | number | Date, language: string, timeZone = ownZone()): string {
+  const date = new Date(at)
+  const time = formatOf(language, {
     year: 'numeric',
     month: 'short',
     day: 'numeric',
     hour: 'numeric',
     minute: '2-digit',
     second: '2-digit',
-    timeZoneName: 'shortOffset',
     timeZone
-  }).format(new Date(at))
+  }).format(date)
+  // Behind the time in every language: Chinese would have it before.
+  return `${time} ${offsetOf(date, language, timeZone)}`
+}
+
+function offsetOf(at: Date, language: string, timeZone: string): string {
+  const parts = formatOf(language, { timeZone, timeZoneName: 'shortOffset' }).formatToParts(at)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+}
 
 /** The whole of an instant: in the reader's zone, which is named, and in UTC, as logs have it. */
 export function fullText(at: string | Date, language: string, timeZone = ownZone()): string {
@@ -77,12 +94,21 @@ export function fullText(at: string | Date, language: string, timeZone = ownZone
   return timeZone === 'UTC' ? utc : `${momentText(at, language, timeZone)} (${timeZone}) = ${utc}`
 }
 
+/** The words of an instant, which a narrow column may only break between the day and the time. */
+function unbroken(at: Date, language: string): string {
+  const whole = formatOf(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(at)
+  const time = formatOf(language, { timeStyle: 'medium' }).format(at)
+  const day = whole.endsWith(time) ? whole.slice(0, -time.length).trimEnd() : ''
+  const together = (text: string) => text.replaceAll(/\s/g, '\u00a0')
+  return day ? `${together(day)} ${together(time)}` : whole
+}
+
 /** An instant to the second, in the reader's zone. @param ago says how far it is from now, too */
 export function Moment({ at, ago = false }: { at: string; ago?: boolean }) {
   const language = useLanguage()
   const time = (
     <time dateTime={at} title={fullText(at, language)} className={`num ${classes.moment}`}>
-      {formatOf(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))}
+      {unbroken(new Date(at), language)}
     </time>
   )
   if (!ago) return time
@@ -100,19 +126,22 @@ export function Ago({ at }: { at: string }) {
   const language = useLanguage()
   const now = useClock()
   const time = new Date(at)
+  // What has happened since the last look at the clock would lie ahead of it.
+  const ahead = time.getTime() - now
   return (
     <time dateTime={at} title={fullText(time, language)}>
-      {relativeTime(time.getTime(), now, language)}
+      {relativeTime(time.getTime(), ahead > 0 && ahead <= TICK ? time.getTime() : now, language)}
     </time>
   )
 }
 
-export function Day({ at }: { at: string }) {
+/** @param children what is said instead of the day alone, such as a sentence with it */
+export function Day({ at, children = day => day }: { at: string; children?: (day: string) => string }) {
   const language = useLanguage()
-  const time = new Date(at)
+  const day = formatOf(language, { year: 'numeric', month: 'short', day: 'numeric' }).format(new Date(at))
   return (
-    <time dateTime={at} title={fullText(time, language)}>
-      {formatOf(language, { year: 'numeric', month: 'short', day: 'numeric' }).format(time)}
+    <time dateTime={at} title={fullText(at, language)}>
+      {children(day)}
     </time>
   )
 }

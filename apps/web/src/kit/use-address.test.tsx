@@ -41,6 +41,30 @@ describe('the parameters of the address', () => {
     expect(where()).toBe('/list?order=5&page=2')
   })
 
+  it('make no step that is equal to the one before, however it is written', () => {
+    const { where } = renderAt(<Part changes={[{ q: 'a b' }]} push />, { at: '/start' })
+    press('change')
+    press('change')
+    press('back')
+    expect(where()).toBe('/start')
+    const other = renderAt(<Part changes={[{ q: 'a b' }]} push />, { at: '/list?q=a%20b' })
+    fireEvent.click(other.getAllByRole('button', { name: 'change' }).at(-1)!)
+    expect(other.where()).toBe('/list?q=a%20b')
+  })
+
+  it('are read at once: a field that is kept in them takes each key', async () => {
+    function Field() {
+      const { query, change } = useAddress()
+      return (
+        <input aria-label="find" value={query.get('q') ?? ''} onChange={event => change({ q: event.target.value })} />
+      )
+    }
+    const { user, where } = renderAt(<Field />, { at: '/list' })
+    await user.type(screen.getByLabelText('find'), 'long words')
+    expect(screen.getByLabelText('find')).toHaveProperty('value', 'long words')
+    expect(where()).toBe('/list?q=long+words')
+  })
+
   it('are left alone by a page that was left', async () => {
     let late: (changes: AddressChange) => void = () => {}
     function Here() {

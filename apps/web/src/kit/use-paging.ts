@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { numberIn, useAddress } from './use-address.ts'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { numberIn, useAddress, type AddressChange } from './use-address.ts'
 
 /** Which page of a list is shown, and how to go to another one. */
 export type Paging = {
@@ -23,18 +23,6 @@ const LAST_PAGE = 1_000_000
 
 const placeOf = (page: number, size: number) => ({ page, size, limit: size, offset: (page - 1) * size })
 
-/** Page number and size of a list in a dialog. `resetKey`: a new search or filter starts at the first page. */
-export function usePaging(initialSize: number, resetKey = ''): Paging {
-  const [size, changeSize] = useState(initialSize)
-  const [page, setPage] = useState(1)
-  useEffect(() => setPage(1), [resetKey])
-  const setSize = useCallback((next: number) => {
-    changeSize(next)
-    setPage(1)
-  }, [])
-  return { ...placeOf(page, size), setPage, setSize }
-}
-
 type Options = {
   /** Sets this list's parameters apart from those of another list of the page: `proxy_page`, `proxy_size`. */
   name?: string
@@ -42,13 +30,20 @@ type Options = {
   sizes?: readonly number[]
   /** Each new value, as of a search, starts at the first page. */
   resetKey?: string
+  /** What is written along with a page: what the list is of, where the address may not say it yet. */
+  along?: AddressChange
 }
+
+const NOTHING: AddressChange = {}
 
 /**
  * Page number and size of a page's list, in its address: they stay after a reload and can be sent to somebody. Another
  * page is a step that Back undoes; another size is none. What the address names that cannot be is read as left out.
  */
-export function useAddressPaging(initialSize: number, { name, sizes = [], resetKey = '' }: Options = {}): Paging {
+export function useAddressPaging(
+  initialSize: number,
+  { name, sizes = [], resetKey = '', along = NOTHING }: Options = {}
+): Paging {
   const { query, change } = useAddress()
   const pageName = name ? `${name}_page` : 'page'
   const sizeName = name ? `${name}_size` : 'size'
@@ -57,12 +52,12 @@ export function useAddressPaging(initialSize: number, { name, sizes = [], resetK
   const page = numberIn(query, pageName, LAST_PAGE) ?? 1
 
   const setPage = useCallback<Paging['setPage']>(
-    (next, { correct = false } = {}) => change({ [pageName]: next === 1 ? null : next }, { push: !correct }),
-    [change, pageName]
+    (next, { correct = false } = {}) => change({ ...along, [pageName]: next === 1 ? null : next }, { push: !correct }),
+    [change, pageName, along]
   )
   const setSize = useCallback<Paging['setSize']>(
-    next => change({ [sizeName]: next === initialSize ? null : next, [pageName]: null }),
-    [change, sizeName, pageName, initialSize]
+    next => change({ ...along, [sizeName]: next === initialSize ? null : next, [pageName]: null }),
+    [change, sizeName, pageName, initialSize, along]
   )
   const searched = useRef(resetKey)
   useEffect(() => {

@@ -1,4 +1,5 @@
 import type { Product } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 
 export const activeVariants = (product: Product) => product.variants.filter(variant => variant.is_active)
 
@@ -8,5 +9,7 @@ export const stockOf = (product: Product) =>
 
 export function productPath(product: Product): string {
   const collection = product.product_collections[0]
-  return collection ? `/product?parId=${collection.id}&id=${product.id}` : `/product?id=${product.id}`
+  return collection
+    ? `${pageAt('product')}?parId=${collection.id}&id=${product.id}`
+    : `${pageAt('product')}?id=${product.id}`
 }

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, type TextInput } from '@mantine/core'
 import type { ComponentProps } from 'react'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
@@ -6,6 +6,7 @@ import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/index.ts'
 import { currentLanguage } from '../i18n/language.ts'
 import { failureText, fieldTexts } from '../i18n/failures.ts'
+import { CodeInput } from '../kit/code-input.tsx'
 import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
 import { useSecondsUntil } from '../kit/use-countdown.ts'
@@ -50,11 +51,11 @@ export function SendCode({ email, type, mailed, onSent, onRefused, ...input }: P
     else onRefused({ email: formMessage('enter_your_email') })
   }
   return (
-    <div style={{ display: 'flex', gap: '0.6rem', alignItems: 'flex-start' }}>
-      <TextInput inputMode="numeric" autoComplete="one-time-code" maxLength={6} style={{ flex: 1 }} {...input} />
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: '0.6rem', alignItems: 'flex-start' }}>
+      <CodeInput style={{ flex: '1 1 8rem', minWidth: 0 }} {...input} />
       <Button
         variant="default"
-        mt="1.55rem"
+        mt="calc(var(--nl-size-body) * var(--mantine-line-height) + var(--nl-label-gap))"
         miw="8rem"
         className="num"
         disabled={left > 0}

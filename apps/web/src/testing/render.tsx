@@ -1,10 +1,10 @@
 import { MantineProvider } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { render } from '@testing-library/react'
+import { act, render } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import { Suspense, type ReactNode } from 'react'
-import { MemoryRouter, Route, Routes, useLocation } from 'react-router'
+import { MemoryRouter, Route, Routes, useLocation, useNavigate } from 'react-router'
 import type { CurrentUser } from '@netlet/contract'
 import { queryClient } from '../api/query.ts'
 import { sessionQuery } from '../api/session.ts'
@@ -28,8 +28,11 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
   if (user !== undefined) queryClient.setQueryData(sessionQuery.queryKey, user)
   notifications.clean()
   let here = at
+  let goBack = (): void => {}
   function Address() {
     const { pathname, search, hash } = useLocation()
+    const navigate = useNavigate()
+    goBack = () => void navigate(-1)
     here = pathname + search + hash
     return null
   }
@@ -49,7 +52,7 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
       </QueryClientProvider>
     </MantineProvider>
   )
-  return { ...view, user: userEvent.setup(), where: () => here }
+  return { ...view, user: userEvent.setup(), where: () => here, goBack: () => act(goBack) }
 }
 
 /** Pixels. At 768 and below the screens are those of a phone. */

@@ -1,12 +1,10 @@
 import { refuse, type Refusal } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
-import { lock } from '../../infra/db/locks.ts'
+import { countAsk } from './asks.ts'
 import { FAILURE_WINDOW } from './attempts.ts'
 import { clientNetwork } from './client-network.ts'
 import { notifyAdmins } from './notify-admins.ts'
-import { loginFailures } from './tables.ts'
 
 /** Within 15 minutes, of all whom one proxy forwards for. */
 const MAX_FORWARDED = 150
@@ -22,19 +20,15 @@ export async function countForwarded(
   by: UserActor | VisitorActor,
   what: 'code' | 'ticket' | 'status'
 ): Promise<Refusal | null> {
-  const { tx, now } = unit
   if (!by.forwardedFor) return null
   const key = `forwarded-${what}:${clientNetwork(by.ip)}`
-  await lock(tx, 'forwardedClients', key)
-  const recent = and(eq(loginFailures.key, key), gt(loginFailures.at, new Date(now.getTime() - FAILURE_WINDOW)))
-  const counted = await tx.$count(loginFailures, recent)
-  if (counted >= MAX_FORWARDED) return refuse('too_many')
-  await tx.insert(loginFailures).values({ key, at: now })
-  if (counted + 1 === MAX_FORWARDED)
+  const counted = await countAsk(unit, key, { most: MAX_FORWARDED, withinMs: FAILURE_WINDOW })
+  if (counted === null) return refuse('too_many')
+  if (counted === MAX_FORWARDED)
     await notifyAdmins(unit, {
       words: `forwarded_${what}`,
       params: { ip: by.ip, count: MAX_FORWARDED },
-      key: `forwarded:${what}:${now.toISOString().slice(0, 10)}`
+      key: `forwarded:${what}:${unit.now.toISOString().slice(0, 10)}`
     })
   return null
 }

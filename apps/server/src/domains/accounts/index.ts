@@ -15,6 +15,7 @@ import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
+export { countAsk } from './asks.ts'
 export {
   changeBalance,
   changeLevelPoints,

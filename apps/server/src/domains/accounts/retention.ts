@@ -3,7 +3,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Retained } from '@netlet/contract'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { dayOf, NETWORKS_KEPT } from './api-key-use.ts'
-import { FAILURE_WINDOW } from './attempts.ts'
+import { COUNTED_FOR } from './asks.ts'
 import { CODES_KEPT } from './code-limits.ts'
 import { LOGINS_KEPT } from './logins.ts'
 import { apiKeyNetworks, captchas, emailCodes, loginFailures, logins, oauthStates, sessions } from './tables.ts'
@@ -28,7 +28,13 @@ export const accountRetention: RetentionEntry[] = [
     'A day after it expired: the limits of codes count it, and who types an old code is told so.'
   ),
   expired('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
-  expired('login_failures', loginFailures, loginFailures.at, FAILURE_WINDOW, 'Older failures do not count any more.'),
+  expired(
+    'login_failures',
+    loginFailures,
+    loginFailures.at,
+    COUNTED_FOR,
+    'What failed, or was asked for, longer ago does not count any more.'
+  ),
   expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
   {
     what: 'api_key_networks',

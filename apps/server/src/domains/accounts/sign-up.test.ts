@@ -80,6 +80,21 @@ test('a refused sign-up leaves the code usable', async () => {
   expect((await visitor.post(SIGN_UP, signUpForm('Keep1', 'keep@example.com', code))).code).toBe(2000)
 })
 
+test('one code asks for no more than twenty names, also at once', async () => {
+  const taken = await shop.customer()
+  const visitor = visitorFromAnywhere(shop)
+  const code = await mailedCode(shop, visitor, 'curious@example.com', 'register')
+  const ask = (name: string) => visitor.post(SIGN_UP, signUpForm(name, 'curious@example.com', code))
+  for (let nth = 0; nth < 15; nth++) expect((await ask(taken.user.username)).status).toBe(409)
+  const atOnce = await Promise.all(Array.from({ length: 8 }, () => ask(taken.user.username)))
+  // Each is counted before it is tried: of those at once fewer may pass, and never more.
+  expect(atOnce.filter(reply => reply.status === 429).length).toBeGreaterThanOrEqual(3)
+  expect(await ask('Curious')).toMatchObject({ status: 429, data: { reason: 'too_many' } })
+  shop.advance(61_000)
+  const next = await mailedCode(shop, visitor, 'curious@example.com', 'register')
+  expect((await visitor.post(SIGN_UP, signUpForm('Curious', 'curious@example.com', next))).code).toBe(2000)
+})
+
 test('of two sign-ups of one name at once, one wins and the other is a conflict', async () => {
   const one = visitorFromAnywhere(shop)
   const other = visitorFromAnywhere(shop)

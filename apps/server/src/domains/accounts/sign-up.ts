@@ -1,4 +1,4 @@
-import type { SignUpBody } from '@netlet/contract'
+import { refuse, type SignUpBody } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { beginAttempt } from './attempts.ts'
 import { insertUser, USER_CONFLICTS } from './create-user.ts'
 import { consumeDiscordProof } from './discord-states.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
@@ -15,7 +16,13 @@ import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 /**
- * Makes an account and logs it in. Everything or nothing: a refusal leaves the mailed code usable. Whoever
+ * Tries with one mailed code that was right: each refusal tells whether a name or an invite code exists, and each costs a hash
+ * of the password. Nobody needs so many names.
+ */
+const MAX_TRIES = 20
+
+/**
+ * Makes an account and logs it in. Everything or nothing: a refusal leaves the mailed code usable, for a while. Whoever
  * invited is counted at once, and gets points at the first payment.
  */
 export async function signUp(
@@ -27,6 +34,9 @@ export async function signUp(
   const code = { id: form.email_code_id, email: form.email, purpose: 'register' as const }
   const wrongCode = fieldRefusal('email_code', 'wrong_email_code')
   if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return wrongCode
+  const key = `sign-up:${code.id}`
+  const { counts } = await beginAttempt(ctx, by, [key])
+  if ((counts.get(key) ?? 0) > MAX_TRIES) return refuse('too_many')
   const passwordHash = await hashPassword(form.password)
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
     const { tx } = unit

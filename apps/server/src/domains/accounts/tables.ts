@@ -172,7 +172,7 @@ export const captchas = pgTable('captchas', {
   expiresAt: instant().notNull()
 })
 
-/** What failed within the last minutes, counted by keys; attempts.ts and log-in-limits.ts name them. */
+/** What failed or was asked for within the last hour, counted by keys: attempts.ts, log-in-limits.ts and whoever calls asks.ts name them. */
 export const loginFailures = pgTable('login_failures', { id: id(), key: text().notNull(), at: createdAt() }, t => [
   index('login_failures_key').on(t.key, t.at.desc()),
   index('login_failures_at').on(t.at)

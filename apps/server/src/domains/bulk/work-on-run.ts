@@ -1,6 +1,6 @@
 import { mayOperate, refuse, RUN_PERMISSIONS, type OperatorRole, type Refusal } from '@netlet/contract'
 import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm'
-import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { actorOf, SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure, type Database } from '../../infra/db/client.ts'
@@ -106,7 +106,7 @@ async function pendingAfter(db: Database, runId: number, last: number): Promise<
 }
 
 function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: number) => Promise<Outcome> {
-  const [by, runId] = [actorOf(run), run.id]
+  const [by, runId] = [actorOf(run, run.role), run.id]
   let publishedAt = 0
   /** Runs a command of one row, and lets it publish the progress where that is due. */
   async function commandOfRow<T>(run: (unit: Unit, publish: () => void) => Promise<T>): Promise<T> {
@@ -184,16 +184,3 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
 
 const isPending = (runId: number, rowId: number) =>
   and(eq(bulkRows.runId, runId), eq(bulkRows.rowId, rowId), eq(bulkRows.state, 'pending'))
-
-/** Who asked for the run, as the actor of its rows' commands. Nobody starts one while viewing the shop as a user. */
-const actorOf = ({ actorId, actorName, actorIp, role }: Run): UserActor => ({
-  kind: 'user',
-  id: actorId,
-  username: actorName,
-  isSuperuser: true,
-  role,
-  ip: actorIp,
-  sessionHash: null,
-  impersonator: null,
-  scopes: null
-})

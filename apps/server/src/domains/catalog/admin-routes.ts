@@ -12,8 +12,9 @@ import { readProduct } from './list-products.ts'
 import { listPlatformProducts, readPlatformProduct } from './platform-products.ts'
 import { quoteGroup } from './quote.ts'
 import type { StockBoard } from './stock-board.ts'
-import { previewCollections, previewTags, syncCollections, syncTags } from './sync-groupings.ts'
-import { previewCatalogue, syncCatalogue } from './sync-catalogue.ts'
+import { syncCollections, syncTags } from './sync-groupings.ts'
+import { applySync, cancelSync, startSync } from './sync-runs/ask.ts'
+import { newestRuns, readPlan } from './sync-runs/list-runs.ts'
 import { readLastSync, undoSync } from './undo-sync.ts'
 import { deleteProduct, updateProduct } from './update-product.ts'
 
@@ -53,8 +54,11 @@ export function adminRoutes(
       return ok({ status: 'queued' as const })
     })
   )
-  mount(catalog.previewSync, async ({ caller }) => previewCatalogue(ctx, caller))
-  mount(catalog.sync, async call => announced(syncCatalogue(ctx, call.caller, call.body)))
+  mount(catalog.startSync, async ({ caller, body }) => startSync(ctx, caller, body.what))
+  mount(catalog.syncRuns, async () => ok(await newestRuns(ctx.db)))
+  mount(catalog.syncPlan, async ({ params }) => readPlan(ctx.db, params.id))
+  mount(catalog.applySync, async ({ caller, params }) => applySync(ctx, caller, params.id))
+  mount(catalog.cancelSync, async ({ caller, params }) => cancelSync(ctx, caller, params.id))
   mount(catalog.lastSync, async () => ok(await readLastSync(ctx.db)))
   mount(catalog.undoSync, async call => announced(undoSync(ctx, call.caller, call.params)))
   mountList(mount, ctx, catalog.priceDrift, () => priceDriftList)
@@ -66,10 +70,8 @@ export function adminRoutes(
     announced(updateCollection(ctx, call.caller, call.params.id, call.body))
   )
   mount(catalog.deleteCollection, async call => announced(deleteCollection(ctx, call.caller, call.params.id)))
-  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, call.caller, call.query)))
-  mount(catalog.previewCollections, async () => previewCollections(ctx))
+  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, call.caller)))
   mount(catalog.updateTag, async call => announced(updateTag(ctx, call.caller, call.params.id, call.body)))
   mount(catalog.deleteTag, async call => announced(deleteTag(ctx, call.caller, call.params.id)))
-  mount(catalog.syncTags, async call => announced(syncTags(ctx, call.caller, call.query)))
-  mount(catalog.previewTags, async () => previewTags(ctx))
+  mount(catalog.syncTags, async call => announced(syncTags(ctx, call.caller)))
 }

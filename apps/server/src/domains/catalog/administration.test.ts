@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { routes, type PlatformProduct } from '@netlet/contract'
 import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { startPlatform, type Platform } from './platform.fixture.ts'
 import { addGroup, addProduct, addRule } from './products.fixture.ts'
 import { products, tags, variants } from './tables.ts'
 
@@ -16,40 +12,22 @@ const { catalog } = routes
 const admin = 'admin' as const
 
 let app: Catalogue
-let sandbox: Sandbox
-let dataDir: string
+let platform: Platform
 let groupId: number
 let smallGroup: number
 
-const connect = (shopify_shop_url: string) =>
-  writeSettings(app.ctx, {
-    shopify_shop_url,
-    shopify_app_key: 'token of the tests',
-    shopify_api_secret: 'secret of the tests'
-  })
-
 beforeAll(async () => {
   app = await openCatalogue()
-  dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
-  sandbox = await startSandbox({
-    port: 0,
-    dataDir,
-    shopUrl: 'http://127.0.0.1:9',
-    accessToken: 'token of the tests',
-    appSecret: 'secret of the tests',
-    discordClientId: 'client',
-    discordClientSecret: 'client secret'
-  })
+  platform = await startPlatform(app.ctx)
   ;({ groupId } = await addGroup(app.ctx.db, [{ cidr: '10.2.0.0/24' }]))
   ;({ groupId: smallGroup } = await addGroup(app.ctx.db, [{ cidr: '10.3.0.0/28' }]))
 })
 
-beforeEach(() => connect(sandbox.url))
+beforeEach(() => platform.connect())
 
 afterAll(async () => {
   await app.close()
-  await sandbox.close()
-  await rm(dataDir, { recursive: true, force: true })
+  await platform.close()
 })
 
 /** One that was not added yet, with at least so many variants. */
@@ -108,7 +86,7 @@ test('a platform that does not answer is a 503 with words for the operator, and 
   await app.call(catalog.syncTags, { as: admin })
   const before = await app.ctx.db.select().from(tags)
   const product = await platformProduct()
-  await connect('http://127.0.0.1:9')
+  await platform.connect('http://127.0.0.1:9')
   for (const reply of [
     await app.call(catalog.syncCollections, { as: admin }),
     await app.call(catalog.syncTags, { as: admin }),
@@ -125,7 +103,7 @@ test('a platform that does not answer is a 503 with words for the operator, and 
     status: 503,
     msg: 'Failed to obtain data, please try again'
   })
-  await connect('')
+  await platform.connect('')
   expect(await app.call(catalog.syncTags, { as: admin })).toMatchObject({
     status: 503,
     msg: 'The e-commerce platform is not configured. Set it up under Web Settings.'

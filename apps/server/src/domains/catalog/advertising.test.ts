@@ -64,6 +64,11 @@ test('a rule says how many products on sale have addresses under it, and names i
     product_count: 2
   })
   expect(found(all, excluded)).toMatchObject({ product_count: 0 })
+  // A list of a rule's products has exactly those that were counted.
+  const listed = async (acl: number) =>
+    (await shop.call(catalog.products, { query: { acl: String(acl), limit: '200' } })).data.total
+  expect(await listed(sold)).toBe(2)
+  expect(await listed(excluded)).toBe(0)
   expect(found(all, withdrawn)).toBeUndefined()
   expect(JSON.stringify(all)).not.toContain('for tests')
 })

@@ -103,6 +103,7 @@ async function insertProduct(tx: Executor, form: ProductInput, source: ShopifyPr
       platformId: source.id,
       name: form.product_name,
       description: form.product_desc,
+      translations: form.translations,
       active: form.active,
       valid: source.status === 'ACTIVE',
       platformUpdatedAt: new Date(source.updatedAt)

@@ -1,4 +1,4 @@
-import { refuse, type Collection, type Tag } from '@netlet/contract'
+import { refuse, type Collection, type CollectionForm, type Tag, type TagForm } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
@@ -15,7 +15,7 @@ export async function updateCollection(
   ctx: AppContext,
   by: Actor,
   id: number,
-  { version, ...form }: Edit<{ collection_name: string; collection_desc: string }>
+  { version, ...form }: Edit<CollectionForm>
 ): Promise<Result<Collection>> {
   return command(ctx, by, async unit => {
     const [row] = await unit.tx
@@ -28,13 +28,21 @@ export async function updateCollection(
     const before = collectionFields(shown)
     const stale = staleEdit(version, shown, { now: before, sent: form })
     if (stale) return stale
+    const isRenamed = form.collection_name !== before.collection_name || form.collection_desc !== before.collection_desc
     await unit.tx
       .update(collections)
-      .set({ name: form.collection_name, description: form.collection_desc, editedAt: unit.now })
+      .set({
+        name: form.collection_name,
+        description: form.collection_desc,
+        translations: form.translations,
+        // What a sync brings is in the shop's first language: texts in others do not keep it from there.
+        ...(isRenamed ? { editedAt: unit.now } : {})
+      })
       .where(eq(collections.id, id))
-    unit.audit('collection.edit', id, { before, after: form })
     const after = await readCollection(unit.tx, id)
-    return after ? ok(after) : refuse('not_found')
+    if (!after) return refuse('not_found')
+    unit.audit('collection.edit', id, { before, after: collectionFields(after) })
+    return ok(after)
   })
 }
 
@@ -57,7 +65,7 @@ export async function updateTag(
   ctx: AppContext,
   by: Actor,
   id: number,
-  { version, ...form }: Edit<{ tag_name: string; tag_desc: string }>
+  { version, ...form }: Edit<TagForm>
 ): Promise<Result<Tag>> {
   return command(ctx, by, { unique: { tags_name_key: 'name_taken' } }, async unit => {
     const [row] = await unit.tx
@@ -69,7 +77,11 @@ export async function updateTag(
     const before = presentTag(row, await isInternal(unit.tx, id))
     const stale = staleEdit(version, before, { now: tagFields(before), sent: form })
     if (stale) return stale
-    const change = { name: form.tag_name, description: form.tag_desc }
+    const change = {
+      name: form.tag_name,
+      description: form.tag_desc,
+      translations: form.translations ?? row.translations
+    }
     await unit.tx.update(tags).set(change).where(eq(tags.id, id))
     const after = presentTag({ ...row, ...change }, before.is_internal)
     unit.audit('tag.edit', id, { before: { id, ...tagFields(before) }, after: { id, ...tagFields(after) } })

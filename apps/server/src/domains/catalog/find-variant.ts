@@ -1,4 +1,4 @@
-import { refuse, type AddressFamily, type EgressMode, type PlanLimits } from '@netlet/contract'
+import { refuse, type AddressFamily, type EgressMode, type PlanLimits, type Translations } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -13,6 +13,8 @@ export type SellableVariant = {
   variantName: string
   productId: number
   productName: string
+  /** Of the product. */
+  translations: Translations
   groupId: number
   /** Addresses to a block. */
   step: number
@@ -39,6 +41,7 @@ export async function findVariant(
       variantName: variants.name,
       productId: products.id,
       productName: products.name,
+      translations: products.translations,
       groupId: sql<number>`${variants.serverGroupId}`.mapWith(Number),
       step: variants.cartStep,
       proxyTime: variants.proxyTime,

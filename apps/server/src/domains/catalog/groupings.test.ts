@@ -1,50 +1,31 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { routes } from '@netlet/contract'
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { startPlatform, type Platform } from './platform.fixture.ts'
 import { addProduct } from './products.fixture.ts'
+import { syncsOf } from './sync-runs.fixture.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
 
 let app: Catalogue
-let sandbox: Sandbox
-let dataDir: string
-
-const connect = (shopify_shop_url: string) =>
-  writeSettings(app.ctx, {
-    shopify_shop_url,
-    shopify_app_key: 'token of the tests',
-    shopify_api_secret: 'secret of the tests'
-  })
+let platform: Platform
+let syncs: ReturnType<typeof syncsOf>
 
 beforeAll(async () => {
   app = await openCatalogue()
-  dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
-  sandbox = await startSandbox({
-    port: 0,
-    dataDir,
-    shopUrl: 'http://127.0.0.1:9',
-    accessToken: 'token of the tests',
-    appSecret: 'secret of the tests',
-    discordClientId: 'client',
-    discordClientSecret: 'client secret'
-  })
+  syncs = syncsOf(app)
+  platform = await startPlatform(app.ctx)
 })
 
-beforeEach(() => connect(sandbox.url))
+beforeEach(() => platform.connect())
 
 afterAll(async () => {
   await app.close()
-  await sandbox.close()
-  await rm(dataDir, { recursive: true, force: true })
+  await platform.close()
 })
 
 const lastAudit = async () => {
@@ -108,8 +89,8 @@ test('a preview says what a sync would do and does nothing; the sync does that, 
   await app.call(catalog.syncCollections, { as: admin })
   await app.call(catalog.syncTags, { as: admin })
   const none = { created: 0, updated: 0, removed: 0, products: 0, changes: [] }
-  expect((await app.call(catalog.previewCollections, { as: admin })).data).toMatchObject(none)
-  expect((await app.call(catalog.previewTags, { as: admin })).data).toMatchObject(none)
+  expect(await syncs.plan('collections')).toMatchObject(none)
+  expect(await syncs.plan('tags')).toMatchObject(none)
   const [collection] = await db
     .select()
     .from(collections)
@@ -128,35 +109,39 @@ test('a preview says what a sync would do and does nothing; the sync does that, 
   })
   const before = await state()
 
-  const { data: plan } = await app.call(catalog.previewCollections, { as: admin })
+  const plan = await syncs.plan('collections')
   expect(plan).toMatchObject({ created: 0, updated: 1, removed: 1, products: 1 })
   expect(plan.changes).toEqual([
     { kind: 'updated', name: collection.name, fields: [{ field: 'name', was: 'Behind', is: collection.name }] },
     { kind: 'removed', name: 'Dropped there', fields: [] }
   ])
-  const { data: ofTags } = await app.call(catalog.previewTags, { as: admin })
+  const ofTags = await syncs.plan('tags')
   expect(ofTags.products).toBe(1)
   expect(ofTags.changes).toEqual([{ kind: 'created', name: tag.platformName, fields: [] }])
   expect(await state()).toEqual(before)
 
   // Somebody else changes what the plan was made of: what was agreed to is not what would be done.
   await db.update(collections).set({ name: 'Further behind' }).where(eq(collections.id, collection.id))
-  const late = await app.call(catalog.syncCollections, { as: admin, query: { plan: plan.version } })
-  expect(late).toMatchObject({ status: 409, msg: 'This was changed meanwhile. Please look at it again.' })
-  const { data: again } = await app.call(catalog.previewCollections, { as: admin })
-  const synced = await app.call(catalog.syncCollections, { as: admin, query: { plan: again.version } })
-  expect(synced.data).toEqual({ created: 0, updated: 1, removed: 1 })
-  const syncedTags = await app.call(catalog.syncTags, { as: admin, query: { plan: ofTags.version } })
-  expect(syncedTags.data).toEqual({ created: 1, updated: 0, removed: 0 })
-  expect((await app.call(catalog.previewCollections, { as: admin })).data).toMatchObject(none)
-  expect((await app.call(catalog.previewTags, { as: admin })).data).toMatchObject(none)
+  expect(await syncs.apply(plan.id)).toMatchObject({ state: 'failed', reason: 'stale' })
+  const again = await syncs.plan('collections')
+  const counts = { created: 0, updated: 1, removed: 1 }
+  expect(await syncs.apply(again.id)).toMatchObject({ state: 'applied', username: 'admin', counts })
+  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'collection.sync', after: counts })
+  expect(await syncs.apply(ofTags.id)).toMatchObject({
+    state: 'applied',
+    counts: { created: 1, updated: 0, removed: 0 }
+  })
+  expect(await syncs.plan('collections')).toMatchObject(none)
+  expect(await syncs.plan('tags')).toMatchObject(none)
   for (const { id } of [inDropped, tagged]) await app.call(catalog.deleteProduct, { as: admin, params: { id } })
 })
 
 test('a preview of a platform that fails says so', async () => {
-  await connect('http://127.0.0.1:9')
-  expect((await app.call(catalog.previewCollections, { as: admin })).status).toBe(503)
-  expect((await app.call(catalog.previewTags, { as: admin })).status).toBe(503)
+  await platform.connect('http://127.0.0.1:9')
+  for (const what of ['collections', 'tags'] as const)
+    expect(await syncs.start(what)).toMatchObject({ state: 'failed', reason: 'platform_unavailable' })
+  expect((await app.call(catalog.syncCollections, { as: admin })).status).toBe(503)
+  expect((await app.call(catalog.syncTags, { as: admin })).status).toBe(503)
 })
 
 test('an edit that is refused after it has written leaves nothing', async () => {

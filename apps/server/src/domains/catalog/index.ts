@@ -1,13 +1,13 @@
 /**
  * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns
- * products, product_options, product_collections, product_tags, variants, collections, tags, price_drifts and catalog_syncs; others read them and
+ * products, product_options, product_collections, product_tags, variants, collections, tags, price_drifts, catalog_syncs and catalog_sync_runs; others read them and
  * change them through the commands here. It follows the e-commerce platform by the two event handlers, and quotes stock
  * that lists may show while orders never go by it.
  */
 export { advertisedProduct, productsOnSale, type Advertised } from './advertise.ts'
 export { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'
-export { deleteTag } from './edit-groupings.ts'
+export { deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
 export { findVariant, type OptionChoice } from './find-variant.ts'
 export { catalogJobs } from './jobs.ts'
 export { countLowStock } from './list-products.ts'
@@ -22,3 +22,6 @@ export { searchProducts } from './search-products.ts'
 export { termOf, variantsSellingFrom } from './selling.ts'
 export { catalogFinders } from './notice-finders.ts'
 export { syncCollections, syncTags } from './sync-groupings.ts'
+export { forgetSyncActor } from './sync-runs/forget-actor.ts'
+export { syncRetention } from './sync-runs/retention.ts'
+export { wholeCents } from './whole-cents.ts'

@@ -1,6 +1,8 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { readPrices, readProducts } from './read-platform.ts'
+import { syncQueue } from './sync-runs/queue.ts'
+import { workOnSync } from './sync-runs/work.ts'
 
 const readPricesQueue = queue<object>('read-platform-prices', { retryLimit: 3, expireInSeconds: 600 })
 
@@ -19,5 +21,11 @@ export const catalogJobs: Job[] = [
     purpose: 'Reads all products again from the platform: what a webhook should have told, and what it did not.',
     cron: '37 4 * * *',
     run: readProducts
+  }),
+  job(syncQueue, {
+    purpose: 'Reads the platform for a sync that somebody asked for, or applies its plan.',
+    // One that was cancelled may still wait for the platform: the next one does not wait for it.
+    concurrency: 2,
+    run: (ctx, { runId }) => workOnSync(ctx, runId)
   })
 ]

@@ -1,8 +1,8 @@
 import type { Collection, Tag } from '@netlet/contract'
-import { and, count, eq, ilike, isNull, ne, not, sql, type SQL } from 'drizzle-orm'
+import { and, count, eq, isNull, ne, not, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { calledLike, translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
 import { isInternalTag } from './internal.ts'
 import { onSale } from './list-products.ts'
@@ -17,10 +17,7 @@ export const collectionList = (viewer: Viewer) =>
     id: collections.id,
     sort: { id: collections.id },
     match: (_db, { search }) => ({
-      where: [
-        isNull(collections.deletedAt),
-        search === undefined ? undefined : ilike(collections.name, containing(search))
-      ]
+      where: [isNull(collections.deletedAt), search === undefined ? undefined : calledLike(collections, search)]
     }),
     load: (db, ids) => selectCollections(db, among(collections.id, ids), viewer)
   })
@@ -46,19 +43,29 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
       collection_desc: collections.description,
       shopify_collection_id: collections.platformId,
       image_url: collections.imageUrl,
+      translations: collections.translations,
       product_count: sql<number>`coalesce(${inIt.found}, 0)`.mapWith(Number)
     })
     .from(collections)
     .leftJoin(inIt, eq(inIt.collectionId, collections.id))
     .where(where)
-  return rows.map(row => ({ ...row, version: versionOf(collectionFields(row)) }))
+  return rows.map(({ translations, ...row }) => ({
+    ...row,
+    ...translated({ translations }),
+    version: versionOf(collectionFields({ ...row, translations }))
+  }))
 }
 
 /** What the form of a collection shows. */
 export const collectionFields = ({
   collection_name,
-  collection_desc
-}: Pick<Collection, 'collection_name' | 'collection_desc'>) => ({ collection_name, collection_desc })
+  collection_desc,
+  translations = {}
+}: Pick<Collection, 'collection_name' | 'collection_desc' | 'translations'>) => ({
+  collection_name,
+  collection_desc,
+  translations
+})
 
 /** Tags by name; a tag without a name is nothing to choose and is left out, and so is to visitors an internal one. */
 export const tagList = (viewer: Viewer) =>
@@ -72,7 +79,7 @@ export const tagList = (viewer: Viewer) =>
         isNull(tags.deletedAt),
         ne(tags.name, ''),
         viewer === 'shop' ? not(isInternalTag()) : undefined,
-        search === undefined ? undefined : ilike(tags.name, containing(search))
+        search === undefined ? undefined : calledLike(tags, search)
       ]
     }),
     async load(db, ids) {
@@ -82,12 +89,16 @@ export const tagList = (viewer: Viewer) =>
   })
 
 /** What the form of a tag shows. */
-export const tagFields = ({ tag_name, tag_desc }: Pick<Tag, 'tag_name' | 'tag_desc'>) => ({ tag_name, tag_desc })
+export const tagFields = ({
+  tag_name,
+  tag_desc,
+  translations = {}
+}: Pick<Tag, 'tag_name' | 'tag_desc' | 'translations'>) => ({ tag_name, tag_desc, translations })
 
 export function presentTag(
-  row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description'>,
+  row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description' | 'translations'>,
   is_internal: boolean
 ): Tag {
-  const fields = { tag_name: row.name, tag_desc: row.description }
+  const fields = { tag_name: row.name, tag_desc: row.description, ...translated(row) }
   return { id: row.id, ...fields, is_internal, version: versionOf(tagFields(fields)) }
 }

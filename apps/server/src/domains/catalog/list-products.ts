@@ -1,15 +1,19 @@
 import type { Product } from '@netlet/contract'
-import { and, asc, desc, eq, ilike, isNull, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { calledLike } from '../../infra/translations.ts'
 import { isInternalProduct } from './internal.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
 import { collections, priceDrifts, productCollections, products, productTags, tags, variants } from './tables.ts'
 
+/** By each access rule the products on sale that have addresses to lease under it. */
+export type Offers = ReadonlyMap<number, readonly number[]>
+
 type ProductQuery = ListInput<'id'> & {
   collection?: number | undefined
+  acl?: number | undefined
   /** Products with any of these. */
   tags?: number[] | undefined
   active?: '0' | '1' | undefined
@@ -22,22 +26,26 @@ export const onSale = (): SQL =>
   sql`${products.active} and ${products.valid} and not ${isInternalProduct()} and exists (
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
-/** Products, found by name: what the shop sells, or all that the console knows. */
-export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer) =>
+/**
+ * Products, found by name: what the shop sells, or all that the console knows.
+ * @param offers by which rules what is sold
+ */
+export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, offers: () => Promise<Offers>) =>
   defineList<ProductQuery, Product>({
     name: 'products',
     table: products,
     id: products.id,
     sort: { id: products.id },
-    match: (_db, { search, collection, tags: anyTag, active, problem, low_stock }) => ({
+    match: async (_db, { search, collection, acl, tags: anyTag, active, problem, low_stock }) => ({
       where: [
         isNull(products.deletedAt),
         viewer === 'shop' ? onSale() : undefined,
         active === undefined ? undefined : eq(products.active, active === '1'),
         problem === undefined || viewer === 'shop' ? undefined : inTrouble(),
         low_stock === undefined || viewer === 'shop' ? undefined : lowStock(),
-        search === undefined ? undefined : ilike(products.name, containing(search)),
+        search === undefined ? undefined : calledLike(products, search),
         collection === undefined ? undefined : inCollection(collection),
+        acl === undefined ? undefined : among(products.id, (await offers()).get(acl) ?? []),
         anyTag === undefined || anyTag.length === 0 ? undefined : withAnyTag(anyTag)
       ]
     }),
@@ -52,6 +60,12 @@ const inTrouble = (): SQL =>
     where v.product_id = ${products.id} and v.deleted_at is null
       and (d.platform_price <> v.price or v.is_active and v.server_group_id is null)))`
 
+/** From which group, in which steps and of which family products are sold. */
+export const blocksSold = (): SQL =>
+  sql`select v.product_id, v.server_group_id as group_id, v.cart_step as step,
+      case v.address_family when 'ipv6' then 6 else 4 end as family from ${variants} v
+    where v.is_active and v.deleted_at is null and v.server_group_id is not null`
+
 /** A variant that can be sold fewer times than this is low on stock. */
 const LOW = 10
 
@@ -61,11 +75,7 @@ const LOW = 10
  */
 const lowStock = (): SQL =>
   sql`(${onSale()} and ${products.id} in (
-    with sold as (
-      select v.product_id, v.server_group_id as group_id, v.cart_step as step,
-        case v.address_family when 'ipv6' then 6 else 4 end as family from ${variants} v
-      where v.is_active and v.deleted_at is null and v.server_group_id is not null
-    ), low as (
+    with sold as (${blocksSold()}), low as (
       select k.group_id, k.step, k.family from (select distinct group_id, step, family from sold) k
       where coalesce((select max(s.stock) from inventory.stock_by_rule(k.group_id, k.step, '{}', k.family) s), 0) < ${LOW} * k.step
     )

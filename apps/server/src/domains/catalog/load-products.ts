@@ -2,7 +2,9 @@ import { fromCents, toCents, type Product } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, ne, not } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { groupsWithTls } from '../fleet/index.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
 import { isInternalTag } from './internal.ts'
 import { limitsOf } from './plan-limits.ts'
@@ -23,7 +25,7 @@ export type ProductRow = typeof products.$inferSelect
 /** Who looks: administrators also see inactive variants and where the addresses come from. */
 export type Viewer = 'shop' | 'admin'
 
-/** Completes products for the wire, in the rows' order: four queries, however many products. */
+/** Completes products for the wire, in the rows' order: a few queries, however many products. */
 export async function loadProducts(
   db: Executor,
   stock: Pick<StockBoard, 'read'>,
@@ -35,13 +37,18 @@ export async function loadProducts(
   // One after the other: a transaction has one connection.
   const variantRows = await readVariants(db, ids, viewer)
   const collectionRows = await db
-    .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
+    .select({
+      productId: productCollections.productId,
+      id: collections.id,
+      collection_name: collections.name,
+      translations: collections.translations
+    })
     .from(productCollections)
     .innerJoin(collections, eq(collections.id, productCollections.collectionId))
     .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
     .orderBy(asc(collections.id))
   const tagRows = await db
-    .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
+    .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name, translations: tags.translations })
     .from(productTags)
     .innerJoin(tags, eq(tags.id, productTags.tagId))
     .where(
@@ -58,6 +65,8 @@ export async function loadProducts(
     .from(productOptions)
     .where(inArray(productOptions.productId, ids))
     .orderBy(asc(productOptions.position))
+  const groupIds = [...new Set(variantRows.flatMap(({ variant }) => variant.serverGroupId ?? []))]
+  const secure = await groupsWithTls(db, groupIds)
   const stockOf = await stock.read(variantRows.flatMap(stockKeysOf))
   const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
   const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
@@ -75,36 +84,46 @@ export async function loadProducts(
       product_desc: row.description,
       image_url: row.imageUrl,
       lower_price: lowestPrice(own.map(({ variant }) => variant.price)),
-      product_collections: (collectionsOf.get(row.id) ?? []).map(({ id, collection_name }) => ({
-        id,
-        collection_name
+      product_collections: (collectionsOf.get(row.id) ?? []).map(row => ({
+        id: row.id,
+        collection_name: row.collection_name,
+        ...translated(row)
       })),
-      product_tags: (tagsOf.get(row.id) ?? []).map(({ id, tag_name }) => ({ id, tag_name })),
+      product_tags: (tagsOf.get(row.id) ?? []).map(row => ({ id: row.id, tag_name: row.tag_name, ...translated(row) })),
       variant_options: (optionsOf.get(row.id) ?? []).map(({ name, values }) => ({
         option_name: name,
         option_values: values.map(value => ({ option_value: value }))
       })),
-      variants: own.map(entry => presentVariant(entry, viewer, stockKeysOf(entry).map(stockOf)[0] ?? 0)),
-      created_at: iso(row.createdAt)
+      variants: own.map(entry =>
+        presentVariant(entry, viewer, {
+          stock: stockKeysOf(entry).map(stockOf)[0] ?? 0,
+          https: secure.has(entry.variant.serverGroupId ?? 0)
+        })
+      ),
+      created_at: iso(row.createdAt),
+      ...translated(row)
     }
     return { ...product, version: versionOf(productFields(product)) }
   })
 }
 
 /**
- * What the form of a product shows. Of a variant neither its stock, which changes with each order, nor the platform's
- * price; of the product also that there is something to decide, since saving settles it.
+ * What the form of a product shows. Of a variant neither its stock, which changes with each order, nor what its servers offer, nor the
+ * platform's price; of the product also that there is something to decide, since saving settles it.
  */
 export const productFields = (product: Omit<Product, 'version'>) => ({
   shopify_product_id: product.shopify_product_id,
   product_name: product.product_name,
   product_desc: product.product_desc,
+  translations: product.translations ?? {},
   active: product.active,
   old_flag: product.old_flag,
-  variants: product.variants.map(({ variant_stock: _stock, price_drift: _drift, server_group, ...variant }) => ({
-    ...variant,
-    server_group: server_group?.id ?? null
-  })),
+  variants: product.variants.map(
+    ({ variant_stock: _stock, price_drift: _drift, https: _https, server_group, ...variant }) => ({
+      ...variant,
+      server_group: server_group?.id ?? null
+    })
+  ),
   product_tags: product.product_tags.map(tag => tag.id)
 })
 
@@ -135,7 +154,7 @@ function stockKeysOf({ variant }: VariantEntry) {
 function presentVariant(
   { variant, groupName, drift }: VariantEntry,
   viewer: Viewer,
-  stock: number
+  { stock, https }: { stock: number; https: boolean }
 ): Product['variants'][number] {
   return {
     id: variant.id,
@@ -155,6 +174,7 @@ function presentVariant(
     proxy_time: variant.proxyTime,
     address_family: variant.addressFamily,
     egress: variant.egress,
+    https,
     ...limitsOf(variant),
     shopify_variant_id: variant.platformId,
     price_drift:

@@ -34,12 +34,12 @@ export function shortened({ fields, ...change }: Change): Change {
   return { ...change, fields: fields.map(({ field, was, is }) => ({ field, was: cut(was), is: cut(is) })) }
 }
 
-/** A plan as the console shows it, with what tells two plans apart. */
-export function presentPlan({ changes, links, moved }: Planned): SyncPreview {
-  return {
-    ...countChanges(changes),
-    products: moved.size,
-    changes: changes.slice(0, LISTED).map(shortened),
-    version: versionOf({ changes, links })
-  }
-}
+/** A plan as the console shows it. */
+export const presentPlan = ({ changes, moved }: Planned): SyncPreview => ({
+  ...countChanges(changes),
+  products: moved.size,
+  changes: changes.slice(0, LISTED).map(shortened)
+})
+
+/** What tells two plans apart. */
+export const versionOfPlan = ({ changes, links }: Planned): string => versionOf({ changes, links })

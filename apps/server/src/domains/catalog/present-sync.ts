@@ -11,14 +11,12 @@ export function presentCatalogue(
   {
     holders,
     offered,
-    sold,
-    version
+    sold
   }: {
     /** Products of the platform that hold access rules. */
     holders: readonly ShopifyProduct[]
     offered: readonly ShopifyProduct[]
     sold: readonly ShopifyProduct[]
-    version: string
   }
 ): CatalogPreview {
   const parts = partsOf(touched, new Set(holders.map(product => product.id)))
@@ -30,8 +28,7 @@ export function presentCatalogue(
     })),
     products: movedProducts(touched),
     internal: internalOf(holders, sold),
-    offered: offered.slice(0, LISTED).map(({ id, title }) => ({ id, name: title })),
-    version
+    offered: offered.slice(0, LISTED).map(({ id, title }) => ({ id, name: title }))
   }
 }
 

@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoPlans } from '../../../../sandbox/src/shopify/catalogue.ts'
-import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { startPlatform, type Platform } from './platform.fixture.ts'
 import { addGroup, addProduct, addRule } from './products.fixture.ts'
 import { priceDrifts, products } from './tables.ts'
 
@@ -15,36 +11,17 @@ const { catalog } = routes
 const admin = 'admin' as const
 
 let app: Catalogue
-let sandbox: Sandbox
-let dataDir: string
+let platform: Platform
 
 beforeAll(async () => {
   app = await openCatalogue()
-  dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
-  sandbox = await startSandbox({
-    port: 0,
-    dataDir,
-    shopUrl: 'http://127.0.0.1:9',
-    accessToken: 'token of the tests',
-    appSecret: 'secret of the tests',
-    discordClientId: 'client',
-    discordClientSecret: 'client secret'
-  })
-  await connect(sandbox.url)
+  platform = await startPlatform(app.ctx)
 })
 
 afterAll(async () => {
   await app.close()
-  await sandbox.close()
-  await rm(dataDir, { recursive: true, force: true })
+  await platform.close()
 })
-
-const connect = (shopify_shop_url: string) =>
-  writeSettings(app.ctx, {
-    shopify_shop_url,
-    shopify_app_key: 'token of the tests',
-    shopify_api_secret: 'secret of the tests'
-  })
 const idsOf = async (query: Record<string, string>, as?: 'admin') =>
   (await app.call(catalog.products, { query: { limit: '100', ...query }, as })).data.data.map(({ id }) => id)
 
@@ -120,10 +97,10 @@ test('a product is read as the platform has it now, or the reason why not is giv
   await db.update(products).set({ platformId: '404404' }).where(eq(products.id, product.id))
   expect((await ask(product.id)).msg).toContain('404404')
   expect((await ask(999_999)).status).toBe(404)
-  await connect('http://127.0.0.1:9')
+  await platform.connect('http://127.0.0.1:9')
   try {
     expect(await ask(product.id)).toMatchObject({ status: 503, msg: 'Failed to obtain data, please try again' })
   } finally {
-    await connect(sandbox.url)
+    await platform.connect()
   }
 })

@@ -3,6 +3,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { translated } from '../../infra/translations.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { maxStep, quoteRules, quoteSelection, sellableRules } from '../inventory/index.ts'
 import { findVariant, type OptionChoice } from './find-variant.ts'
@@ -24,7 +25,8 @@ export async function quoteEachRule(
       acl_name: rule.name,
       price: rule.price,
       stock: stock.get(rule.id) ?? 0,
-      domains: rule.domains
+      domains: rule.domains,
+      ...translated(rule)
     }))
   )
 }

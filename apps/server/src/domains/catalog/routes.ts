@@ -6,6 +6,7 @@ import { answerList, columnsOf, paginate, type List, type ListInput } from '../.
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { listOfferedRules } from './list-rules.ts'
+import { keepOffers } from './offers.ts'
 import { collectionList, tagList } from './list-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
@@ -21,6 +22,9 @@ const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 /** What the replies that visitors share are made of. */
 const SHOWN: ReadonlySet<Resource> = new Set(['acl_rule', 'collection', 'product', 'server_group', 'tag'])
 
+/** Milliseconds that what is counted over the whole inventory is kept. */
+const SLOW = 30_000
+
 /** Puts the catalogue's calls on the server. The replies that it keeps follow the change feed until `app` closes. */
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
   const { db } = ctx
@@ -29,10 +33,12 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   // What is counted over the whole inventory, and moves slowly.
-  const slow = openReplyCache({ ttl: 30_000, maxEntries: 500, maxBytes: 4 * 1024 * 1024, now: ctx.now })
+  const offers = keepOffers(db, { ttl: SLOW, now: ctx.now })
+  const slow = openReplyCache({ ttl: SLOW, maxEntries: 500, maxBytes: 4 * 1024 * 1024, now: ctx.now })
   const forget = () => {
     replies.clear()
     slow.clear()
+    offers.forget()
   }
   // What another process or a job changed. Without an event some may have been missed.
   const unsubscribe = ctx.changes.subscribe(event => {
@@ -69,7 +75,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     })
   }
 
-  mountShopList(catalog.products, 'products', viewer => productList(stock, viewer))
+  mountShopList(catalog.products, 'products', viewer => productList(stock, viewer, offers.read))
   mount(catalog.recommended, async ({ query, reply }) =>
     sendShared(reply, keyOf('recommended', query), () => recommendProducts(db, stock, query.tags))
   )
@@ -82,7 +88,9 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     const { acl_selected: rules, ...options } = body.option_selected
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
-  mount(catalog.rules, async ({ reply }) => sendSlow(reply, 'rules', () => listOfferedRules(db)))
+  mount(catalog.rules, async ({ reply }) =>
+    sendSlow(reply, 'rules', async () => listOfferedRules(db, await offers.read()))
+  )
   mount(catalog.occupancy, async ({ params, reply }) => {
     const ranges = await rangesSoldBy(db, params.id)
     if (!ranges) return refuse('not_found')

@@ -1,16 +1,16 @@
 import type { Found } from '@netlet/contract'
-import { and, desc, ilike, isNull, sql } from 'drizzle-orm'
+import { and, desc, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/db/like.ts'
+import { calledLike } from '../../infra/translations.ts'
 import { products } from './tables.ts'
 
-/** Products whose name is a text, then those in whose it is contained, newest first. They are few. */
+/** Products whose name is a text, then those in whose it is contained, in whatever language, newest first. They are few. */
 export function searchProducts(db: Executor, text: string, limit: number): Promise<Found['products']> {
   const exact = sql<boolean>`lower(${products.name}) = ${text.toLowerCase()}`
   return db
     .select({ id: products.id, product_name: products.name, active: products.active, exact })
     .from(products)
-    .where(and(isNull(products.deletedAt), ilike(products.name, containing(text))))
+    .where(and(isNull(products.deletedAt), calledLike(products, text)))
     .orderBy(desc(exact), desc(products.id))
     .limit(limit)
 }

@@ -10,13 +10,16 @@ import { writeSettings } from '../settings/index.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { addProduct } from './products.fixture.ts'
+import { readProducts } from './read-platform.ts'
 import { takeSnapshot } from './snapshot.ts'
-import { catalogSyncs, products, variants } from './tables.ts'
+import { syncsOf } from './sync-runs.fixture.ts'
+import { products, variants } from './tables.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
 
 let app: Catalogue
+let syncs: ReturnType<typeof syncsOf>
 let sandbox: Sandbox
 let dataDir: string
 let ruleId: number
@@ -28,6 +31,7 @@ if (!plan || !there || !rule) throw new Error('the demo catalogue is empty')
 
 beforeAll(async () => {
   app = await openCatalogue()
+  syncs = syncsOf(app)
   dataDir = await newDataDir()
   sandbox = await launch(dataDir, 'http://127.0.0.1:9')
   // Of silence and of limits on calls no test waits for the end.
@@ -68,12 +72,8 @@ async function stock() {
   const gone = await addProduct(app.ctx.db, { platformId: '99001', name: 'Gone there' }, [{}])
   return { ours, gone }
 }
-const preview = async () => {
-  const reply = await app.call(catalog.previewSync, { as: admin })
-  if (reply.code !== 2000) throw new Error(reply.msg)
-  return reply.data
-}
-const sync = (shown: string) => app.call(catalog.sync, { as: admin, body: { plan: shown } })
+const preview = () => syncs.plan('catalogue')
+const sync = ({ id }: { id: number }) => syncs.apply(id)
 const last = async () => (await app.call(catalog.lastSync, { as: admin })).data
 const undo = (id: number) => app.call(catalog.undoSync, { as: admin, params: { id } })
 const part = (shown: CatalogPreview, name: SyncPart) => shown.parts.find(one => one.part === name)
@@ -114,9 +114,9 @@ test('the preview names what would be added, changed and hidden, and does nothin
 test('what was seen is done as one command, and again there is nothing to do', async () => {
   const { ours, gone } = await stock()
   const shown = await preview()
-  const done = await sync(shown.version)
+  const done = await sync(shown)
   const sum = (kind: 'created' | 'updated' | 'removed') => shown.parts.reduce((all, one) => all + one[kind], 0)
-  expect(done.data).toEqual({ created: sum('created'), updated: sum('updated'), removed: sum('removed') })
+  expect(done.counts).toEqual({ created: sum('created'), updated: sum('updated'), removed: sum('removed') })
   const { db } = app.ctx
   expect((await db.select().from(products).where(eq(products.id, ours.id)))[0]).toMatchObject({ name: plan.title })
   expect((await db.select().from(products).where(eq(products.id, gone.id)))[0]).toMatchObject({ valid: false })
@@ -131,7 +131,7 @@ test('what was seen is done as one command, and again there is nothing to do', a
 
 test('visitors never see the tag of the rules, nor a product that holds rules, while its rule is there', async () => {
   await stock()
-  await sync((await preview()).version)
+  await sync(await preview())
   const named = async (as?: 'admin') =>
     (await app.call(catalog.tags, { ...(as ? { as } : {}), query: { limit: '1000' } })).data.data
   expect((await named('admin')).find(tag => tag.tag_name === demoRulesProduct.tag)).toMatchObject({ is_internal: true })
@@ -163,20 +163,18 @@ test('a plan that changed meanwhile is refused, and nothing is done', async () =
   const shown = await preview()
   await app.ctx.db.update(variants).set({ price: '8.88' }).where(eq(variants.productId, ours.id))
   const before = await everything()
-  expect(await sync(shown.version)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect(await sync(shown)).toMatchObject({ state: 'failed', reason: 'stale', counts: null })
   expect(await everything()).toEqual(before)
-  const now = await preview()
-  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: 'Renamed there', silent: true })
-  expect((await sync(now.version)).status).toBe(409)
-  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: plan.title, silent: true })
 })
 
-test('two at once of the same preview: one is done', async () => {
-  await stock()
+test('what the platform changes meanwhile, and tells, is not overwritten by what was read before', async () => {
+  const { ours } = await stock()
   const shown = await preview()
-  const both = await Promise.all([sync(shown.version), sync(shown.version)])
-  expect(both.map(one => one.status).toSorted((a, b) => a - b)).toEqual([200, 409])
-  expect(await app.ctx.db.$count(catalogSyncs)).toBe(1)
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: 'Renamed there', silent: true })
+  await readProducts(app.ctx)
+  expect(await sync(shown)).toMatchObject({ state: 'failed', reason: 'stale' })
+  expect((await app.ctx.db.select().from(products).where(eq(products.id, ours.id)))[0]?.name).toBe('Renamed there')
+  await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: plan.title, silent: true })
 })
 
 test('the last sync is undone but for prices, once', async () => {
@@ -184,7 +182,7 @@ test('the last sync is undone but for prices, once', async () => {
   // As a sync of before left it.
   await app.call(catalog.syncCollections, { as: admin })
   const before = await everything()
-  await sync((await preview()).version)
+  await sync(await preview())
   const paid = new Map((await everything()).map(([key, { fields }]) => [key, fields['price']]))
   const done = await last()
   expect(done).toMatchObject({ what: 'catalogue', username: 'admin', undone_at: null, changed: [] })
@@ -204,7 +202,7 @@ test('the last sync is undone but for prices, once', async () => {
 
 test('what changed since a sync keeps it from being undone, and is named', async () => {
   const { ours } = await stock()
-  await sync((await preview()).version)
+  await sync(await preview())
   const done = await last()
   await app.ctx.db.update(variants).set({ isActive: false }).where(eq(variants.productId, ours.id))
   const before = await everything()
@@ -222,7 +220,7 @@ test('what changed since a sync keeps it from being undone, and is named', async
 
 test('taking the tags alone can be undone too, and an earlier sync then not', async () => {
   await stock()
-  await sync((await preview()).version)
+  await sync(await preview())
   const first = await last()
   await control(sandbox, 'PATCH', `/products/${plan.id}`, { tags: ['Brand new'], silent: true })
   await app.call(catalog.syncTags, { as: admin })
@@ -234,20 +232,23 @@ test('taking the tags alone can be undone too, and an earlier sync then not', as
 })
 
 test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost', 'timeout', 'throttled', 'too_many'])(
-  '%s: neither preview nor sync leaves anything',
+  '%s: a sync that reads says what the platform did, and leaves nothing; one that was read needs it no more',
   async kind => {
     await stock()
-    const { version } = await preview()
     const before = await everything()
     // A call that is limited goes again: all of its tries meet the fault.
     const next = kind === 'throttled' || kind === 'too_many' ? 100 : 1
     for (const after of [0, 3]) {
       await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })
-      expect((await app.call(catalog.previewSync, { as: admin })).status).toBe(503)
-      await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })
-      expect((await sync(version)).status).toBe(503)
+      const failed = await syncs.start('catalogue')
+      expect(failed).toMatchObject({ state: 'failed', reason: 'platform_unavailable' })
+      expect(failed.msg).toMatch(/^The e-commerce platform did not do this: .+/)
+      await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
     }
     expect(await everything()).toEqual(before)
     expect(await app.ctx.db.$count(products, isNull(products.deletedAt))).toBe(2)
+    const shown = await preview()
+    await control(sandbox, 'POST', '/graphql/faults', { kind, next: 100 })
+    expect(await sync(shown)).toMatchObject({ state: 'applied' })
   }
 )

@@ -1,98 +1,81 @@
-import { refuse, type SyncPreview } from '@netlet/contract'
+import { refuse } from '@netlet/contract'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
-import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { nameRuleProducts } from '../inventory/index.ts'
 import { planCollections, type CollectionsPlan } from './plan-collections.ts'
-import { countChanges, presentPlan, type SyncCounts } from './plan-sync.ts'
+import { countChanges, versionOfPlan, type SyncCounts } from './plan-sync.ts'
 import { planTags, type TagsPlan } from './plan-tags.ts'
+import { readSource, type PlatformSource } from './read-source.ts'
 import { recorded } from './record-sync.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
-/** `plan`: the version of the preview that somebody agreed to; without it what is to be done is done. */
-type SyncOptions = { plan?: string | undefined }
+type Agreed = { version?: string | undefined }
 
 /**
- * Takes the collections from the platform, and which of the shop's products are in them. What an administrator wrote
- * stays. Everything is read before anything is written: a platform that fails half-way changes nothing, and a second
- * sync finds nothing to do. Refuses 'stale' where it would do something else than the preview said.
+ * Takes the collections over, and which of the shop's products are in them. What an administrator wrote stays. A second
+ * sync finds nothing to do.
+ * @param version of the plan that somebody agreed to: refuses 'stale' where it would do something else. Without it what is
+ * to be done is done.
  */
-export async function syncCollections(
-  ctx: AppContext,
-  by: Actor,
-  { plan: agreed }: SyncOptions = {}
+export async function takeCollections(
+  unit: Unit,
+  source: PlatformSource,
+  { version }: Agreed = {}
 ): Promise<Result<SyncCounts>> {
-  const source = await readCollections(ctx)
-  if (!source.ok) return source
-  return command(ctx, by, async unit => {
-    const { tx } = unit
-    await lockGroupings(tx)
-    const plan = await planCollections(tx, source.data)
-    if (agreed !== undefined && agreed !== presentPlan(plan).version) return refuse('stale')
-    const counts = countChanges(plan.changes)
-    await recorded(unit, { what: 'collections', counts }, () => applyCollections(tx, plan, unit.now))
-    unit.audit('collection.sync', 'all', { after: counts })
-    return ok(counts)
-  })
+  const { tx } = unit
+  await lockGroupings(tx)
+  const plan = await planOf(tx, 'collections', source)
+  if (version !== undefined && version !== versionOfPlan(plan)) return refuse('stale')
+  const counts = countChanges(plan.changes)
+  await recorded(unit, { what: 'collections', counts }, () => applyCollections(tx, plan, unit.now))
+  unit.audit('collection.sync', 'all', { after: counts })
+  return ok(counts)
 }
 
-/** What `syncCollections` would do now. */
-export async function previewCollections(ctx: AppContext): Promise<Result<SyncPreview>> {
-  const source = await readCollections(ctx)
-  return source.ok ? ok(presentPlan(await planCollections(ctx.db, source.data))) : source
-}
-
-/** Takes the tags from the platform, by the platform's name for them, and which products carry the new ones. */
-export async function syncTags(
-  ctx: AppContext,
-  by: Actor,
-  { plan: agreed }: SyncOptions = {}
+/** Takes the tags over, by the platform's name for them, and which products carry the new ones; see `takeCollections`. */
+export async function takeTags(
+  unit: Unit,
+  source: PlatformSource,
+  { version }: Agreed = {}
 ): Promise<Result<SyncCounts>> {
-  const source = await readTags(ctx)
-  if (!source.ok) return source
-  return command(ctx, by, async unit => {
-    const { tx } = unit
-    await lockGroupings(tx)
-    const plan = await planTags(tx, source.data)
-    if (agreed !== undefined && agreed !== presentPlan(plan).version) return refuse('stale')
-    const counts = countChanges(plan.changes)
-    await recorded(unit, { what: 'tags', counts }, async () => {
-      await applyTags(tx, plan, unit.now)
-      await nameRuleProducts(unit, productOfVariant(source.data.sold))
-    })
-    unit.audit('tag.sync', 'all', { after: counts })
-    return ok(counts)
+  const { tx } = unit
+  await lockGroupings(tx)
+  const plan = await planOf(tx, 'tags', source)
+  if (version !== undefined && version !== versionOfPlan(plan)) return refuse('stale')
+  const counts = countChanges(plan.changes)
+  await recorded(unit, { what: 'tags', counts }, async () => {
+    await applyTags(tx, plan, unit.now)
+    await nameRuleProducts(unit, productOfVariant(source.sold))
   })
+  unit.audit('tag.sync', 'all', { after: counts })
+  return ok(counts)
 }
 
-/** What `syncTags` would do now. */
-export async function previewTags(ctx: AppContext): Promise<Result<SyncPreview>> {
-  const source = await readTags(ctx)
-  return source.ok ? ok(presentPlan(await planTags(ctx.db, source.data))) : source
+const PLANS = {
+  collections: (db: Executor, { collections: theirs, sold }: PlatformSource) => planCollections(db, { theirs, sold }),
+  tags: (db: Executor, { tags: theirs, sold }: PlatformSource) => planTags(db, { theirs, sold })
 }
 
-async function readCollections(ctx: AppContext) {
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) return platform
-  const theirs = await platform.data.collections()
-  if (!theirs.ok) return platformRefusal(theirs)
-  const sold = await platform.data.products()
-  return sold.ok ? ok({ theirs: theirs.value, sold: sold.value }) : platformRefusal(sold)
+/** What taking them over would do now. */
+export const planOf = <K extends keyof typeof PLANS>(db: Executor, what: K, source: PlatformSource) =>
+  PLANS[what](db, source) as ReturnType<(typeof PLANS)[K]>
+
+/** Reads the platform and takes the collections over, in one call: for programs, which see no plan. */
+export async function syncCollections(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
+  const source = await readSource(ctx, 'collections')
+  return source.ok ? command(ctx, by, unit => takeCollections(unit, source.data)) : source
 }
 
-async function readTags(ctx: AppContext) {
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) return platform
-  const theirs = await platform.data.productTags()
-  if (!theirs.ok) return platformRefusal(theirs)
-  const sold = await platform.data.products()
-  return sold.ok ? ok({ theirs: theirs.value, sold: sold.value }) : platformRefusal(sold)
+/** The same of the tags. */
+export async function syncTags(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
+  const source = await readSource(ctx, 'tags')
+  return source.ok ? command(ctx, by, unit => takeTags(unit, source.data)) : source
 }
 
 /** The platform's product of each of its variants. */

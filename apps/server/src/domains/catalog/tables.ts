@@ -1,7 +1,7 @@
 import { SYNC_KINDS, type AddressFamily, type EgressMode } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, lower, money, oneOf, ref } from '../../infra/db/columns.ts'
+import { createdAt, id, instant, lower, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 
@@ -10,6 +10,7 @@ export const collections = pgTable('collections', {
   platformId: text().notNull().unique(),
   name: text().notNull(),
   description: text().notNull().default(''),
+  translations: translations(),
   imageUrl: text(),
   /** Set where an administrator wrote name or description: a sync leaves them alone. */
   editedAt: instant(),
@@ -26,6 +27,7 @@ export const tags = pgTable(
     /** As the shop shows it. */
     name: text().notNull(),
     description: text().notNull().default(''),
+    translations: translations(),
     /** The platform's products that carry it, as the last sync found them, where they are few: see internal.ts. */
     carriers: text()
       .array()
@@ -48,6 +50,7 @@ export const products = pgTable(
     platformId: text().notNull(),
     name: text().notNull(),
     description: text().notNull().default(''),
+    translations: translations(),
     imageUrl: text(),
     /** Offered by us. */
     active: boolean().notNull().default(true),

@@ -86,6 +86,7 @@ async function save(
       .set({
         name: form.product_name,
         description: form.product_desc,
+        translations: form.translations,
         active: form.active ?? before.product.active,
         oldFlag: false
       })

@@ -120,7 +120,7 @@ function termOf({ state, expiredAt, graceUntil }: Term, now: Date, say: Asker['s
   if (!expiredAt) return say('noEnd')
   const days = Math.floor((expiredAt.getTime() - now.getTime()) / DAY)
   if (days < 1) return say('lastDay', clock(expiredAt))
-  return say(days === 1 ? 'oneDayLeft' : 'daysLeft', { days, ...clock(expiredAt) })
+  return say('daysLeft', { days, ...clock(expiredAt) })
 }
 
 const clock = (at: Date) => ({ date: iso(at).slice(0, 10), time: iso(at).slice(11, 16) })

@@ -1,46 +1,17 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { chatEvents, pointRecords } from '../rewards/tables.ts'
+import { chatEvents } from '../rewards/tables.ts'
 import { startChatBot } from './index.ts'
 import { chatBot, chatCursors } from './tables.ts'
-import { CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+import { SOON, TOKEN } from './chat-bot.fixture.ts'
+import { chat, newMember, openChat, recordsOf, resetChat } from './one-chat.fixture.ts'
 
-let chat: Chat
-
-beforeAll(async () => {
-  chat = await startChat()
-  await chat.settings({
-    discord_bot_token: TOKEN,
-    discord_bot_channels: CHANNEL,
-    discord_bot_points_per_message: 1,
-    discord_bot_max_points_per_day: 1000
-  })
-})
+beforeAll(openChat)
 beforeEach(() => chat.stopBots())
-afterEach(async () => {
-  await chat.stopBots()
-  await chat.call('POST', '/faults', { kind: 'none' })
-  await chat.call('POST', '/gateway', {
-    mute: false,
-    refuse_intents: false,
-    forgetful: false,
-    heartbeat_ms: 41_250,
-    next: null
-  })
-  await chat.shop.ctx.db.delete(chatBot)
-})
+afterEach(resetChat)
 afterAll(() => chat.close())
-
-let names = 0
-const newMember = async () => {
-  names += 1
-  const name = `member.${names}`
-  return { name, id: await chat.member(name) }
-}
-const recordsOf = (id: number) => chat.shop.ctx.db.$count(pointRecords, eq(pointRecords.userId, id))
 
 test('a connection that breaks, is told to reconnect or falls silent is resumed: nothing is lost, nothing counts twice', async () => {
   const { name, id } = await newMember()
@@ -111,6 +82,9 @@ test('what is written while no bot runs is counted afterwards, within a day, and
   expect(await recordsOf(id)).toBe(8)
 })
 
+/** A process begins with all of the shop's code: on a busy machine longer than anything that is tested here. */
+const STARTED = { timeout: 120_000, interval: 50 }
+
 /** The bot of one more process. */
 function botProcess() {
   const { config } = chat.shop.ctx
@@ -132,7 +106,7 @@ test('one of many processes connects; when it is killed, another one takes over 
   const { name, id } = await newMember()
   const { child, ended } = botProcess()
   try {
-    await chat.connected()
+    await chat.connected(1, STARTED)
     await chat.write({ user: name })
     await chat.earned(id, 1)
     const { connections } = await chat.gateway()
@@ -151,14 +125,14 @@ test('one of many processes connects; when it is killed, another one takes over 
     child.kill('SIGKILL')
     await ended
   }
-})
+}, 240_000)
 
 test('a process that hangs loses the bot to another one, and what it wakes up to counts nothing twice', async () => {
   const { name, id } = await newMember()
   const { child, ended } = botProcess()
   const holder = async () => (await chat.shop.ctx.db.select().from(chatBot))[0]?.holder
   try {
-    await chat.connected()
+    await chat.connected(1, STARTED)
     await chat.write({ user: name })
     await chat.earned(id, 1)
     const first = await holder()
@@ -179,7 +153,7 @@ test('a process that hangs loses the bot to another one, and what it wakes up to
     child.kill('SIGKILL')
     await ended
   }
-})
+}, 240_000)
 
 test('a process that cannot reach the database ends its connection before its lease is over', async () => {
   let away = false

@@ -1,42 +1,12 @@
-import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { pointRecords } from '../rewards/tables.ts'
 import { chatBot } from './tables.ts'
-import { CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+import { SOON } from './chat-bot.fixture.ts'
+import { chat, newMember, openChat, recordsOf, resetChat } from './one-chat.fixture.ts'
 
-let chat: Chat
-
-beforeAll(async () => {
-  chat = await startChat()
-  await chat.settings({
-    discord_bot_token: TOKEN,
-    discord_bot_channels: CHANNEL,
-    discord_bot_points_per_message: 1,
-    discord_bot_max_points_per_day: 1000
-  })
-})
+beforeAll(openChat)
 beforeEach(() => chat.stopBots())
-afterEach(async () => {
-  await chat.stopBots()
-  await chat.call('POST', '/faults', { kind: 'none' })
-  await chat.call('POST', '/gateway', {
-    mute: false,
-    refuse_intents: false,
-    forgetful: false,
-    heartbeat_ms: 41_250,
-    next: null
-  })
-  await chat.shop.ctx.db.delete(chatBot)
-})
+afterEach(resetChat)
 afterAll(() => chat.close())
-
-let names = 0
-const newMember = async () => {
-  names += 1
-  const name = `member.${names}`
-  return { name, id: await chat.member(name) }
-}
-const recordsOf = (id: number) => chat.shop.ctx.db.$count(pointRecords, eq(pointRecords.userId, id))
 
 test.each([
   ['error500', 'server_error'],
@@ -87,4 +57,89 @@ test('a session that the platform ends without a reason goes on where it can, or
       .toBeGreaterThanOrEqual(1)
   }
   expect(await recordsOf(id)).toBe(sent)
+})
+
+const registered = () => expect.poll(async () => (await chat.call<unknown[]>('GET', '/commands')).length, SOON).toBe(3)
+
+test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'unauthorized', 'forbidden'])(
+  '%s at the answer of a command keeps neither the next one nor messages',
+  async kind => {
+    const { name, id } = await newMember()
+    chat.start()
+    await chat.connected()
+    await registered()
+    const { connections } = await chat.gateway()
+    // The first answer, which says that another one follows, and that one.
+    for (const [at, path] of ['/callback', '/webhooks/'].entries()) {
+      await chat.call('POST', '/faults', { kind, next: 1000, path })
+      expect(await chat.ask(name, 'bind', 'en-US', 400)).toBeNull()
+      await chat.write({ user: name })
+      await chat.earned(id, at + 1)
+      await chat.call('POST', '/faults', { kind: 'none' })
+      expect((await chat.ask(name, 'bind'))?.link?.url).toContain('/dashboard/index/setting')
+    }
+    expect(await chat.status()).toMatchObject({ state: 'connected', problem: null })
+    expect((await chat.gateway()).connections).toBe(connections)
+  }
+)
+
+test('a page that something in between answers once with 200 keeps no answer', async () => {
+  const { name } = await newMember()
+  chat.start()
+  await chat.connected()
+  await registered()
+  for (const path of ['/callback', '/webhooks/']) {
+    await chat.call('POST', '/faults', { kind: 'html', next: 1, path })
+    expect(await chat.ask(name, 'bind')).toMatchObject({ ephemeral: true, content: expect.stringContaining('account') })
+  }
+})
+
+test.each([
+  ['timeout', 'connected'],
+  ['unauthorized', 'waiting']
+])('%s at the registration of the commands is shown, and mended by itself', async (kind, state) => {
+  await chat.call('POST', '/faults', { kind, next: 1000, path: '/commands' })
+  chat.start()
+  const isShown = async () => {
+    const status = await chat.status()
+    // A token that is refused there is refused everywhere.
+    return status.state === state && (kind === 'timeout' ? status.commands_problem : status.problem) !== null
+  }
+  await expect.poll(isShown, SOON).toBe(true)
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await expect
+    .poll(async () => {
+      const status = await chat.status()
+      return [status.state, status.problem, status.commands_problem]
+    }, SOON)
+    .toEqual(['connected', null, null])
+})
+
+test('a token that is refused to a message for a stranger is told of, and the stranger is told afterwards', async () => {
+  const replies = async () => (await chat.room()).filter(message => message.author.bot).length
+  const before = await replies()
+  chat.start()
+  await chat.connected()
+  await chat.call('POST', '/faults', { kind: 'unauthorized', next: 1000, path: '/messages' })
+  await chat.write({ user: 'refused.newcomer' })
+  await vi.waitFor(async () => expect((await chat.status()).problem).toBe('token_refused'), SOON)
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
+  await chat.write({ user: 'refused.newcomer' })
+  await expect.poll(replies, SOON).toBe(before + 1)
+})
+
+test.each([
+  ['html', 'bad_reply'],
+  ['error500', 'server_error'],
+  ['throttled', 'rate_limited']
+] as const)('%s in place of the gateway is told of, and the bot comes back by itself', async (kind, problem) => {
+  const { name, id } = await newMember()
+  await chat.call('POST', '/gateway', { next: { kind, count: 1000 } })
+  chat.start({ backoff: () => 300 })
+  await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'waiting', problem }), SOON)
+  await chat.call('POST', '/gateway', { next: null })
+  await chat.connected()
+  await chat.write({ user: name })
+  await chat.earned(id, 1)
 })

@@ -72,8 +72,9 @@ export async function startChat() {
         'GET',
         `/rooms?channel_id=${channel}`
       ),
-    ask: async (user: string, name: string, locale = 'en-US') =>
-      (await call<{ answer: Answer | null }>('POST', '/commands', { user, name, locale })).answer,
+    /** What the asker sees within so many milliseconds; null: nothing. */
+    ask: async (user: string, name: string, locale = 'en-US', withinMs = 10_000) =>
+      (await call<{ answer: Answer | null }>('POST', '/commands', { user, name, locale, within_ms: withinMs })).answer,
     settings: (values: Parameters<typeof writeSettings>[1]) => writeSettings(shop.ctx, values),
     start(times: Partial<ChatBotTimes> = {}) {
       const bot = startChatBot(shop.ctx, { ...QUICK, ...times })
@@ -83,7 +84,8 @@ export async function startChat() {
     async stopBots() {
       for (const bot of bots.splice(0)) await bot.stop()
     },
-    connected: (count = 1) => vi.waitFor(async () => expect((await gateway()).sessions).toHaveLength(count), SOON),
+    connected: (count = 1, within: object = SOON) =>
+      vi.waitFor(async () => expect((await gateway()).sessions).toHaveLength(count), within),
     earned: (id: number, coins: number) => expect.poll(() => coinsOf(id), SOON).toBe(coins),
     async close() {
       for (const bot of bots) await bot.stop()

@@ -135,18 +135,6 @@ test.each(['error500', 'throttled', 'html', 'half', 'forbidden'])(
   }
 )
 
-test.each(['error500', 'half', 'forbidden'])(
-  '%s at the answer of a command keeps neither the next one nor messages',
-  async kind => {
-    await expect.poll(async () => (await chat.call<unknown[]>('GET', '/commands')).length, SOON).toBe(3)
-    await chat.call('POST', '/faults', { kind, next: 2, path: '/callback' })
-    expect(await chat.ask('asker', 'bind')).toBeNull()
-    await chat.call('POST', '/faults', { kind: 'none' })
-    expect((await chat.ask('asker', 'bind'))?.link?.url).toContain('/dashboard/index/setting')
-    expect(await chat.status()).toMatchObject({ state: 'connected', problem: null })
-  }
-)
-
 test('/points, /proxies and /bind answer their caller alone, in the caller’s language', async () => {
   const { db } = chat.shop.ctx
   const ines = await chat.member('ines')

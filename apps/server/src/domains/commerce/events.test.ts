@@ -99,7 +99,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     due: '2.00',
     currency: 'VND',
     expected: 'USD',
-    missing: 'New York: 0 of 8',
+    missing: 'New York: 0/8',
     amount: '5.00',
     status: 'PAID'
   }
@@ -111,14 +111,14 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     renewal_too_late: 'order NL-7 is expired and cannot be renewed; refund #7',
     renewal_underpaid: 'renewal of order NL-7: paid 1.00 of 2.00',
     unreadable: 'unreadable: the event has another shape than expected',
-    lines_missing: 'order NL-7 was paid for less than was ordered: New York: 0 of 8',
+    lines_missing: 'order NL-7 was paid for less than was ordered: New York: 0/8',
     wrong_currency: 'order NL-7 was paid in VND, not in USD',
     refund_amount_unknown:
       'order NL-7 was paid, but 5.00 of #7 was given back or is disputed; it is held until that amount is known in the shop’s currency',
     foreign_refund:
       'order NL-7: 5.00 of #7 was given back; nothing is delivered for it until the platform says how much that is in the shop’s currency',
     test_payment: 'order NL-7 was paid by a test payment: no money was taken',
-    renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0 of 8',
+    renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0/8',
     renewals_unserved:
       'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',
     purchase_not_sold:
@@ -154,7 +154,7 @@ test('a topic without a handler is ignored; what is out of shape is unreadable, 
   const outcomes = await Promise.all([created, strange, payment].map(async id => (await eventOf(id))?.outcome))
   expect(outcomes).toEqual(['ignored', 'unreadable', 'unreadable'])
   expect(await noticeOf(strange)).toBeUndefined()
-  expect(await noticeOf(payment)).toContain('Platform order: unknown.')
+  expect(await noticeOf(payment)).toContain(`Event: ${payment}.`)
 })
 
 test('events whose jobs are gone are asked for again, each in its own queue, and only once they are late', async () => {

@@ -3,6 +3,7 @@ import { HOUR } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
+import { startOf } from '../../infra/text.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { giveUpEvent, isFaultOfDatabase } from './give-up-event.ts'
 import { noteWaiting } from './waiting-events.ts'
@@ -40,14 +41,12 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     const sentence =
       isMoney(event.topic) && !result.resolved && result.isMailed !== false ? attentionSentence(result) : null
     if (sentence !== null) {
+      const reasons = { reason: sentence, reason_zh: attentionSentence(result, 'zh-CN') ?? sentence }
+      const order = nameOf(result, event.payload)
       await notifyAdmins(unit, {
         // More of this kind by the same customer within the hour are no news.
-        words: typeof result.customer === 'number' ? 'payments' : 'payment',
-        params: {
-          reason: sentence,
-          reason_zh: attentionSentence(result, 'zh-CN') ?? sentence,
-          order: result.about?.platformOrderName ?? nameOf(event.payload)
-        },
+        words: order === null ? 'payment_unreadable' : typeof result.customer === 'number' ? 'payments' : 'payment',
+        params: { ...reasons, ...(order === null ? { event: eventId.slice(0, 100) } : { order }) },
         key: `payment:${causeOf(result, eventId, unit.now)}`,
         cause: 'payment',
         about: eventId
@@ -74,7 +73,9 @@ async function handle(
   return handlers[topic](unit, event.data as never, ctx)
 }
 
-function nameOf(payload: unknown): string {
+/** What the platform calls the order of a payment; null where the event names none. */
+function nameOf({ about }: EventResult, payload: unknown): string | null {
   const paid = TOPICS['orders/paid'].safeParse(payload)
-  return paid.success ? paid.data.name : 'unknown'
+  const name = about?.platformOrderName ?? about?.platformOrderId ?? (paid.success ? paid.data.name : null)
+  return name ? startOf(name, 100) : null
 }

@@ -60,6 +60,10 @@ export const platformEvents = pgTable(
     index('platform_events_waiting')
       .on(t.receivedAt)
       .where(sql`${t.processedAt} is null`),
+    // The same as a list, newest first.
+    index('platform_events_late')
+      .on(t.id)
+      .where(sql`${t.processedAt} is null`),
     index('platform_events_money').on(t.id).where(isAboutMoney(t.topic)),
     index('platform_events_outcome').on(t.outcome, t.id).where(isAboutMoney(t.topic)),
     index('platform_events_open')

@@ -1,55 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { control, launch, newDataDir, removeDataDir, secrets, until } from '../../../../sandbox/src/testing/harness.ts'
-import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { until } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, SECOND } from '../../infra/clock.ts'
 import { LOCKS } from '../../infra/db/locks.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openPlatform } from './platform.ts'
 import { renewToken } from './renew-token.ts'
 import { platformTokens } from './tables.ts'
+import { asked, call, fails, resetTokens, sandbox, shop, startTokenShop, stopTokenShop } from './token.fixture.ts'
 
-let shop: TestShop
-let sandbox: Sandbox
-let dataDir: string
+beforeAll(startTokenShop)
+beforeEach(resetTokens)
+afterAll(stopTokenShop)
 
-beforeAll(async () => {
-  dataDir = await newDataDir()
-  sandbox = await launch(dataDir, 'http://127.0.0.1:9', { now: () => shop?.ctx.now().getTime() ?? Date.now() })
-  shop = await startTestShop({ routes: () => {} })
-})
-beforeEach(async () => {
-  await asked({ lifetime: 86_399, installed: true, end: true, fault: { kind: 'none' } })
-  await shop.ctx.db.delete(platformTokens)
-  await writeSettings(shop.ctx, {
-    shopify_shop_url: sandbox.url,
-    shopify_api_key: secrets.apiKey,
-    shopify_api_secret: secrets.appSecret,
-    shopify_app_key: ''
-  })
-})
-afterAll(async () => {
-  await shop?.close()
-  await sandbox?.close()
-  await removeDataDir(dataDir)
-})
-
-/** Changes how the platform gives tokens. @returns how many it has given */
-const asked = async (body: object = {}) =>
-  (await control<{ given: number }>(sandbox, 'POST', '/access_tokens', body)).given
-
-async function call(ctx = shop.ctx) {
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) throw new Error(platform.reason)
-  return platform.data.shop()
-}
-async function fails(ctx = shop.ctx) {
-  const reply = await call(ctx)
-  return reply.ok ? 'ok' : reply.reason
-}
 /** How many sessions hold the lock of whoever asks for a token. */
 const locks = () =>
   shop.ctx.db.$count(

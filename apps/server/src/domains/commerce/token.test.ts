@@ -1,67 +1,20 @@
 import { NoticeRules } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import {
-  closedUrl,
-  control,
-  launch,
-  newDataDir,
-  removeDataDir,
-  secrets
-} from '../../../../sandbox/src/testing/harness.ts'
-import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { closedUrl, control, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import { requestToken } from '../../integrations/shopify/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../infra/clock.ts'
 import { noticePorts } from '../../notice-ports.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { refusedTokens } from '../notices/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openPlatform } from './platform.ts'
 import { renewToken } from './renew-token.ts'
 import { platformTokens } from './tables.ts'
+import { asked, call, fails, resetTokens, sandbox, shop, startTokenShop, stopTokenShop } from './token.fixture.ts'
 
-let shop: TestShop
-let sandbox: Sandbox
-let dataDir: string
+beforeAll(startTokenShop)
+beforeEach(resetTokens)
+afterAll(stopTokenShop)
 
-beforeAll(async () => {
-  dataDir = await newDataDir()
-  sandbox = await launch(dataDir, 'http://127.0.0.1:9', { now: () => shop?.ctx.now().getTime() ?? Date.now() })
-  shop = await startTestShop({ routes: () => {} })
-})
-beforeEach(async () => {
-  await asked({ lifetime: 86_399, installed: true, end: true, fault: { kind: 'none' } })
-  const { db } = shop.ctx
-  await db.delete(platformTokens)
-  await db.delete(refusedTokens)
-  await db.execute(sql`delete from pgboss.job where name = 'raise-notice'`)
-  await writeSettings(shop.ctx, {
-    shopify_shop_url: sandbox.url,
-    shopify_api_key: secrets.apiKey,
-    shopify_api_secret: secrets.appSecret,
-    shopify_app_key: ''
-  })
-})
-afterAll(async () => {
-  await shop?.close()
-  await sandbox?.close()
-  await removeDataDir(dataDir)
-})
-
-/** Changes how the platform gives tokens. @returns how many it has given */
-const asked = async (body: object = {}) =>
-  (await control<{ given: number }>(sandbox, 'POST', '/access_tokens', body)).given
-
-async function call(ctx = shop.ctx) {
-  const platform = await openPlatform(ctx)
-  if (!platform.ok) throw new Error(platform.reason)
-  return platform.data.shop()
-}
-const fails = async () => {
-  const reply = await call()
-  return reply.ok ? 'ok' : reply.reason
-}
 const raised = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
 
 async function found() {

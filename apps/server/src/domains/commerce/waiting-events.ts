@@ -10,7 +10,7 @@ import { platformEvents } from './tables.ts'
 /** An event that has waited for longer needs somebody: short faults are over by then. */
 const LATE = HOUR
 
-const isLate = (now: Date) =>
+export const isLate = (now: Date) =>
   and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(now.getTime() - LATE)))
 
 /** Writes down what an event waits for. Where the database cannot even do that, it says so itself in the log. */

@@ -17,7 +17,8 @@ import {
   type Failure,
   type OrderRow
 } from '../orders/index.ts'
-import { holdingsOf, isRetired, retireProxies, sumOf, type Holding } from './holdings.ts'
+import { holdingsOf, isRetired, lostOf, retireProxies, sumOf, type Holding } from './holdings.ts'
+import { keepReplaced } from './keep-replaced.ts'
 import { deliveredQueue } from './queues.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
@@ -56,7 +57,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     agents.filter(agent => agent.wanted && agent.inStep).map(agent => agent.serverId)
   )
   if (isDelivered && brought > 0) await tellOfOrder(unit, 'proxies.changed', order)
-  const held = await holdingsOf(tx, order.id)
+  const held = await holdingsKept(unit, order)
   const kept = held.filter(holding => !holding.replaced && !isRetired(holding))
   const concerned = agents.filter(agent => concerns(agent, kept))
   const live = sumOf(held, holding => (holding.replaced ? 0 : holding.live))
@@ -67,7 +68,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const refuser = concerned.find(agent => agent.refusal !== null)
   const refusal = refuser?.refusal ?? null
   const waits = concerned.some(isAwaited)
-  const lost = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
+  const lost = lostOf(order, held)
   // What is to be given back works for now, but does not stand for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refuser?.server })
@@ -102,6 +103,15 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     left.map(holding => ({ ...holding, live: 0, pending: 0 })),
     later
   )
+}
+
+/** What an order holds, after it has kept what it lacks of what it was to give back. */
+async function holdingsKept(unit: Unit, order: OrderRow): Promise<Holding[]> {
+  const held = await holdingsOf(unit.tx, order.id)
+  const lost = lostOf(order, held)
+  if (lost <= 0 || !held.some(holding => holding.replaced && !isRetired(holding))) return held
+  await keepReplaced(unit, order, lost)
+  return holdingsOf(unit.tx, order.id)
 }
 
 type Agent = Awaited<ReturnType<typeof agentProgress>>[number]

@@ -93,6 +93,12 @@ test.each([
   expect(await set(form)).toMatchObject({ status: 400, data: reason === 'invalid' ? {} : { reason } })
 })
 
+test('all lines with the same mistake are named at once', async () => {
+  const refused = await set({ access: 'address', client_ips: ['nonsense', '192.0.2.9', '0.0.0.0/0', '192.0.2.300'] })
+  const params = { line: 'nonsense, 192.0.2.300' }
+  expect(refused).toMatchObject({ status: 400, data: { reason: 'invalid_client', params } })
+})
+
 test('a stale form changes nothing, the same again sends nothing, and an order of another is not there', async () => {
   const opened = await read()
   const first = await apply({ access: 'address', client_ips: ['2001:DB8:0::5'], version: opened.version })

@@ -2,6 +2,7 @@ import { and, eq, inArray, ne, sql, type SQL } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { heldLeases, type HeldLease } from '../inventory/index.ts'
+import type { OrderRow } from '../orders/index.ts'
 import { proxies } from './tables.ts'
 
 /** A lease of an order, and how many of its proxies wait for their agents or work. */
@@ -27,6 +28,10 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
 
 /** Its customer does not have it any more. */
 export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
+
+/** How many addresses an order lacks: it does not hold them, or is to give them back. */
+export const lostOf = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
+  quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
   list.reduce((sum, one) => sum + of(one), 0)

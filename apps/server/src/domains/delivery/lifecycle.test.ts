@@ -226,7 +226,7 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   await report(shop.url, short, { eventId: 'short renewal' })
   expect(await outcomeOf(stack, 'short renewal')).toMatchObject({
     outcome: 'renewal_lines_missing',
-    detail: { order_id: order.order_id, missing: expect.stringContaining('New York: 7 of 8') }
+    detail: { order_id: order.order_id, missing: expect.stringContaining('New York: 7/8') }
   })
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
 })

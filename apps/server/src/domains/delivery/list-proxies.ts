@@ -2,6 +2,7 @@ import type { CheckSite, Proxy, ProxyStatus } from '@netlet/contract'
 import { isNotNull, isNull, sql, type SQL } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { httpsHost, readOffers } from '../fleet/index.ts'
 import { checkOf, isAt } from './proxy-columns.ts'
 import { proxies } from './tables.ts'
 import { selectWithCredentials } from './with-credentials.ts'
@@ -28,7 +29,7 @@ const STATUSES: Record<ProxyStatus, SQL> = {
  * An order's live proxies, oldest first; found by address and by what their latest check found. The rows of one order are read by
  * its index and sorted here: 10,000 take some milliseconds, whereas an index for each sorting would be written by each check.
  */
-export const proxyList = (orderId: number) =>
+export const proxyList = (orderId: number, now: Date) =>
   defineList<ProxyQuery, Proxy>({
     name: `order_${orderId}_proxies`,
     table: proxies,
@@ -53,6 +54,11 @@ export const proxyList = (orderId: number) =>
     }),
     async load(db, ids) {
       const rows = await selectWithCredentials(db).where(among(proxies.id, ids))
+      const offers = await readOffers(db, [...new Set(rows.map(({ proxy }) => proxy.serverId))], now)
+      const httpsOf = (serverId: number, ip: string) => {
+        const offer = offers.get(serverId)
+        return offer ? httpsHost(offer, ip) : null
+      }
       return rows.map(({ proxy, ip, port, username, password }) => ({
         id: proxy.id,
         ip,
@@ -61,7 +67,8 @@ export const proxyList = (orderId: number) =>
         password,
         ...checkOf(proxy),
         created_at: iso(proxy.createdAt),
-        updated_at: iso(proxy.updatedAt)
+        updated_at: iso(proxy.updatedAt),
+        https: httpsOf(proxy.serverId, ip)
       }))
     }
   })

@@ -3,7 +3,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserve, reservePart, reserveUnknown } from '../inventory/index.ts'
 import { addDays, type OrderRow } from '../orders/index.ts'
-import { holdingsOf, sumOf } from './holdings.ts'
+import { holdingsOf, lostOf } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, usersOf } from './start.ts'
 
 /** Where an order's next addresses come from. */
@@ -30,8 +30,7 @@ export async function leaseMissing(
 
 /** How many of its addresses an order does not hold any more. */
 export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
-  const held = await holdingsOf(db, order.id)
-  return order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
+  return lostOf(order, await holdingsOf(db, order.id))
 }
 
 /** Addresses that an order got, and the servers that they are on. */

@@ -3,9 +3,15 @@ import { isInet } from '../../infra/db/inet.ts'
 import { containing } from '../../infra/db/like.ts'
 import { proxies } from './tables.ts'
 
-/** Proxies of an address, or of all addresses that contain such a text. */
-export const isAt = (search: string): SQL =>
-  isInet(search) ? eq(proxies.ip, search) : ilike(sql`host(${proxies.ip})`, containing(search))
+/**
+ * Proxies of an address, or of all addresses that contain such a text; a port behind it, as lists of proxies have it, does not
+ * matter. A whole IPv4 address may be the beginning of a longer one.
+ */
+export function isAt(search: string): SQL {
+  const text = /^([\d.]+|\[[\da-f:.]+\]):\d*$/i.exec(search)?.[1]?.replace(/^\[|\]$/g, '') ?? search
+  const found = ilike(sql`host(${proxies.ip})`, containing(text))
+  return isInet(text) ? sql`(${eq(proxies.ip, text)} or ${found})` : found
+}
 
 type Checked = Pick<typeof proxies.$inferSelect, 'available' | 'bingDelay' | 'googleDelay' | 'amazonDelay'>
 

@@ -55,7 +55,11 @@ test.each([
   ['answers=bing&silent=google', 1],
   ['status=available&silent=amazon', 2],
   ['status=unchecked&silent=bing', 0],
-  ['search=127.92.0', 8]
+  ['search=127.92.0', 8],
+  // As lists have it, with its port.
+  ['search=127.92.0.5:3128', 1],
+  // A whole address, and a part of another one.
+  ['search=27.92.0.5', 1]
 ])('%s finds %i', async (query, count) => {
   const found = await detail(query)
   expect([found.proxy_list.length, found.total]).toEqual([count, count])
@@ -119,7 +123,7 @@ test('of 10,000 proxies any page is read by the index of the order, and sorted i
     const watched = Object.create(db, {
       execute: { value: (statement: SQL) => (queries.push(statement), db.execute(statement)) }
     }) as Executor
-    const page = await paginate(watched, proxyList(orderId), query)
+    const page = await paginate(watched, proxyList(orderId, new Date()), query)
     expect(page).toMatchObject({ ok: true, data: { total: 9996, total_exact: true } })
     const [statement] = queries
     if (!statement) throw new Error('nothing was asked')

@@ -1,8 +1,9 @@
-import { Proxy, refuse } from '@netlet/contract'
+import { Proxy, refuse, type ProxyLines } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { csvOf, paginate } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { httpsHost, readOffers } from '../fleet/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { findOrder } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -20,7 +21,7 @@ type Scope = {
 export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
-  const page = await paginate(db, proxyList(orderId), query)
+  const page = await paginate(db, proxyList(orderId, now), query)
   if (!page.ok) return page
   const { data, ...rest } = page.data
   return ok({ proxy_list: data, order: order.data, ...rest })
@@ -30,15 +31,14 @@ export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope,
 export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
-  return csvOf(db, proxyList(orderId), query, { columns: Object.keys(Proxy.shape), now })
+  return csvOf(db, proxyList(orderId, now), query, { columns: Object.keys(Proxy.omit({ https: true }).shape), now })
 }
 
 /** All live proxies of an order as `ip:port:user:password` lines. The database writes the lines: nothing is built per row here. */
 export async function proxyLines(
   db: Executor,
-  orderId: number,
-  userId: number | null
-): Promise<Result<{ proxy_lines: string[]; proxy_count: number; filename: string }>> {
+  { orderId, userId, now }: Scope
+): Promise<Result<ProxyLines & { filename: string }>> {
   const [order] = await db
     .select({ user: orders.userId, name: orders.proxyUsername, password: orders.proxyPassword })
     .from(orders)
@@ -46,6 +46,8 @@ export async function proxyLines(
   if (!order || (userId !== null && order.user !== userId)) return refuse('not_found')
   const rows = await db
     .select({
+      serverId: proxies.serverId,
+      ip: sql<string>`host(${proxies.ip})`,
       at: sql<string>`case family(${proxies.ip}) when 6 then '[' || host(${proxies.ip}) || ']' else host(${proxies.ip}) end || ':' || ${servers.proxyPort}`
     })
     .from(proxies)
@@ -54,5 +56,16 @@ export async function proxyLines(
     .orderBy(asc(proxies.id))
   if (rows.length === 0) return refuse('no_proxies')
   const proxy_lines = rows.map(row => `${row.at}:${order.name}:${order.password}`)
-  return ok({ proxy_lines, proxy_count: proxy_lines.length, filename: `order_${orderId}_proxies.txt` })
+  const offers = await readOffers(db, [...new Set(rows.map(row => row.serverId))], now)
+  const hostOf = ({ serverId, ip }: (typeof rows)[number]): string | null => {
+    const offer = offers.get(serverId)
+    const https = offer ? httpsHost(offer, ip) : null
+    return https?.leads ? https.host : null
+  }
+  return ok({
+    proxy_lines,
+    proxy_count: proxy_lines.length,
+    filename: `order_${orderId}_proxies.txt`,
+    ...(offers.size > 0 ? { https_hosts: rows.map(hostOf) } : {})
+  })
 }

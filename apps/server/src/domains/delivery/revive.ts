@@ -4,6 +4,7 @@ import { setDesiredUsers } from '../fleet/index.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { holdingsOf } from './holdings.ts'
+import { keepReplaced } from './keep-replaced.ts'
 import { leaseMissing, missingOf } from './missing.ts'
 import { announceMove } from './servers/announce-move.ts'
 import { leaveGivenUp } from './servers/replace.ts'
@@ -12,7 +13,8 @@ import { proxies } from './tables.ts'
 
 /**
  * Readies a locked, expired order for a renewal in its grace: what it held on servers that were given up is no use to it,
- * and what it lost is leased again. Its customer is told that addresses changed. Repeating it changes nothing.
+ * and what it lost is leased again, unless it was to give others back that are held for it still. Its customer is told of
+ * addresses that changed. Repeating it changes nothing.
  * @returns false where there are too few addresses: the order cannot be renewed
  */
 export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boolean> {
@@ -24,8 +26,10 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
     .where(and(inArray(servers.id, held), eq(servers.status, 'given_up')))
     .orderBy(asc(servers.id))
   for (const { id } of left) await leaveGivenUp(unit, order, id)
-  const missing = await missingOf(tx, order)
-  if (missing <= 0) return true
+  const lost = await missingOf(tx, order)
+  if (lost <= 0) return true
+  const missing = lost - (await keepReplaced(unit, order, lost))
+  if (missing === 0) return true
   if ((await leaseMissing(unit, order, 'all')).leased === 0) return false
   await announceMove(unit, order.id, missing)
   return true

@@ -8,6 +8,7 @@ import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask, type Asked } from './tasks.ts'
 import { mountList, sendCsv } from '../../infra/list/index.ts'
 import { creditsOfOrder } from './order-credits.ts'
+import { lostTimeOf } from './servers/lost-time-of-order.ts'
 import { orderProxyList } from './order-proxies.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
@@ -25,14 +26,19 @@ export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pi
     await sendCsv(reply, file.data)
     return SENT
   })
+  mount(routes.orders.lostTime, ({ params }) => lostTimeOf(ctx.db, { id: params.id, now: ctx.now() }))
   mount(routes.orders.credits, ({ params, caller }) =>
     creditsOfOrder(ctx.db, { id: params.id, userId: scopeOf(caller), now: ctx.now() })
   )
   mountList(mount, ctx, routes.orders.proxies, ({ params }) => orderProxyList(params.id))
-  mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(ctx.db, params.id, scopeOf(caller)))
+  mount(routes.orders.exportProxies, ({ params, caller }) =>
+    proxyLines(ctx.db, { orderId: params.id, userId: scopeOf(caller), now: ctx.now() })
+  )
   mount(routes.orders.copyProxies, async ({ params, caller }) => {
-    const lines = await proxyLines(ctx.db, params.id, scopeOf(caller))
-    return lines.ok ? ok({ proxy_lines: lines.data.proxy_lines, proxy_count: lines.data.proxy_count }) : lines
+    const lines = await proxyLines(ctx.db, { orderId: params.id, userId: scopeOf(caller), now: ctx.now() })
+    if (!lines.ok) return lines
+    const { filename: _filename, ...rest } = lines.data
+    return ok(rest)
   })
   mount(routes.orders.resetPassword, call => ask(call, call.params.id, 'reset'))
   mount(routes.orders.check, call => ask(call, call.params.id, 'check'))

@@ -42,6 +42,12 @@ test('an agent of another takeover format hands over to nothing that is installe
   expect([ofFormat(TAKEOVER_FORMAT), ofFormat(TAKEOVER_FORMAT + 1)]).toEqual([true, false])
 })
 
+test('an agent tells which settings it knows; those of before know the ones of their time', () => {
+  const program = { program_started_at: 't1', takeover: { state: 'none' as const, at: null, reason: null } }
+  const of = (told: object) => reportOf({ ...info(60, 0, 0), ...told }, null, at(0))?.report.settings_format
+  expect([of({}), of(program), of({ ...program, settings_format: 3 })]).toEqual([1, 2, 3])
+})
+
 test('the history is bounded', () => {
   let stored = reportOf(info(0, 0, 0), null, at(0))
   for (let hour = 1; hour <= KEPT_HOURS + 10; hour++) stored = reportOf(info(hour, hour, hour), stored, at(hour * 60))

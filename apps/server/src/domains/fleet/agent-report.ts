@@ -4,9 +4,10 @@ import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
-import { handsOverToOurs, programIn } from './provision/takeover.ts'
+import { handsOverToOurs, programIn, settingsFormatIn } from './provision/takeover.ts'
 import { enqueueConverge } from './desired.ts'
-import { agentUsers, serverReports } from './tables.ts'
+import { publishSelling } from './selling.ts'
+import { agentUsers, serverReports, servers } from './tables.ts'
 
 /** Hours of traffic that are kept of each server. */
 export const KEPT_HOURS = 48
@@ -42,6 +43,11 @@ export async function recordReport(
     .values({ serverId, ...next })
     .onConflictDoUpdate({ target: serverReports.serverId, set: next })
   if (before && before.report.version !== next.report.version) await askAgain(unit, serverId)
+  // What shoppers are told of the server's proxies.
+  const offered = (report: AgentReport | undefined) => JSON.stringify(report?.certificates ?? null)
+  if (offered(before?.report) === offered(next.report)) return
+  unit.publish('server', serverId)
+  publishSelling(unit)
 }
 
 /** Another program may take what the one of before refused. */
@@ -52,7 +58,14 @@ async function askAgain(unit: Unit, serverId: number): Promise<void> {
     .set({ refusal: null })
     .where(refused)
     .returning({ id: agentUsers.serverId })
-  if (again.length > 0) enqueueConverge(unit, [serverId])
+  const tls = await unit.tx
+    .update(servers)
+    .set({ agentSettings: sql`${servers.agentSettings} #- '{proxy_tls,sent}'` })
+    .where(
+      and(eq(servers.id, serverId), sql`${servers.agentSettings} #> '{proxy_tls,sent,refusal,reason}' is not null`)
+    )
+    .returning({ id: servers.id })
+  if (again.length + tls.length > 0) enqueueConverge(unit, [serverId])
 }
 
 type Stored = Pick<typeof serverReports.$inferSelect, 'report' | 'counters'>
@@ -82,6 +95,7 @@ export function reportOf(info: AgentInfo, before: Stored | null, now: Date, cloc
       users: num_of_users ?? null,
       problems: problemsOf(health, clock),
       hands_over: handsOverToOurs(programIn(info)),
+      settings_format: settingsFormatIn(info),
       ...(health.certificates ? { certificates: health.certificates } : {}),
       connections: load?.connections ?? null,
       rate: counted && elapsed > 0 ? { up: perSecond(counted.up), down: perSecond(counted.down) } : null,

@@ -3,8 +3,9 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestShop } from '../../testing/shop.ts'
 import { addTestServer, audited, serverRow, startFleetShop } from './fleet.fixture.ts'
+import { agentVersion } from './provision/bundle.ts'
 import { serviceOf } from './provision/effect.ts'
-import { servers } from './tables.ts'
+import { serverReports, servers } from './tables.ts'
 
 let world: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -150,4 +151,59 @@ test('applying asks for an installation of settings alone; two forms, no login a
   })
   const customer = await world.customer()
   expect((await customer.put(`/api/servers/servers/${id}/agent_settings/`, { settings: {} })).code).toBe(403)
+})
+
+const told = {
+  at: '2026-06-15T08:00:00.000Z',
+  version: '0.1.0',
+  status: 'ok' as const,
+  workers: 1,
+  uptime_seconds: 60,
+  users: 0,
+  connections: 0,
+  rate: null,
+  hours: []
+}
+
+test('what the agent of a server is too old for is refused where it would not start with it, and otherwise said to wait', async () => {
+  const { id, read, plan, save } = await addServer({ agentSettingsApplied: {} })
+  const tells = async (more: object) => {
+    const row = { report: { ...told, ...more }, counters: null }
+    await world.ctx.db
+      .insert(serverReports)
+      .values({ serverId: id, ...row })
+      .onConflictDoUpdate({ target: serverReports.serverId, set: row })
+  }
+  const ranges = { AGENT_DENY_PORTS: '25,8000-8999' }
+  const version = await agentVersion()
+  await tells({ hands_over: true })
+  const refused = {
+    code: 409,
+    data: {
+      reason: 'setting_needs_upgrade',
+      errors: { AGENT_DENY_PORTS: expect.stringContaining(`Upgrade it first to ${version}`) as string }
+    }
+  }
+  expect(await save(ranges, { apply: true })).toMatchObject(refused)
+  expect((await serverRow(world.ctx, id)).provisioning).toBeNull()
+  expect((await plan({ ...ranges, AGENT_UDP: 'off' })).data).toMatchObject({
+    waiting: ['AGENT_DENY_PORTS'],
+    upgrade_to: version
+  })
+  // Kept for the upgrade, and not among the lines that somebody copies to the agent that is there.
+  expect(await save({ ...ranges, AGENT_WORKERS: '2' })).toMatchObject({
+    code: 2000,
+    data: { agent_format: 2, upgrade_to: version, lines: 'AGENT_WORKERS=2\n' }
+  })
+  expect((await read()).settings).toMatchObject(ranges)
+  // What it ignores is written, so that it counts from the upgrade on.
+  expect((await plan({ AGENT_ALLOW_PORTS: '80' })).data).toMatchObject({ waiting: ['AGENT_ALLOW_PORTS'] })
+  await tells({ settings_format: 3 })
+  expect((await plan({ ...ranges, AGENT_ALLOW_PORTS: '80' })).data).toMatchObject({ waiting: [] })
+  expect((await save(ranges, { apply: true })).code).toBe(2000)
+  // One of the first release knows fewer.
+  const first = await addServer()
+  await world.ctx.db.insert(serverReports).values({ serverId: first.id, report: told, counters: null })
+  expect((await first.plan({ AGENT_UDP: 'off', AGENT_WORKERS: '2' })).data).toMatchObject({ waiting: ['AGENT_UDP'] })
+  expect((await first.save({ AGENT_UDP: 'off' }, { apply: true })).code).toBe(2000)
 })

@@ -11,6 +11,7 @@ import {
   AGENT_SETTINGS,
   fallbackOf,
   readSetting,
+  takenBy,
   type AgentSettingName
 } from '@netlet/contract/agent-settings'
 import { eq } from 'drizzle-orm'
@@ -23,7 +24,9 @@ import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf } from '../../infra/version.ts'
 import { agentOf } from './agents.ts'
 import { isInstalling } from './list-servers.ts'
+import { agentVersion } from './provision/bundle.ts'
 import { CLIENT_LIST, effectOn, shutsOut } from './provision/effect.ts'
+import { settingsOf, withSettings } from './proxy-tls/kept.ts'
 import { environmentLines } from './provision/layout.ts'
 import { requestProvisioning } from './provision/request.ts'
 import { programIn } from './provision/takeover.ts'
@@ -52,18 +55,56 @@ function problemOf(name: AgentSettingName): [Reason, Params] {
   return [`setting_${setting.kind}` as const, { name }]
 }
 
-const present = (row: ServerRow): AgentSettings => ({
-  settings: row.agentSettings,
+/** What its agent told last. `format`: which settings it knows; null: it has never told anything. */
+type Told = { format: number | null; connections: number | null }
+
+async function readTold(db: Executor, id: number): Promise<Told> {
+  const [row] = await db
+    .select({ report: serverReports.report })
+    .from(serverReports)
+    .where(eq(serverReports.serverId, id))
+  if (!row) return { format: null, connections: null }
+  const { settings_format, hands_over, connections } = row.report
+  // Of a report of before: what hands over knows the settings of the first agent that could.
+  return { format: settings_format ?? (hands_over ? 2 : 1), connections }
+}
+
+const present = (row: ServerRow, { format }: Told, upgradeTo: string): AgentSettings => ({
+  settings: settingsOf(row),
   applied: row.agentSettingsApplied,
   local: row.agentLocalNames,
   can_apply: row.sshPassword !== null,
-  lines: environmentLines(row.agentSettings),
-  version: versionOf({ settings: row.agentSettings })
+  lines: linesFor(format, settingsOf(row)),
+  agent_format: format,
+  upgrade_to: upgradeTo,
+  version: versionOf({ settings: settingsOf(row) })
 })
 
 export async function readAgentSettings(db: Executor, id: number): Promise<Result<AgentSettings>> {
   const row = await readServerRow(db, id)
-  return row ? ok(present(row)) : refuse('not_found')
+  return row ? ok(present(row, await readTold(db, id), await agentVersion())) : refuse('not_found')
+}
+
+/** What an agent makes of each setting; one that never told anything is taken for one that knows all. */
+const takenOf = (format: number | null, texts: Texts) =>
+  AGENT_SETTING_NAMES.flatMap(name => {
+    const text = texts[name]
+    return text === undefined ? [] : [{ name, taken: format === null ? 'takes' : takenBy(format, name, text) }]
+  })
+
+/** For the agent that is there: a line that it does not start with is for the next one. */
+function linesFor(format: number | null, texts: Texts): string {
+  const failing = new Set<string>(failsWith(format, texts))
+  return environmentLines(Object.fromEntries(Object.entries(texts).filter(([name]) => !failing.has(name))))
+}
+
+const failsWith = (format: number | null, texts: Texts): AgentSettingName[] =>
+  takenOf(format, texts).flatMap(({ name, taken }) => (taken === 'fails' ? [name] : []))
+
+/** What the agent only ignores is written all the same, so that it takes effect with the upgrade. */
+function refuseTooNew(format: number | null, texts: Texts, version: string): Result<null> {
+  const [name] = failsWith(format, texts)
+  return name ? fieldRefusal(name, 'setting_needs_upgrade', { name, version }) : ok(null)
 }
 
 /** The names whose text differs, with what it is by itself where one has none. */
@@ -94,58 +135,68 @@ export async function planAgentSettings(
   if (!row) return refuse('not_found')
   const read = readTexts(form.settings)
   if (!read.ok) return read
-  const changes = changesOf(row.agentSettings, read.data)
+  const changes = changesOf(settingsOf(row), read.data)
   const pending = changesOf(row.agentSettingsApplied ?? {}, read.data).length
   const info = pending > 0 && row.connected ? await agentOf(row, ctx.secrets, 5000).info() : null
   const handsOver = info?.ok ? programIn(info.data) !== null : null
   const shut = refuseShutOut(row, read.data)
   if (!shut.ok) return shut
-  const [report] = await ctx.db
-    .select({ report: serverReports.report })
-    .from(serverReports)
-    .where(eq(serverReports.serverId, id))
+  const told = await readTold(ctx.db, id)
+  const version = await agentVersion()
+  const tooNew = form.apply ? refuseTooNew(told.format, read.data, version) : ok(null)
+  if (!tooNew.ok) return tooNew
   const local = row.agentLocalNames ?? []
   return ok({
     changes,
     pending,
     effect: pending === 0 ? 'nothing' : effectOn({ service: row.agentService, handsOver }, { settingsOnly: true }),
-    connections: report?.report.connections ?? null,
+    connections: told.connections,
     overridden: changes.map(({ name }) => name).filter(name => local.includes(name)),
     may_shut_out: Boolean(read.data[CLIENT_LIST]) && countsThere(row) && row.consoleAddress === null,
-    lines: environmentLines(read.data)
+    waiting: takenOf(told.format, read.data).flatMap(({ name, taken }) => (taken === 'takes' ? [] : [name])),
+    upgrade_to: version,
+    lines: linesFor(told.format, read.data)
   })
 }
 
 /** Keeps the settings of a server's agent, and writes them there where that is asked for. */
-export const setAgentSettings = (
+export async function setAgentSettings(
   ctx: AppContext,
   by: Actor,
   id: number,
   { version, settings, apply }: AgentSettingsForm
-): Promise<Result<AgentSettings>> =>
-  command(ctx, by, async unit => {
+): Promise<Result<AgentSettings>> {
+  const upgradeTo = await agentVersion()
+  return command(ctx, by, async unit => {
     const row = await lockServer(unit, id)
     if (!row) return refuse('not_found')
     const read = readTexts(settings)
     if (!read.ok) return read
     const shut = refuseShutOut(row, read.data)
     if (!shut.ok) return shut
-    const stale = staleEdit(version, present(row), {
-      now: { settings: row.agentSettings },
+    const told = await readTold(unit.tx, id)
+    const stale = staleEdit(version, present(row, told, upgradeTo), {
+      now: { settings: settingsOf(row) },
       sent: { settings: read.data }
     })
     if (stale) return stale
     // It would be written by half: some of the old ones, some of these.
     if (isInstalling(row)) return refuse('server_installing')
     if (apply && row.sshPassword === null) return refuse('settings_no_login')
-    const changes = changesOf(row.agentSettings, read.data)
+    const tooNew = apply ? refuseTooNew(told.format, read.data, upgradeTo) : ok(null)
+    if (!tooNew.ok) return tooNew
+    const changes = changesOf(settingsOf(row), read.data)
     if (changes.length > 0) {
-      await unit.tx.update(servers).set({ agentSettings: read.data }).where(eq(servers.id, id))
-      unit.audit('server.agent_settings', id, { before: row.agentSettings, after: read.data })
+      await unit.tx
+        .update(servers)
+        .set({ agentSettings: withSettings(row, read.data) })
+        .where(eq(servers.id, id))
+      unit.audit('server.agent_settings', id, { before: settingsOf(row), after: read.data })
     }
     if (apply) {
       await requestProvisioning(unit, row, { run_init: false, update_cidr: false, settings: true })
       unit.audit('server.provision', id, { after: { settings: true } })
     }
-    return ok(present({ ...row, agentSettings: read.data }))
+    return ok(present({ ...row, agentSettings: withSettings(row, read.data) }, told, upgradeTo))
   })
+}

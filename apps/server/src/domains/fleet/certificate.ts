@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Server } from '@netlet/contract'
-import { iso } from '../../infra/clock.ts'
+import { DAY, iso } from '../../infra/clock.ts'
 
 /** What is shown of a certificate in PEM; null where it cannot be read. */
 export function certificateOf(pem: string): Server['certificate'] {
@@ -18,7 +18,14 @@ export function firstEndOf(pem: string): string | null {
   return ends.toSorted()[0] ?? null
 }
 
+/** Whole days until then; negative once it has ended. */
+export const daysLeft = (ends: string, now: Date): number => Math.floor((Date.parse(ends) - now.getTime()) / DAY)
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
+
+/** The certificates of a PEM. @throws Error where one cannot be read */
+export const certificatesIn = (pem: string): X509Certificate[] =>
+  [...pem.matchAll(CERTIFICATE)].map(([block]) => new X509Certificate(block))
 
 /** Is it certificates in PEM, each of which can be read, and nothing else at all: no key, whatever is written around it? */
 export function isCertificates(pem: string): boolean {

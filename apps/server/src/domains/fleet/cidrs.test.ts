@@ -73,6 +73,8 @@ describe('CIDRs', () => {
       exclude_acl: [{ id: excluded, name: 'Excluded' }]
     })
     expect(await names(`exclude_acl=${excluded}`)).toEqual(['127.90.1.0/24'])
+    expect(await names(`sold_with=${excluded}`)).not.toContain('127.90.1.0/24')
+    expect(await names(`sold_with=${excluded}`)).not.toEqual([])
     expect((await audited(world.ctx, 'cidr.edit'))[0]).toMatchObject({
       targetId: String(range?.id),
       before: { exclude_acl: [] },

@@ -19,6 +19,8 @@ type CidrQuery = ListInput<'id' | 'cidr' | 'delivery_count'> & {
   /** More than so many. */
   delivery_count_min?: number | undefined
   exclude_acl?: number | undefined
+  sold_with?: number | undefined
+  group_id?: number | undefined
   unreferenced?: boolean | undefined
   server_id?: number | undefined
 }
@@ -45,6 +47,10 @@ export const cidrList = defineList<CidrQuery, Cidr>({
       exact === undefined ? undefined : eq(cidrs.deliveryCount, exact),
       min === undefined ? undefined : gt(cidrs.deliveryCount, min),
       query.exclude_acl === undefined ? undefined : sql`${query.exclude_acl} = any(${cidrs.excludedRules})`,
+      query.sold_with === undefined ? undefined : sql`not (${query.sold_with} = any(${cidrs.excludedRules}))`,
+      query.group_id === undefined
+        ? undefined
+        : sql`${cidrs.serverId} in (select m.server_id from server_group_servers m where m.group_id = ${query.group_id})`,
       query.unreferenced ? sql`not ${referenced}` : undefined,
       query.server_id === undefined ? undefined : and(eq(cidrs.serverId, query.server_id), referenced)
     ]

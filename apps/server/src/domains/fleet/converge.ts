@@ -8,6 +8,7 @@ import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outco
 import { withServerLock } from './lock.ts'
 import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
 import { tryHandOvers } from './proofs/hand-over.ts'
+import { sendTls } from './proxy-tls/send.ts'
 import { openSession } from './ownership/session.ts'
 import { convergeQueue, repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
@@ -94,6 +95,8 @@ export async function syncAgent(
       const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
+    const tls = await sendTls(ctx, agent, server.id)
+    if (tls.kind === 'unreachable') throw new AgentUnreachable(tls.message)
     if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
     await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
     return synced

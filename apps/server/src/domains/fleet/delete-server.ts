@@ -41,7 +41,14 @@ export async function removeServer(unit: Unit, id: number): Promise<Result<null>
   await tx.delete(serverGroupServers).where(eq(serverGroupServers.serverId, id))
   await tx
     .update(servers)
-    .set({ deletedAt: unit.now, connected: false, sshPassword: sql`null`, agentToken: sql`null` })
+    .set({
+      deletedAt: unit.now,
+      connected: false,
+      sshPassword: sql`null`,
+      agentToken: sql`null`,
+      // With its key.
+      agentSettings: sql`${servers.agentSettings} - 'proxy_tls'`
+    })
     .where(eq(servers.id, id))
   unit.audit('server.delete', id, { before: before && toldServer(before) })
   unit.publish('cidr')

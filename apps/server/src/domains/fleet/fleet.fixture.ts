@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -104,7 +106,8 @@ function ownersClient(address: AgentAddress): AgentClient {
     ...plain,
     putUser: async (...args) => (await owners()).putUser(...args),
     deleteUser: async (...args) => (await owners()).deleteUser(...args),
-    putPrefixes: async (...args) => (await owners()).putPrefixes(...args)
+    putPrefixes: async (...args) => (await owners()).putPrefixes(...args),
+    putProxyTls: async (...args) => (await owners()).putProxyTls(...args)
   }
 }
 
@@ -214,3 +217,29 @@ export async function numberOf({ db }: AppContext, orderId: number): Promise<str
 /** What the audit log says of an action, newest first. */
 export const audited = (ctx: AppContext, action: AuditAction) =>
   ctx.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))
+
+/**
+ * Opens a tunnel through a proxy to a port of this machine, and gives the client's socket.
+ * @param proxy `login` as user:password
+ */
+export function openTunnel(proxy: { host: string; port: number; login: string }, port: number): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const { host, login } = proxy
+  const headers = { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }
+  const asked = request({
+    host,
+    port: proxy.port,
+    method: 'CONNECT',
+    path: `127.0.0.1:${port}`,
+    headers,
+    agent: false
+  })
+  asked.on('connect', (response, socket: Socket) => {
+    socket.on('error', () => {})
+    if (response.statusCode === 200) resolve(socket)
+    else reject(new Error(`CONNECT answered ${response.statusCode}`))
+  })
+  asked.on('error', reject)
+  asked.end()
+  return promise
+}

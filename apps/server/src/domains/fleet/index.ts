@@ -9,6 +9,8 @@
  * agent confirmed (`ConfirmPort`).
  */
 export { troubledSince } from './agents.ts'
+export { httpsHost } from './proxy-tls/names.ts'
+export { groupsWithTls, readOffers } from './proxy-tls/offer.ts'
 export { serversHealth } from './servers-health.ts'
 export { countOpenAlarms } from './alarms.ts'
 export { countOpenProofs, proofsOfLeases } from './proofs/alarm.ts'
@@ -30,7 +32,6 @@ export {
 export { countStoppedUpgrades } from './upgrades/read.ts'
 export { countTroubledServers } from './list-servers.ts'
 export { removeServer } from './delete-server.ts'
-export { cityIn } from './geofeed/cities.ts'
 export { countriesOfGroups } from './geofeed/country-of-groups.ts'
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'

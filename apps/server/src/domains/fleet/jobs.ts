@@ -15,6 +15,7 @@ import {
   proveDueQueue,
   proveQueue,
   provisionQueue,
+  proxyNamesQueue,
   publicCertificateQueue,
   repairAllQueue,
   repairQueue,
@@ -25,6 +26,7 @@ import {
 } from './queues.ts'
 import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
 import { lookAtPublicCertificate } from './public-certificate.ts'
+import { lookAtAllNames, lookAtNames } from './proxy-tls/leads.ts'
 import { repairAll, repairInTurn } from './repair.ts'
 import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
 import { renewOrderLimits } from './traffic/quotas.ts'
@@ -72,6 +74,13 @@ export const fleetJobs = ({
     cron: '23 * * * *',
     importance: 'background',
     run: lookAtPublicCertificate
+  }),
+  job(proxyNamesQueue, {
+    purpose:
+      "Looks where the host names of servers' certificates lead: customers are shown those that lead to their proxies.",
+    cron: '*/10 * * * *',
+    importance: 'background',
+    run: (ctx, { serverId }) => (serverId === undefined ? lookAtAllNames(ctx) : lookAtNames(ctx, serverId))
   }),
   job(repairAllQueue, {
     purpose: 'Asks for the repair of every server.',

@@ -1,8 +1,7 @@
 import type { AbuseAlarm, LiveConnections, Server } from '@netlet/contract'
 import type { AgentAlarm, AgentLogLines } from '@netlet/contract/agent-live'
 import { eq } from 'drizzle-orm'
-import { request } from 'node:http'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
@@ -17,6 +16,7 @@ import {
   addTestServer,
   audited,
   noOrders,
+  openTunnel,
   startFleetShop,
   startTestAgent,
   wantTestUsers,
@@ -48,27 +48,8 @@ afterAll(async () => {
 
 const one = (call: string, id = serverId) => `/api/servers/servers/${id}/${call}`
 
-/** Opens a tunnel through the user's proxy, and gives the client's socket. */
-function tunnel(port: number): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  const authorization = `Basic ${Buffer.from(`${user}:secret0`).toString('base64')}`
-  const asked = request({
-    host: '127.33.0.0',
-    port: agent.proxyPort,
-    method: 'CONNECT',
-    path: `127.0.0.1:${port}`,
-    headers: { 'proxy-authorization': authorization },
-    agent: false
-  })
-  asked.on('connect', (response, socket: Socket) => {
-    socket.on('error', () => {})
-    if (response.statusCode === 200) resolve(socket)
-    else reject(new Error(`CONNECT answered ${response.statusCode}`))
-  })
-  asked.on('error', reject)
-  asked.end()
-  return promise
-}
+const tunnel = (port: number) =>
+  openTunnel({ host: '127.33.0.0', port: agent.proxyPort, login: `${user}:secret0` }, port)
 
 test('open connections are shown with their orders, ended one by one or together, and it is written down', async () => {
   const target = createServer(socket => socket.on('error', () => {}))
@@ -174,7 +155,7 @@ test('what an agent finds wrong with itself makes it a server in trouble, in the
   expect(await state()).toBeUndefined()
   await report(['dns_failing', 'of_a_newer_agent'])
   expect((await state())?.agent?.problems).toEqual(['dns_failing', 'of_a_newer_agent'])
-  const troubled = (await serversHealth(ctx.db)).troubled.find(server => server.id === serverId)
+  const troubled = (await serversHealth(ctx.db, ctx.now())).troubled.find(server => server.id === serverId)
   expect(troubled?.message).toBe('Name servers do not answer; of_a_newer_agent')
 })
 

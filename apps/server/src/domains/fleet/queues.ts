@@ -20,6 +20,12 @@ export const convergeFailingQueue = queue<{ serverId: number }>('converge-failin
   deleteAfterSeconds: 3600
 })
 
+/** Looks where the names of certificates for proxy clients lead: of one server, or of all. */
+export const proxyNamesQueue = queue<{ serverId?: number }>('look-at-proxy-names', {
+  retryLimit: 0,
+  deleteAfterSeconds: 3600
+})
+
 /** Each minute: is every agent there? */
 export const healthQueue = queue<object>('check-servers', { retryLimit: 0, deleteAfterSeconds: 3600 })
 

@@ -13,6 +13,7 @@ import { bumpPrefixes, enqueueConverge } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
 import { openSession } from './ownership/session.ts'
+import { repairTls } from './proxy-tls/send.ts'
 import { repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 import { endReturn } from './server-status.ts'
@@ -119,6 +120,8 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
   const differing = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row))
   const unknownUsers = [...held.keys()].filter(user => !known.has(user))
   const prefixesRenewed = await renewIfDiffering(ctx, server, state.data)
+  // One that does not answer is told by the next repair.
+  await repairTls(ctx, agent, server.id, state.data.proxy_tls)
   const names = differing.map(row => row.username)
   await renewUsers(ctx, server.id, names)
   const { removed, waiting } = await removeUnknownUsers(ctx, agent, server, unknownUsers, held.size)

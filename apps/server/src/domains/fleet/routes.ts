@@ -20,6 +20,8 @@ import { ok } from '../../infra/result.ts'
 import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'
 import { acknowledgeProof, listProofs } from './proofs/alarm.ts'
 import { signatureOf } from './proofs/seen-from.ts'
+import { checkProxyTls } from './proxy-tls/check.ts'
+import { readProxyTls, setProxyTls } from './proxy-tls/set.ts'
 import { agentVersion } from './provision/bundle.ts'
 import { cancelProvisioning } from './provision/cancel.ts'
 import { acceptHostKey, createServer, planEdit, provision, updateServer } from './save-server.ts'
@@ -70,6 +72,9 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.agentSettings, call => readAgentSettings(ctx.db, call.params.id))
   mount(fleet.planAgentSettings, call => planAgentSettings(ctx, call.params.id, call.body))
   mount(fleet.setAgentSettings, call => setAgentSettings(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.proxyTls, call => readProxyTls(ctx.db, call.params.id, ctx.now()))
+  mount(fleet.setProxyTls, call => setProxyTls(ctx, call.caller, call.params.id, call.body))
+  mount(fleet.checkProxyTls, call => checkProxyTls(ctx, call.params.id))
   mount(fleet.proofs, async call => ok(await listProofs(ctx.db, call.query)))
   mount(fleet.acknowledgeProof, call => acknowledgeProof(ctx, call.caller, call.params.id))
   mount(fleet.seenFrom, async ({ caller, query: { mark }, reply }) => {

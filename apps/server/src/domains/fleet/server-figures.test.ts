@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { vacuumFully } from '../../testing/vacuum.ts'
 import { usersOfServers } from './list-servers.ts'
 
 const SERVERS = 4
@@ -22,7 +23,7 @@ beforeAll(async () => {
     select s.id, 'u' || n, case when n = 1 then null else n end, 'x', '{10.0.0.0/29}', '{1}', n <> 2,
       10000 * s.id + n, case when n % 1000 = 0 then 7 else 10000 * s.id + n end
     from generate_series(1, ${USERS}::int) n, servers s`)
-  await db.execute(sql`vacuum analyze agent_users`)
+  await vacuumFully(db, 'agent_users')
 }, 120_000)
 afterAll(async () => {
   await closeDatabase(db)

@@ -59,7 +59,7 @@ test.each<[string, Row, string | null]>([
     const { db } = world.ctx
     await db.update(servers).set(row).where(eq(servers.id, id))
     const listed = await admin.get<{ total: number }>('/api/servers/servers/?state=trouble')
-    const health = await serversHealth(db)
+    const health = await serversHealth(db, new Date())
     const told = [...health.unreachable.map(() => 'unreachable'), ...health.troubled.map(({ message }) => message)]
     expect(told).toEqual(why === null ? [] : [expect.stringContaining(why) as string])
     expect([listed.data.total, await countTroubledServers(db)]).toEqual([told.length, told.length])

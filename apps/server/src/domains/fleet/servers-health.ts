@@ -4,13 +4,17 @@ import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ServerRow } from './server-row.ts'
 import { isTroubled, troubleSentence } from './list-servers.ts'
+import { daysLeft } from './certificate.ts'
 import { serverReports, servers } from './tables.ts'
+
+/** Certificates that are shown: those that end later are on the servers' own screens. */
+const SHOWN = 20
 
 /**
  * Which servers answer, and what is wrong with those that do: together those that the server list shows as in trouble.
  * Servers that were given up are left out.
  */
-export async function serversHealth(db: Executor): Promise<NonNullable<Health['servers']>> {
+export async function serversHealth(db: Executor, now: Date): Promise<NonNullable<Health['servers']>> {
   const all = await db
     .select({
       id: servers.id,
@@ -40,7 +44,14 @@ export async function serversHealth(db: Executor): Promise<NonNullable<Health['s
       name: server.name,
       since: isoOrNull(server.failingSince),
       message: whyOf(server)
-    }))
+    })),
+    certificates: all
+      .flatMap(({ id, name, report }) => {
+        const ends = report?.certificates?.proxy
+        return ends ? [{ id, name, ends_at: ends, days_left: daysLeft(ends, now) }] : []
+      })
+      .toSorted((a, b) => a.days_left - b.days_left)
+      .slice(0, SHOWN)
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type ServerTrouble,
   type EgressMode
 } from '@netlet/contract'
+import type { KeptSettings } from './proxy-tls/kept.ts'
 import { bytes, createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
@@ -89,8 +90,11 @@ export const servers = pgTable(
     provisioning: jsonb().$type<Omit<Provisioning, 'cancelling'>>(),
     /** When one was cancelled last: whatever had been asked for by then is not done any more. */
     provisioningCancelledAt: instant(),
-    /** The agent's settings that operators have set for this server, and those that were written there last (null: none yet). */
-    agentSettings: jsonb().$type<Record<string, string>>().notNull().default({}),
+    /**
+     * The agent's settings that operators have set for this server (with its TLS to proxy clients, see proxy-tls/kept.ts), and those that
+     * were written there last (null: none yet).
+     */
+    agentSettings: jsonb().$type<KeptSettings>().notNull().default({}),
     agentSettingsApplied: jsonb().$type<Record<string, string>>(),
     /** Names that the operator's own file there sets, as the last installation saw it; these win. Null: nobody has looked. */
     agentLocalNames: text().array(),

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { OPERATOR_ROLES, routes, type OperatorRole, type ReplyOf } from '@netlet/contract'
+import {
+  OPERATOR_ROLES,
+  routes,
+  type InboxDetail,
+  type InboxEntry,
+  type OperatorRole,
+  type Page,
+  type ReplyOf
+} from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { iso, MINUTE } from '../../infra/clock.ts'
@@ -58,7 +66,17 @@ test('counts what needs attention as the lists that it leads to do', async () =>
 
   await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at)
     values ('late', 'orders/paid', '{}', ${iso(new Date(now().getTime() - 61 * MINUTE))}), ('new', 'orders/paid', '{}', ${iso(now())})`)
-  expect(await countOf('late_events')).toBe(1)
+  await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at, waits_for)
+    values ('late product', 'products/update', '{}', ${iso(new Date(now().getTime() - 2 * 60 * MINUTE))}, 'no answer')`)
+  expect(await countOf('late_events')).toBe(2)
+  const late = (await as('owner').get<Page<InboxEntry>>('/api/payments/inbox/?late=1')).data
+  expect(late.data.map(entry => [entry.topic, entry.waits_for])).toEqual([
+    ['products/update', 'no answer'],
+    ['orders/paid', null]
+  ])
+  const [product] = late.data
+  expect((await as('owner').get<InboxDetail>(`/api/payments/inbox/${product?.id}/`)).data.entry).toEqual(product)
+  await db.execute(sql`delete from platform_events where event_id = 'late product'`)
 
   await db.update(servers).set({ connected: false }).where(eq(servers.id, serverId))
   expect(await countOf('servers')).toBe(1)

@@ -1,4 +1,4 @@
-import { SETUP_STEPS, type Order } from '@netlet/contract'
+import { SETUP_STEPS, type Order, type Page } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
@@ -144,6 +144,25 @@ test('delivery times are told from paid to delivered, each order once', async ()
   const { day, week, slowest: list } = await ask('deliveries')
   expect(day).toEqual({ orders: 3, p50: 4, p99: 3600 })
   expect(week).toEqual({ orders: 4, p50: 4, p99: 7200 })
+  // What the figures count is what the filter lists.
+  const listed = async (time: string) =>
+    (await as('owner').get<{ data: Order[] }>(`/api/orders/order_list/?delivered_in=${time}`)).data.data.map(
+      ({ id }) => id
+    )
+  expect(await listed('day')).toHaveLength(day.orders)
+  expect(await listed('week')).toHaveLength(week.orders)
+  expect(await listed('week')).toEqual(expect.arrayContaining([slow, slowest]))
+  const bySlowest = '/api/orders/order_list/?sort_by=delivery_seconds&sort_order=desc'
+  const sorted = async (query: string) => (await as('owner').get<Page<Order>>(bySlowest + query)).data
+  const first = await sorted('&delivered_in=day&limit=2')
+  expect(first.data.map(order => [order.id, order.delivery_seconds])).toEqual([
+    [slow, 3600],
+    [expect.any(Number), 4]
+  ])
+  expect((await sorted(`&delivered_in=day&limit=2&after=${first.next}`)).data).toMatchObject([{ delivery_seconds: 2 }])
+  // Without a time it is of a week, and so is its total: nothing older is looked for.
+  const ofWeek = await sorted('')
+  expect([ofWeek.total, ofWeek.data[0]?.id]).toEqual([4, slowest])
   expect(list.map(({ id, seconds }) => [id, seconds]).slice(0, 2)).toEqual([
     [slowest, 7200],
     [slow, 3600]

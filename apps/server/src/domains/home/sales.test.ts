@@ -1,5 +1,7 @@
+import type { Order } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../payments/tables.ts'
+import { orderEvents } from '../orders/tables.ts'
 import { startHome, type Home } from './home.fixture.ts'
 
 let shop: Home['shop']
@@ -26,11 +28,16 @@ test('sales by day, of this month until today and of the month before, with the 
       accepted: true,
       createdAt: new Date(at)
     })
+    await shop.ctx.db.insert(orderEvents).values([
+      { orderId, kind: 'placed', at: new Date(at) },
+      { orderId, kind: 'pay', at: new Date(at) }
+    ])
+    return orderId
   }
   await pay('2026-01-31T23:59:00Z', '5.00')
-  await pay('2026-02-28T23:59:00Z', '7.10')
-  await pay('2026-03-01T00:00:00Z', '20.00')
-  await pay('2026-03-01T10:00:00Z', '0.20')
+  const february = await pay('2026-02-28T23:59:00Z', '7.10')
+  const first = await pay('2026-03-01T00:00:00Z', '20.00')
+  const second = await pay('2026-03-01T10:00:00Z', '0.20')
   const { today, month, before } = await ask('sales')
   expect(today).toBe('2026-03-14')
   expect([before.length, before.at(0)?.day, before.at(-1)]).toEqual([
@@ -43,6 +50,26 @@ test('sales by day, of this month until today and of the month before, with the 
     { day: '2026-03-01', orders: 2, paid: 2, revenue: '20.20' },
     { day: '2026-03-02', orders: 0, paid: 0, revenue: '0.00' }
   ])
+
+  // The rows behind each of these figures.
+  const renewed = new Date('2026-03-02T00:00:00Z')
+  await shop.ctx.db.insert(orderEvents).values({ orderId: february, kind: 'renewed', at: renewed })
+  const listed = async (query: string) =>
+    (await as('owner').get<{ data: Order[] }>(`/api/orders/order_list/?sort_order=asc&${query}`)).data.data.map(
+      ({ id }) => id
+    )
+  expect(await listed('placed_on=2026-02-28&pay_status=1')).toEqual([february])
+  expect(await listed('placed_on=2026-02-28&pay_status=0')).toEqual([])
+  expect(await listed('placed_in=2026-03&pay_status=1')).toEqual([first, second])
+  expect(await listed('paid_on=2026-03-01')).toEqual([first, second])
+  expect(await listed('paid_on=2026-03-02')).toEqual([february])
+  expect(await listed('paid_in=2026-03')).toEqual([february, first, second])
+  expect(await listed('paid_in=2026-03&paid_on=2026-03-01')).toEqual([first, second])
+  for (const wrong of ['paid_in=2026-13', 'paid_in=0000-01', 'paid_on=2026-02-30', 'placed_on=9999999-01-01'])
+    expect((await as('owner').get(`/api/orders/order_list/?${wrong}`)).status).toBe(400)
+  // The last day and month that there are.
+  expect(await listed('paid_on=9998-12-31')).toEqual([])
+  expect(await listed('paid_in=9999-12')).toEqual([])
 })
 
 test("a month's sales as CSV, by day, product and currency, add up to the figures by day", async () => {

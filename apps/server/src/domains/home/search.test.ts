@@ -4,7 +4,9 @@ import type { QueryConfig } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'
+import { rowsOfPlan, type PlanNode } from '../../testing/rows-visited.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { vacuumFully } from '../../testing/vacuum.ts'
 import { users } from '../accounts/tables.ts'
 import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { activate, addCidr, reserve } from '../inventory/index.ts'
@@ -40,8 +42,7 @@ beforeAll(async () => {
     select 'NL-' || case when n = 5 then 'QQZEBRAQQQQ' else upper(substr(md5(n::text), 1, 16)) end, 5 + n % 2, 1, 1, 1,
       'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20, array[1], now(), 'p' || n, 'x', '#' || 100000 + n
     from generate_series(1, ${MANY / 5}::int) n`)
-  await db.execute(sql`vacuum analyze orders`)
-  await db.execute(sql`vacuum analyze users`)
+  await vacuumFully(db, 'orders', 'users')
   const added = await inTransaction(db, addCidr, { cidr: '192.0.2.0/24', serverId })
   if (!added.ok) throw new Error(added.reason)
   await db.transaction(tx => reserve(tx, { orderId: 7, groupId, step: 8, rules: [rule], quantity: 8 }))
@@ -147,12 +148,6 @@ describe('the search of the console', () => {
   })
 })
 
-type Node = Record<string, unknown> & { Plans?: Node[] }
-const visited = (node: Node): number =>
-  (String(node['Node Type']).includes('Scan')
-    ? (Number(node['Actual Rows']) + Number(node['Rows Removed by Filter'] ?? 0)) * Number(node['Actual Loops'])
-    : 0) + (node.Plans ?? []).reduce((sum, plan) => sum + visited(plan), 0)
-
 /** A statement as it was sent, with its values in their places. */
 const again = (text: string, values: unknown[]): SQL =>
   sql.join(
@@ -185,10 +180,10 @@ async function rowsRead(q: string): Promise<number> {
     for (const { text, statement } of asked) {
       // What is found by a text has no other index than a bitmap's.
       await tx.execute(sql.raw(`set local enable_indexscan = ${text.includes('materialized') ? 'off' : 'on'}`))
-      const plan = await tx.execute<{ 'QUERY PLAN': { Plan: Node }[] }>(
+      const plan = await tx.execute<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
         sql`explain (analyze, format json) ${statement}`
       )
-      rows += visited(plan.rows[0]?.['QUERY PLAN'][0]?.Plan ?? {})
+      rows += rowsOfPlan(plan.rows[0]?.['QUERY PLAN'][0]?.Plan ?? {})
     }
     return rows
   })

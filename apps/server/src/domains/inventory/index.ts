@@ -41,7 +41,7 @@ export { occupancyOf } from './occupancy.ts'
 export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'
-export { ruleNames, rulesById, sellableRules } from './rule-lookup.ts'
+export { ruleNames, rulesById, ruleTexts, sellableRules } from './rule-lookup.ts'
 export { addAclRule } from './manage-rules.ts'
 export {
   followRules,

@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { calledLike, translated } from '../../infra/translations.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockInventory } from './leasing.ts'
@@ -27,7 +28,7 @@ export const ruleList = defineList<ListInput<'id'>, AclRule>({
   match(_db, { search }) {
     const pattern = search && containing(search)
     const found = pattern
-      ? or(ilike(aclRules.name, pattern), ilike(aclRules.description, pattern), ilike(aclRules.aclValue, pattern))
+      ? or(calledLike(aclRules, search), ilike(aclRules.description, pattern), ilike(aclRules.aclValue, pattern))
       : undefined
     return { where: [isNull(aclRules.deletedAt), found] }
   },
@@ -136,6 +137,7 @@ const selectRule = (db: Executor, id: number) =>
 const inputOf = (form: AclRuleForm) => ({
   name: form.name,
   description: form.description,
+  translations: form.translations,
   price: form.price,
   platformVariantId: form.shopify_variant_id,
   aclValue: form.acl_value,
@@ -147,11 +149,12 @@ const decisionsOf = ({ decisions }: AclRuleForm) =>
   decisions && decisions.length > 0 ? { decisions: decisions.slice(0, 200) } : {}
 
 /** What the form of a rule shows. */
-const fieldsOf = ({ name, price, shopify_variant_id, description, acl_value }: AclRuleForm) => ({
+const fieldsOf = ({ name, price, shopify_variant_id, description, translations = {}, acl_value }: AclRuleForm) => ({
   name,
   price,
   shopify_variant_id,
   description,
+  translations,
   acl_value
 })
 
@@ -161,6 +164,7 @@ function present(rule: Rule): AclRule {
     price: rule.price,
     shopify_variant_id: rule.platformVariantId,
     description: rule.description,
+    ...translated(rule),
     acl_value: rule.aclValue
   }
   return { id: rule.id, ...fields, created_at: iso(rule.createdAt), version: versionOf(fieldsOf(fields)) }

@@ -1,3 +1,4 @@
+import type { Translations } from '@netlet/contract'
 import { and, asc, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from './tables.ts'
@@ -6,6 +7,12 @@ import { aclRules } from './tables.ts'
 export async function ruleNames(db: Executor): Promise<Map<number, string>> {
   const rows = await db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
   return new Map(rows.map(row => [row.id, row.name]))
+}
+
+/** The same, with their names in other languages. */
+export async function ruleTexts(db: Executor): Promise<Map<number, { name: string; translations: Translations }>> {
+  const columns = { id: aclRules.id, name: aclRules.name, translations: aclRules.translations }
+  return new Map((await db.select(columns).from(aclRules)).map(({ id, ...texts }) => [id, texts]))
 }
 
 /** Of these rules the ones that are on sale, here and on the platform, with their prices. */

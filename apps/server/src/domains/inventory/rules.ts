@@ -1,4 +1,4 @@
-import type { OverlapDecision } from '@netlet/contract'
+import type { OverlapDecision, Translations } from '@netlet/contract'
 import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'
@@ -13,6 +13,8 @@ export type Rule = typeof aclRules.$inferSelect
 export type RuleInput = {
   name: string
   description: string
+  /** Left out, they stay. */
+  translations?: Translations | undefined
   /** Decimal with at most 2 places ('1.50'). */
   price: string
   platformVariantId: string
@@ -135,6 +137,6 @@ export async function liveRules(db: Executor): Promise<Rule[]> {
   return db.select().from(aclRules).where(isNull(aclRules.deletedAt)).orderBy(asc(aclRules.id))
 }
 
-function ruleColumns({ name, description, price, platformVariantId, aclValue }: RuleInput) {
-  return { name, description, price, platformVariantId, aclValue }
+function ruleColumns({ name, description, translations, price, platformVariantId, aclValue }: RuleInput) {
+  return { name, description, translations, price, platformVariantId, aclValue }
 }

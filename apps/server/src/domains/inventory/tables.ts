@@ -1,7 +1,7 @@
 import type { OverlapWinner } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { cidr, createdAt, id, inet, instant, money, ref } from '../../infra/db/columns.ts'
+import { cidr, createdAt, id, inet, instant, money, ref, translations } from '../../infra/db/columns.ts'
 
 /** An access rule: a named, priced list of domains, sold as an add-on (the specification's ACL rule). */
 export const aclRules = pgTable(
@@ -11,6 +11,7 @@ export const aclRules = pgTable(
     id: integer().primaryKey().generatedAlwaysAsIdentity(),
     name: text().notNull(),
     description: text().notNull().default(''),
+    translations: translations(),
     price: money().notNull(),
     platformVariantId: text().notNull(),
     /** The platform's product that the variant belongs to; null until the platform told. */

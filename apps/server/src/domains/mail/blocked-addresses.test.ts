@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { request } from 'node:http'
 import type { BlockedAddress, MailSettings, Page, SentMail, UserDetail } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttpApp } from '../../app.ts'
@@ -9,7 +11,7 @@ import { MAILGUN_KEY, type Happened } from '../../../../sandbox/src/outbox/repor
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { writeSettings } from '../settings/index.ts'
+import { readSettings, writeSettings } from '../settings/index.ts'
 import { allQueues } from '../../workers.ts'
 import { blockAddresses, blockOf } from './blocked-addresses.ts'
 import { forgetAddress } from './forget-address.ts'
@@ -126,6 +128,59 @@ test('a report that nobody signed is refused, and changes nothing', async () => 
   expect((await stranger.post('/api/mail/mailgun_events', forged)).status).toBe(401)
   expect(await blockOf(shop.ctx.db, to)).toBeNull()
 })
+
+test.each(['sendgrid', 'mailgun'] as const)(
+  '%s: a page, half a report and one that breaks off change nothing, and the next one counts',
+  async name => {
+    const to = `report.${name}@example.com`
+    await writeSettings(shop.ctx, { email_method: name })
+    await send(to)
+    const url = new URL(`/api/mail/${name}_events`, shop.url)
+    const whole = JSON.stringify({ signature: {}, 'event-data': { event: 'failed', recipient: to } })
+    const bodies = [
+      ['text/html', '<html>Something is in the way</html>'],
+      ['application/json', '<html>Something is in the way</html>'],
+      ['application/json', whole.slice(0, whole.length / 2)]
+    ] as const
+    for (const [type, body] of bodies) {
+      const reply = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body })
+      expect([400, 401, 415], `${type} ${body}`).toContain(reply.status)
+    }
+    // It says that it has more than it sends, and leaves.
+    const asked = request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': String(whole.length + 100) }
+    })
+    asked.on('error', () => {})
+    asked.write(whole, () => asked.destroy())
+    await new Promise(left => asked.once('close', left))
+    expect(await blockOf(shop.ctx.db, to)).toBeNull()
+    expect(await report(to, 'bounced')).toContain('Told the shop')
+    expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
+    await writeSettings(shop.ctx, { email_method: 'sendgrid' })
+  }
+)
+
+test.each(['sendgrid', 'mailgun'] as const)(
+  '%s: a report that is signed with a key of before is refused, until the key is entered',
+  async name => {
+    const to = `rotated.${name}@example.com`
+    await writeSettings(shop.ctx, { email_method: name })
+    await send(to)
+    const { sendgrid_webhook_key, mailgun_webhook_key } = await readSettings(shop.ctx.db, shop.ctx.secrets)
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'der' })
+    await writeSettings(shop.ctx, {
+      sendgrid_webhook_key: other.toString('base64'),
+      mailgun_webhook_key: 'another key'
+    })
+    expect(await report(to, 'bounced')).toContain('401')
+    expect(await blockOf(shop.ctx.db, to)).toBeNull()
+    await writeSettings(shop.ctx, { sendgrid_webhook_key, mailgun_webhook_key })
+    expect(await report(to, 'bounced')).toContain('Told the shop')
+    expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
+    await writeSettings(shop.ctx, { email_method: 'sendgrid' })
+  }
+)
 
 test('an operator lifts a block, which reports of before do not bring back', async () => {
   const to = 'mended@example.com'

@@ -88,7 +88,7 @@ test('a mail that is on its way while its address is forgotten is neither sent a
   await sendMail(shop.ctx, mailTo(HERS), 'job')
   expect(await jobs()).toEqual([])
   const [kept] = await shop.ctx.db.select().from(mails)
-  expect(kept).toMatchObject({ to: 'deleted', state: 'failed', error: null, unsent: null })
+  expect(kept).toMatchObject({ to: 'deleted', state: 'failed', error: null, carried: null })
 })
 
 test('the mail that says that an account was deleted leaves nothing of it, also where it fails for good', async () => {

@@ -28,7 +28,7 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
   for (const whose of [wentTo(tx, user), keptAtAddress(user)]) {
     const forgotten = await tx
       .update(mails)
-      .set({ to: FORGOTTEN, error: null, unsent: null })
+      .set({ to: FORGOTTEN, error: null, carried: null })
       .where(whose)
       .returning({ id: mails.id })
     const ids = forgotten.map(({ id }) => id)

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { sendAgainOf } from './send-again.ts'
 import { mails } from './tables.ts'
 
 type Query = ListInput<'id'> & { state?: MailState | undefined }
@@ -37,5 +38,6 @@ export const presentMail = (row: typeof mails.$inferSelect): SentMail => ({
   error_code: row.errorCode,
   provider_id: row.providerId,
   created_at: iso(row.createdAt),
-  sent_at: isoOrNull(row.sentAt)
+  sent_at: isoOrNull(row.sentAt),
+  send_again: sendAgainOf(row)
 })

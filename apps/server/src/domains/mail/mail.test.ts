@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -5,7 +6,7 @@ import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
-import { renderTemplate } from './templates/index.ts'
+import { renderTemplate, TEMPLATES } from './templates/index.ts'
 
 let shop: TestShop
 
@@ -29,6 +30,12 @@ const context = {
   now: new Date('2026-11-21T10:00:00Z'),
   open: (text: string) => text
 }
+
+test.each(['en', 'zh-CN'])('each template has a name in the console: %s', language => {
+  const file = new URL(`../../../../web/src/i18n/admin.${language}.json`, import.meta.url)
+  const words = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+  expect(Object.keys(TEMPLATES).filter(template => !words[`mails.name.${template}`])).toEqual([])
+})
 
 test('a mail goes out if, and only if, the transaction commits', async () => {
   const { db } = shop.ctx

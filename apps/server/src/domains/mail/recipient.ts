@@ -24,7 +24,7 @@ export const lowered = (texts: readonly string[]): string[] => texts.map(text =>
  */
 const accountOf: SQL = sql`case when ${mails.kind} <> 'support' then lower(coalesce(
   (select ${mailContents.username} from ${mailContents} where ${mailContents.mailId} = ${mails.id}),
-  ${mails.unsent} #>> '{data,username}')) end`
+  ${mails.carried} #>> '{data,username}')) end`
 
 /** The mails that went to this user. By its indexes: no more rows are looked at than have one of the names or addresses. */
 export function wentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {

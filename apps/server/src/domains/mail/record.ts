@@ -56,7 +56,7 @@ export async function recordMail(
     state: MailState
     failure?: MailFailure
     providerId?: string | null
-    unsent?: object
+    carried?: object | undefined
     content?: MailContent
   }
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function recordMail(
         errorCode: unlessBounced(mails.errorCode, outcome.failure?.code ?? null),
         providerId: outcome.providerId ?? null,
         sentAt: outcome.state === 'sent' ? now : null,
-        unsent: unlessForgotten(sql`${outcome.unsent ? JSON.stringify(outcome.unsent) : null}::jsonb`)
+        carried: unlessForgotten(sql`${outcome.carried ? JSON.stringify(outcome.carried) : null}::jsonb`)
       })
       .where(eq(mails.id, id))
       .returning({ to: mails.to })

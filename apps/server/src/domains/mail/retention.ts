@@ -1,7 +1,20 @@
 import { and, lt, ne } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
-import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import type { Unit } from '../../infra/command.ts'
+import { among } from '../../infra/list/index.ts'
+import { countRows, removeRows, removeRowsGiving, type RetentionEntry } from '../../infra/retention.ts'
 import { mailContents, mails, reportTokens } from './tables.ts'
+
+/** With what mails said goes what they were made of; of one that failed that stays, as somebody may send it yet. */
+async function removeContents(unit: Unit, before: Date, limit: number): Promise<number> {
+  const ids = await removeRowsGiving(unit, mailContents.mailId, lt(mailContents.createdAt, before), limit)
+  if (ids.length > 0)
+    await unit.tx
+      .update(mails)
+      .set({ carried: null })
+      .where(and(among(mails.id, ids), ne(mails.state, 'failed')))
+  return ids.length
+}
 
 export const mailRetention: RetentionEntry[] = [
   {
@@ -15,8 +28,8 @@ export const mailRetention: RetentionEntry[] = [
   {
     what: 'mail_contents',
     keep: { setting: 'keep_mail_contents_days' },
-    why: 'What mails said, without codes and personal links: only to look into what somebody was told.',
-    remove: (unit, before, limit) => removeRows(unit, mailContents, lt(mailContents.createdAt, before), limit),
+    why: 'What mails said, without codes and personal links: to look into what somebody was told, and to send it again.',
+    remove: removeContents,
     count: db => countRows(db, mailContents, mailContents.createdAt)
   },
   {

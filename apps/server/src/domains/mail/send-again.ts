@@ -1,32 +1,94 @@
-import { refuse } from '@netlet/contract'
-import { and, asc, count, desc, eq, isNotNull } from 'drizzle-orm'
+import { COPY_PAUSE_MINUTES, MOST_COPIES, refuse, type SendAgain } from '@netlet/contract'
+import { and, asc, count, desc, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
+import { blockOf } from './blocked-addresses.ts'
 import type { MailOrder } from './mail-order.ts'
 import { enqueueMail } from './send-mail.ts'
-import { mails } from './tables.ts'
+import { keyPart, mails } from './tables.ts'
 
-/** Sends a mail again that failed for good, as it was; `not_found` where there is no such mail, or it is not known any more. */
+type Mail = typeof mails.$inferSelect
+
+/** Whether a mail can be sent again, as its row tells; a copy may be refused still, see `sendCopy`. */
+export const sendAgainOf = ({ state, carried }: Pick<Mail, 'state' | 'carried'>): SendAgain => {
+  if (state === 'waiting') return 'waits'
+  if (state === 'skipped') return 'needless'
+  return carried ? 'possible' : 'not_kept'
+}
+/** The same as a condition: letter for letter what `sendAgainOf` calls possible. */
+export const canBeSentAgain: SQL = sql`(${mails.state} not in ('waiting', 'skipped') and ${mails.carried} is not null)`
+
+/**
+ * Sends a mail again as it was: one that failed for good, or a copy of one that was sent, which its recipient lost, or which
+ * came back. `not_found` where there is no such mail, or it is not known any more.
+ */
 export const sendAgain = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
-    const [mail] = await unit.tx
-      .select({ state: mails.state, unsent: mails.unsent, template: mails.template })
-      .from(mails)
-      .where(eq(mails.id, id))
-      .for('update')
-    if (mail?.state !== 'failed' || !mail.unsent) return refuse('not_found')
-    // Claimed by nobody: the next job takes it at once.
-    await unit.tx
-      .update(mails)
-      .set({ state: 'waiting', unsent: null, uncertainTries: 0, claimedAt: new Date(0) })
-      .where(eq(mails.id, id))
-    enqueueMail(unit, mail.unsent as MailOrder)
-    unit.audit('mail.send_again', id, { after: { template: mail.template } })
-    return done
+    const [mail] = await unit.tx.select().from(mails).where(eq(mails.id, id)).for('update')
+    if (!mail || sendAgainOf(mail) !== 'possible') return refuse('not_found')
+    return mail.state === 'failed' ? sendFailed(unit, mail) : sendCopy(unit, mail)
   })
+
+async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<Result<null>> {
+  // Claimed by nobody: the next job takes it at once.
+  await unit.tx
+    .update(mails)
+    .set({ state: 'waiting', carried: null, uncertainTries: 0, claimedAt: new Date(0) })
+    .where(eq(mails.id, id))
+  enqueueMail(unit, carried as MailOrder)
+  unit.audit('mail.send_again', id, { after: { template } })
+  return done
+}
+
+/**
+ * A copy is a mail of its own: with the same key, mail services and mailboxes would take it for the one that they know. Its key
+ * begins as the first one's, so that it is found wherever that is.
+ */
+async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, language }: Mail): Promise<Result<null>> {
+  const { tx, now } = unit
+  const order = carried as MailOrder
+  const first = key.replace(COPY, '')
+  // Under one lock for all that ask at once: that of the first mail, while it is kept, or of the copy that is asked for.
+  await tx.select({ id: mails.id }).from(mails).where(eq(mails.key, first)).for('update')
+  const known = await tx
+    .select({ key: mails.key, at: sql<Date>`coalesce(${mails.sentAt}, ${mails.createdAt})`.mapWith(mails.createdAt) })
+    .from(mails)
+    .where(
+      and(
+        // By the index of both parts.
+        eq(keyPart(mails.key, 2), first.split(':')[1] ?? ''),
+        eq(keyPart(mails.key, 1), first.split(':')[0] ?? ''),
+        sql`(${mails.key} = ${first} or starts_with(${mails.key}, ${`${first}:copy:`}))`
+      )
+    )
+  const copies = Math.max(0, ...known.map(one => Number(COPY.exec(one.key)?.[1] ?? 0)))
+  if (copies >= MOST_COPIES) return refuse('mail_copied_often', { params: { count: MOST_COPIES } })
+  const last = Math.max(...known.map(({ at }) => at.getTime()))
+  if (now.getTime() - last < COPY_PAUSE_MINUTES * MINUTE)
+    return refuse('mail_sent_lately', { params: { minutes: COPY_PAUSE_MINUTES } })
+  if ((await blockOf(tx, order.to)) === 'bounced') return refuse('mail_address_blocked')
+  const copy = `${first}:copy:${copies + 1}`
+  // In the log at once, where whoever asks next finds it; claimed by nobody.
+  await tx
+    .insert(mails)
+    .values({ key: copy, to, template, kind, language, jobId: '', claimedAt: new Date(0), tries: 0, createdAt: now })
+  enqueueMail(unit, { ...order, key: copy })
+  unit.audit('mail.send_again', id, { after: { template, copy: copies + 1 } })
+  return done
+}
+
+const COPY = /:copy:(\d+)$/
+
+/** The keys that a mail with this key and its copies may have. */
+export const keysOfCopies = (key: SQL): SQL =>
+  sql`unnest(array[${key}, ${sql.join(
+    Array.from({ length: MOST_COPIES }, (_, at) => sql`${key} || ${sql.raw(`':copy:${at + 1}'`)}`),
+    sql`, `
+  )}])`
 
 /** What the mail service said, and when, of the oldest mail that waits because it does not take the key; undefined: none does. */
 export async function refusedMail(db: Executor): Promise<{ message: string; since: Date } | undefined> {

@@ -58,7 +58,8 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const content = { ...rendered.kept, username: 'username' in order.data ? order.data.username : null }
   const sent = await deliver(ctx, order, rendered)
   if (sent.ok) {
-    await recordMail(ctx, id, { state: 'sent', providerId: sent.id, content })
+    const carried = hasSecrets(order) ? undefined : order
+    await recordMail(ctx, id, { state: 'sent', providerId: sent.id, content, carried })
     return log.info(about, 'mail sent')
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
@@ -71,12 +72,16 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   await recordMail(ctx, id, {
     state: final ? 'failed' : 'waiting',
     failure,
-    ...(final ? { unsent: order, content } : {})
+    ...(final ? { carried: order, content } : {})
   })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
   if (sent.noMailbox) await blockUnknown(ctx, to, sent.message)
   log.error({ ...about, reason: sent.message }, 'mail failed for good')
 }
+
+/** Codes and personal links are sealed, and end: a copy of such a mail would be of no use, or give them to somebody else. */
+const hasSecrets = ({ data }: Pick<MailOrder, 'data'>): boolean =>
+  Object.keys(data).some(name => name.startsWith('sealed_'))
 
 /** The recipient's own server says that there is no such mailbox: no mail service stands between that would report it. */
 const blockUnknown = (ctx: AppContext, address: string, reason: string): Promise<void> =>

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { blockOf } from './blocked-addresses.ts'
@@ -11,21 +12,32 @@ import { mails } from './tables.ts'
 
 let shop: TestShop
 let server: Server
+/** What it says to each recipient and, where that is something else, to the sender. */
 let reply = ''
+let toSender = '250 ok'
+/** A page of another server instead of its greeting; or it ends once it has the mail. */
+let fault: 'page' | 'cut' | null = null
 let asked: string[] = []
 
-beforeAll(async () => {
-  // A mail server that says `reply` to each recipient.
-  server = createServer(socket => {
-    socket.on('error', () => socket.destroy())
-    socket.write('220 mail.test ESMTP\r\n')
-    socket.on('data', chunk => {
-      for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
-        if (/^RCPT/i.test(line)) asked.push(line)
-        socket.write(/^RCPT/i.test(line) ? `${reply}\r\n` : '250 ok\r\n')
-      }
-    })
+function serve(socket: Socket): void {
+  socket.on('error', () => socket.destroy())
+  if (fault === 'page') return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n<html>What is this?</html>')
+  const say = (line: string) => socket.write(`${line}\r\n`)
+  say('220 mail.test ESMTP')
+  let isMail = false
+  socket.on('data', chunk => {
+    for (const line of chunk.toString().split('\r\n').filter(Boolean)) {
+      if (isMail && line !== '.') continue
+      if (isMail && fault === 'cut') return void socket.destroy()
+      if (/^RCPT/i.test(line)) asked.push(line)
+      isMail = /^DATA/i.test(line)
+      say(isMail ? '354 go on' : /^RCPT/i.test(line) ? reply : /^MAIL/i.test(line) ? toSender : '250 ok')
+    }
   })
+}
+
+beforeAll(async () => {
+  server = createServer(serve)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const smtpUrl = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -67,4 +79,35 @@ test.each([
   expect(await stateOf(`next ${said}`)).toBe('skipped')
   // The server is not asked again.
   expect(asked).toHaveLength(1)
+})
+
+const rowOf = async (key: string) => (await shop.ctx.db.select().from(mails)).find(mail => mail.key === key)
+
+test.each([
+  ['a page instead of a mail server', { fault: 'page' }, 'server_error'],
+  ['535 5.7.8 the password has ended', { toSender: '535 5.7.8 the password has ended' }, 'unauthorized']
+] as const)('%s: the mail waits, and the next try sends it', async (what, said, code) => {
+  const key = `wait ${what}`
+  reply = '250 ok'
+  fault = 'fault' in said ? said.fault : null
+  toSender = 'toSender' in said ? said.toSender : '250 ok'
+  await expect(sendMail(shop.ctx, mailTo('wait@example.com', key), 'job')).rejects.toThrow('The mail server at')
+  expect(await rowOf(key)).toMatchObject({ state: 'waiting', errorCode: code })
+  fault = null
+  toSender = '250 ok'
+  await sendMail(shop.ctx, mailTo('wait@example.com', key), 'job')
+  expect(await rowOf(key)).toMatchObject({ state: 'sent', error: null })
+})
+
+test('a server that takes the mail and leaves gets it twice more at most', async () => {
+  reply = '250 ok'
+  fault = 'cut'
+  asked = []
+  for (const job of ['first', 'second', 'third', 'fourth']) {
+    await sendMail(shop.ctx, mailTo('cut@example.com', 'cut'), job)
+    shop.advance(2 * HOUR)
+  }
+  fault = null
+  expect(await rowOf('cut')).toMatchObject({ state: 'failed', errorCode: 'network' })
+  expect(asked).toHaveLength(3)
 })

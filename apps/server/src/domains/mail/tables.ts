@@ -43,8 +43,8 @@ export const mails = pgTable(
     tries: integer().notNull().default(1),
     /** Tries after which nobody knows whether the service took it. */
     uncertainTries: integer().notNull().default(0),
-    /** What the job carried, of a mail that failed: to send it again. */
-    unsent: jsonb().$type<unknown>(),
+    /** What the job carried, to send it again: of a mail that failed, and of one without secrets as long as what it said is kept. */
+    carried: jsonb('unsent').$type<unknown>(),
     createdAt: createdAt(),
     sentAt: instant()
   },

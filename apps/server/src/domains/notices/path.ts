@@ -1,14 +1,18 @@
 import type { NoticeCause } from '@netlet/contract'
+import type { NoticeRow } from './tables.ts'
 
 const index = '/dashboard/index'
 
 /** Where in the console the rows behind a notice are. */
-const PATHS: Record<NoticeCause, (subject: string) => string> = {
+const PATHS: Record<NoticeCause, (subject: string, params: NoticeRow['params']) => string> = {
   server_down: id => `${index}/servers?open=${firstOf(id)}`,
   server_trouble: id => `${index}/servers?open=${firstOf(id)}`,
   undelivered: () => `${index}/orders?problem=1`,
   dispute: () => `${index}/payments`,
-  payment: () => `${index}/payments?unresolved=1`,
+  payment: (_, { order }) =>
+    order === undefined || order === 'unknown'
+      ? `${index}/payments?unresolved=1`
+      : `${index}/payments?search=${encodeURIComponent(order)}`,
   order_trouble: id => `${index}/order/${firstOf(id)}`,
   proofs: () => `${index}/health#proofs`,
   inventory: () => `${index}/health`,
@@ -39,4 +43,5 @@ const TABS: Readonly<Record<string, string>> = {
   chat_client: 'discord'
 }
 
-export const pathOf = ({ cause, subject }: { cause: NoticeCause; subject: string }): string => PATHS[cause](subject)
+export const pathOf = ({ cause, subject, params }: Pick<NoticeRow, 'cause' | 'subject' | 'params'>): string =>
+  PATHS[cause](subject, params)

@@ -145,7 +145,7 @@ test('a customer holds 20 unpaid reservations at most, also when it asks for man
   const first = replies.find(reply => reply.code === 2000)?.data.order_id ?? ''
   const poll = () => buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${first}`)
   // The clock decides, also before the job has run.
-  expect((await poll()).data).toMatchObject({ status: 'timeout', pay_status: 0 })
+  expect((await poll()).data).toMatchObject({ status: 'timeout', is_cancelled: false, pay_status: 0 })
   expect((await ordersOf(buyer)).every(order => order.state === 'timed_out' && order.checkout_url === null)).toBe(true)
   const [mine, theirs] = await Promise.all([timeOutOrders(stack.ctx), timeOutOrders(stack.ctx)])
   expect(mine + theirs).toBe(21)

@@ -103,11 +103,15 @@ async function refusalOf(unit: Parameters<typeof lockOrder>[0], { orderId, calle
 function wantedOf({ access, client_ips }: ClientAccessForm): Result<OrderAccess> {
   if (access === 'password') return ok({ access, clientIps: [] })
   const prefixes = new Set<string>()
+  const unfit = new Map<Unfit['reason'], string[]>()
   for (const line of client_ips.filter(text => text !== '')) {
     const prefix = prefixOf(line)
-    if (typeof prefix !== 'string') return fieldRefusal('client_ips', prefix.reason, { line })
-    prefixes.add(prefix)
+    if (typeof prefix === 'string') prefixes.add(prefix)
+    else unfit.set(prefix.reason, [...(unfit.get(prefix.reason) ?? []), line])
   }
+  // All lines that have the first mistake are named at once.
+  const [first] = unfit
+  if (first) return fieldRefusal('client_ips', first[0], { line: first[1].join(', ') })
   if (prefixes.size === 0) return fieldRefusal('client_ips', 'enter_client')
   return ok({ access, clientIps: [...prefixes].toSorted() })
 }

@@ -3,8 +3,9 @@ import type { Executor } from '../../infra/db/client.ts'
 import { isInet } from '../../infra/db/inet.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
+import { calledLike } from '../../infra/translations.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
-import { productCollections } from '../catalog/tables.ts'
+import { productCollections, products } from '../catalog/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
 import { listed, orderProductNames, orders } from './tables.ts'
 
@@ -73,12 +74,13 @@ export async function findUsers(db: Executor, text: string): Promise<Found> {
   return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
 }
 
-/** Orders of products by a part of the name that they were sold under. */
+/** Orders of products by a part of the name that they were sold under, or of what such a name is in another language. */
 export async function findProducts(db: Executor, text: string): Promise<Found> {
+  const calledSo = db.select({ name: products.name }).from(products).where(calledLike(products, text))
   const rows = await db
     .select()
     .from(orderProductNames)
-    .where(ilike(orderProductNames.name, containing(text)))
+    .where(or(ilike(orderProductNames.name, containing(text)), inArray(orderProductNames.name, calledSo)))
     .orderBy(asc(orderProductNames.name))
     .limit(MOST_PRODUCTS + 1)
   const among = rows.slice(0, MOST_PRODUCTS).map(({ name }) => name)

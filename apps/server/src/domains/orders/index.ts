@@ -18,6 +18,7 @@ export {
 } from './commands.ts'
 export { endGrace, expireOrder, graceAfter, lockExpired, lockGraceEnded } from './expire.ts'
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
+export { calledColumn, orderTranslations, rulesIn } from './plan-names.ts'
 export {
   awaitPayment,
   partlyRefundOrder,

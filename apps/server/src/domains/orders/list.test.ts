@@ -4,11 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { users } from '../accounts/tables.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
 import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
+import { aclRules } from '../inventory/tables.ts'
 import { deliveryRoutes } from '../delivery/index.ts'
-import { orderRoutes } from './index.ts'
+import { orderMail, orderRoutes } from './index.ts'
 import { hasOpenMoney, mayDeliver, ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orders } from './tables.ts'
@@ -287,4 +289,45 @@ test('the orders of a product that have not ended are counted, by variant', asyn
       .where(eq(orders.id, made['unpaid'] ?? 0))
   }
   expect((await ofProduct(999_999)).data).toEqual({ unpaid: 0, live: 0, variants: [] })
+})
+
+test('an order is called in Chinese as its plan and rules are, found by that, and mailed so; a plan renamed since is not', async () => {
+  const { db } = shop.ctx
+  const id = made['holding'] ?? 0
+  const detail = async () => (await anna.get<{ order: Order }>(`${PATH}${id}/get_proxy_detail/`)).data.order
+  const translations = { 'zh-CN': { name: '都会', desc: '很长的说明', words: { [ORDERED.variantName]: '此处' } } }
+  const metro = eq(products.name, 'Metro')
+  const [product] = await db.update(products).set({ translations }).where(metro).returning()
+  await db.update(aclRules).set({ translations: { 'zh-CN': { name: '规则一' } } })
+  await db.update(users).set({ language: 'zh-CN' }).where(eq(users.id, anna.user.id))
+  try {
+    const order = await detail()
+    expect(order).toMatchObject({ product_name: 'Metro', acl_names: ['One'] })
+    expect(order.translations).toEqual({
+      'zh-CN': { product_name: '都会', variant_name: '此处', acl_names: ['规则一'] }
+    })
+    expect(JSON.stringify(order)).not.toContain('很长的说明')
+    expect(await found({ search: '都会' }, anna)).toEqual(await found({ search: 'Metro' }, anna))
+    expect(await found({ search: '没有' }, anna)).toEqual([])
+    expect(await orderMail(db, id)).toMatchObject({ language: 'zh-CN', data: { product_name: '都会 · 此处' } })
+    await db.update(users).set({ language: 'en' }).where(eq(users.id, anna.user.id))
+    const english = { language: 'en', data: { product_name: `Metro · ${ORDERED.variantName}` } }
+    expect(await orderMail(db, id)).toMatchObject(english)
+    // What the new name means in Chinese was not sold.
+    await db
+      .update(products)
+      .set({ name: 'Suburb' })
+      .where(eq(products.id, product?.id ?? 0))
+    expect((await detail()).translations).toEqual({
+      'zh-CN': { product_name: 'Metro', variant_name: ORDERED.variantName, acl_names: ['规则一'] }
+    })
+  } finally {
+    await db
+      .update(products)
+      .set({ name: 'Metro', translations: {} })
+      .where(eq(products.id, product?.id ?? 0))
+    await db.update(aclRules).set({ translations: {} })
+    await db.update(users).set({ language: 'en' }).where(eq(users.id, anna.user.id))
+  }
+  expect(await detail()).not.toHaveProperty('translations')
 })

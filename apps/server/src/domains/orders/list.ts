@@ -1,19 +1,21 @@
-import { refuse, type Order, type OrderState } from '@netlet/contract'
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { refuse, type DeliveredIn, type Order, type OrderEventKind, type OrderState } from '@netlet/contract'
+import { and, eq, inArray, isNotNull, isNull, sql, type SQL } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, anyAmong, defineList, type List, type ListInput, type Match } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
 import { waitsForServer } from '../fleet/index.ts'
-import { holdsAddresses, ruleNames } from '../inventory/index.ts'
+import { holdsAddresses, ruleTexts } from '../inventory/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
+import { calledColumn } from './plan-names.ts'
 import { presentOrder, type Viewer } from './present.ts'
 import { readQuotas } from './quotas.ts'
-import { expiry, listed, orders, served, undelivered } from './tables.ts'
+import { expiry, listed, live, orderEvents, orders, served, undelivered } from './tables.ts'
 
-export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
+export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount' | 'delivery_seconds'> & {
   order_id?: string | undefined
   product_name?: string | undefined
   /** Only an administrator's list knows other users' names. */
@@ -24,8 +26,15 @@ export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
   pay_status?: '0' | '1' | undefined
   state?: OrderState | undefined
   problem?: '1' | undefined
+  live?: '1' | undefined
   /** A day, as '2026-03-01' (UTC). */
   ends_on?: string | undefined
+  placed_on?: string | undefined
+  placed_in?: string | undefined
+  paid_on?: string | undefined
+  /** A month, as '2026-03' (UTC). */
+  paid_in?: string | undefined
+  delivered_in?: DeliveredIn | undefined
 }
 
 /** The columns of the exported file. */
@@ -65,7 +74,7 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
     name: 'orders',
     table: orders,
     id: orders.id,
-    sort: { id: orders.id, expired_at: expiry(orders), amount: orders.amount },
+    sort: { id: orders.id, expired_at: expiry(orders), amount: orders.amount, delivery_seconds: deliverySeconds },
     async match(db, query) {
       const { user_id, pay_status, state, problem, ends_on } = query
       const found = await findAll(db, query, { userId, now, ordersPaidBy })
@@ -76,19 +85,27 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
         pay_status === undefined ? undefined : pay_status === '1' ? isNotNull(orders.paidAt) : isNull(orders.paidAt),
         state === undefined ? undefined : eq(orders.state, state),
         problem === undefined ? undefined : undelivered(orders),
-        ends_on === undefined ? undefined : endsOn(ends_on)
+        query.live === undefined ? undefined : live(orders),
+        ends_on === undefined ? undefined : endsOn(ends_on),
+        // Histories of all orders are read for these: not for whoever has an account.
+        ...(userId === null ? inTimes(query) : []),
+        userId === null ? inDeliveries(query, now) : undefined
       ])
     },
     async load(db, shown) {
       const [rows, names, quotas] = await Promise.all([
         selectOrders(db, viewerOf(userId)).where(among(orders.id, shown)),
-        ruleNames(db),
+        ruleTexts(db),
         readQuotas(db)
       ])
       return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId), quotas }))
     },
-    async total(db, { limit: _l, offset: _o, sort_by: _by, sort_order: _order, after: _after, ...filters }) {
-      const isAll = userId === null && ids === undefined && Object.values(filters).every(value => value === undefined)
+    async total(db, { limit: _l, offset: _o, sort_by, sort_order: _order, after: _after, ...filters }) {
+      const isAll =
+        userId === null &&
+        ids === undefined &&
+        sort_by !== 'delivery_seconds' &&
+        Object.values(filters).every(value => value === undefined)
       return isAll ? countKept(db) : undefined
     },
     csv: { columns: COLUMNS, line: order => order }
@@ -98,6 +115,53 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
 const endsOn = (day: string) => sql`${served(orders)}
   and ${expiry(orders)} >= ${day}::date::timestamp at time zone 'UTC'
   and ${expiry(orders)} < (${day}::date + 1)::timestamp at time zone 'UTC'`
+
+type Span = { from: SQL; until: SQL }
+const utc = (date: SQL): SQL => sql`${date}::timestamp at time zone 'UTC'`
+const dayOf = (day: string): Span => ({ from: utc(sql`${day}::date`), until: utc(sql`(${day}::date + 1)`) })
+function monthOf(month: string): Span {
+  const first = sql`${`${month}-01`}::date`
+  return { from: utc(first), until: utc(sql`(${first} + interval '1 month')`) }
+}
+
+/** Kinds that `order_events_moments` has. */
+type Moment = Extract<OrderEventKind, 'placed' | 'pay' | 'renewed' | 'deliver_all'>
+
+/**
+ * Orders to which something happened in a time. They are found by their histories, of which an index says it all: orders have
+ * none by these moments, which no other list asks for. An array, since it is looked up in the sequence of the list's own index:
+ * the first rows come without reading or sorting the rest, which the planner does not do for a join.
+ */
+const inHistory = (kinds: readonly Moment[], { from, until }: Span): SQL => sql`${orders.id} = any(array(
+  select ${orderEvents.orderId} from ${orderEvents} where ${orderEvents.at} >= ${from} and ${orderEvents.at} < ${until}
+    and ${inArray(orderEvents.kind, [...kinds])}))`
+
+function inTimes({ placed_on, placed_in, paid_on, paid_in }: OrderQuery): SQL[] {
+  const asked = (on: string | undefined, within: string | undefined) => [
+    ...(on === undefined ? [] : [dayOf(on)]),
+    ...(within === undefined ? [] : [monthOf(within)])
+  ]
+  return [
+    ...asked(placed_on, placed_in).map(span => inHistory(['placed'], span)),
+    ...asked(paid_on, paid_in).map(span => inHistory(['pay', 'renewed'], span))
+  ]
+}
+
+/** What an order waited for from its payment until all addresses worked; a list by it has delivered orders only. */
+const deliverySeconds = sql`coalesce(greatest(extract(epoch from ${orders.deliveredAt} - ${orders.paidAt}), 0), 0)::float8`
+
+/** No index has how long a delivery took: everyone's are sorted by it within a week, which the histories' index leads to. */
+function inDeliveries({ delivered_in, sort_by }: OrderQuery, now: Date): SQL | undefined {
+  const time = delivered_in ?? (sort_by === 'delivery_seconds' ? 'week' : undefined)
+  return time && deliveredIn(time, now)
+}
+
+/** Of which all addresses worked for the first time in the last 24 hours or 7 days: what delivery times are counted of. */
+function deliveredIn(time: DeliveredIn, now: Date): SQL {
+  const from = sql`${iso(new Date(now.getTime() - (time === 'day' ? DAY : 7 * DAY)))}::timestamptz`
+  return sql`${inHistory(['deliver_all'], { from, until: sql`'infinity'::timestamptz` })}
+    and ${orders.deliveredAt} >= ${from} and ${orders.paidAt} is not null`
+}
 
 /** How many orders are paid and have nothing delivered while they should: what the filter `problem` lists. */
 export const countUndelivered = (db: Executor): Promise<number> =>
@@ -142,7 +206,8 @@ const selectOrders = (db: Executor, viewer: Viewer) =>
       email: users.email,
       renewalDays: variants.proxyTime,
       taskWaits: sql<boolean>`case when ${orders.taskBegunAt} is null then false else ${waitsForServer(orders.id)} end`,
-      holdsAddresses: viewer === 'admin' ? holdsAddresses(orders.id) : sql<boolean>`false`
+      holdsAddresses: viewer === 'admin' ? holdsAddresses(orders.id) : sql<boolean>`false`,
+      product: calledColumn
     })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
@@ -155,7 +220,7 @@ export async function findOrder(db: Executor, id: number, userId: number | null,
     selectOrders(db, viewerOf(userId)).where(
       and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
     ),
-    ruleNames(db),
+    ruleTexts(db),
     readQuotas(db)
   ])
   const [row] = rows

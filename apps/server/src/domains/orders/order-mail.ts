@@ -2,6 +2,7 @@ import type { Language } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
+import { calledColumn, planIn, type Called } from './plan-names.ts'
 import { orders } from './tables.ts'
 
 /** Whom a mail about an order goes to, and the data that each such mail has: its own is added to that. */
@@ -19,15 +20,15 @@ export const orderMailColumns = {
   ...buyerColumns,
   publicId: orders.publicId,
   productName: orders.productName,
-  variantName: orders.variantName
+  variantName: orders.variantName,
+  product: calledColumn
 }
-type Columns = Buyer & { publicId: string; productName: string; variantName: string }
+type Columns = Buyer & { publicId: string; productName: string; variantName: string; product: Called }
 
-export const orderMailFrom = ({ username, to, language, publicId, productName, variantName }: Columns): OrderMail => ({
-  to,
-  language,
-  data: { username, order_id: publicId, product_name: `${productName} · ${variantName}` }
-})
+export function orderMailFrom({ username, to, language, publicId, product, ...bought }: Columns): OrderMail {
+  const { product_name, variant_name } = planIn(language, bought, product)
+  return { to, language, data: { username, order_id: publicId, product_name: `${product_name} · ${variant_name}` } }
+}
 
 /** The same for one order; null where nobody reads its user's address any more: the user was deleted. */
 export async function orderMail(db: Executor, orderId: number): Promise<OrderMail | null> {

@@ -8,6 +8,7 @@ import { orders } from './tables.ts'
 
 export type PaymentStatus = {
   status: 'pending' | 'success' | 'timeout'
+  is_cancelled: boolean
   pay_status: 0 | 1
   delivery_num: number
   proxy_num: number
@@ -40,6 +41,7 @@ export async function paymentStatus(
   const late = (order.state !== 'placed' && !isHeld) || order.reservedUntil <= now
   return ok({
     status: paid ? 'success' : late ? 'timeout' : 'pending',
+    is_cancelled: order.state === 'cancelled',
     pay_status: paid ? 1 : 0,
     delivery_num: order.deliveryNum,
     proxy_num: order.quantity,

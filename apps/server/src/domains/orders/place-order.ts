@@ -107,8 +107,9 @@ export async function placeOrder(
     unit.publish('order', order.id, caller.id)
     await tellOfOrder(unit, 'order.placed', order)
     await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
-    const { productName, variantName } = variant
-    const mail = orderMailFrom({ ...buyer, publicId, productName, variantName })
+    const { productName, variantName, translations } = variant
+    const product = { name: productName, translations }
+    const mail = orderMailFrom({ ...buyer, publicId, productName, variantName, product })
     enqueueMail(unit, {
       ...mail,
       template: 'order-received',

@@ -11,6 +11,7 @@ import {
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
+import { orderTranslations, rulesIn, type Called } from './plan-names.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -25,14 +26,15 @@ export type OrderWithPeople = {
   renewalDays: number
   taskWaits: boolean
   holdsAddresses: boolean
+  product: Called
 }
 
 export type Viewer = 'customer' | 'admin'
 
-/** An order as the wire shows it to this viewer. `ruleNames` maps the ids of access rules to their names. */
+/** An order as the wire shows it to this viewer. `rules`: the names of access rules, by id. */
 export function presentOrder(
-  { order, username, email, renewalDays, taskWaits, holdsAddresses }: OrderWithPeople,
-  ruleNames: ReadonlyMap<number, string>,
+  { order, username, email, renewalDays, taskWaits, holdsAddresses, product }: OrderWithPeople,
+  rules: ReadonlyMap<number, Called>,
   { now, viewer, quotas }: { now: Date; viewer: Viewer; quotas: Quotas }
 ): Order {
   const open = order.state === 'placed' && order.reservedUntil > now
@@ -64,6 +66,10 @@ export function presentOrder(
     is_expired: isOver(order, now),
     created_at: iso(order.createdAt),
     delivered_at: isoOrNull(order.deliveredAt),
+    delivery_seconds:
+      order.deliveredAt && order.paidAt
+        ? Math.max(0, (order.deliveredAt.getTime() - order.paidAt.getTime()) / 1000)
+        : null,
     expired_at: isoOrNull(order.expiredAt),
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
     renewal_days: renewalDays,
@@ -71,11 +77,14 @@ export function presentOrder(
     holds_addresses: holdsAddresses,
     reset_time: isoOrNull(order.resetTime),
     changes_left: quotaLeft(order, 'change', { now, quotas }),
+    changes_per_term: quotas.change,
+    resets_per_term: quotas.reset,
     resets_left: quotaLeft(order, 'reset', { now, quotas }),
     fail_reason: failure && failure.sentence,
     fail: failureOf(order, viewer),
     acl_selected: order.rules.join(','),
-    acl_names: order.rules.map(id => ruleNames.get(id) ?? `#${id}`),
+    acl_names: rulesIn('en', order.rules, rules),
+    ...orderTranslations(order, product, rules),
     proxy_num: order.quantity,
     address_family: order.addressFamily,
     egress: order.egress,

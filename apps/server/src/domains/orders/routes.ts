@@ -4,6 +4,7 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { readSettings } from '../settings/index.ts'
 import { cancelOrder } from './cancel.ts'
 import { keyOf } from './checkout-keys.ts'
 import { editClientAccess, readClientAccess } from './client-access.ts'
@@ -32,6 +33,10 @@ export function orderRoutes(
     if (!key.ok) return key
     const placing = { productId: body.product_id, quantity: body.quantity, options, rules }
     return placeOrder(ctx, caller, placing, { idempotencyKey: key.data })
+  })
+  mount(routes.orders.limits, async () => {
+    const { max_unpaid_addresses } = await readSettings(ctx.db, ctx.secrets)
+    return ok({ addresses: max_unpaid_addresses })
   })
   mount(routes.orders.payment, ({ query, caller }) => paymentStatus(ctx.db, caller.id, query.order_id, ctx.now()))
   mountList(

@@ -56,8 +56,4 @@ export const TIMED_STATES = TRANSITIONS.expire.from
 /** May its time run, so that its end can be moved? */
 export const isTimed = (state: OrderState): boolean => (TIMED_STATES as readonly OrderState[]).includes(state)
 
-/** States in which the order has addresses that agents serve, or are to serve. */
-export const SERVED_STATES = ['delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
-
-/** Has it addresses that agents serve, or are to serve? */
-export const isServed = (state: OrderState): boolean => (SERVED_STATES as readonly OrderState[]).includes(state)
+export { isServed, SERVED_STATES } from '@netlet/contract/states'

@@ -30,7 +30,7 @@ import {
   type TaskFailure
 } from '@netlet/contract'
 
-type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'state', unknown>
+type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'state' | 'failCode', unknown>
 
 /** Conditions and sorts of lists: letter for letter what the indexes are made of. */
 export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
@@ -39,6 +39,12 @@ export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>
   sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} not in ('expired', 'refunded')`
 /** Its addresses are held for its customer until it expires. Such an order cannot be deleted. */
 export const served = (t: Pick<Columns, 'state'>) => sql`${t.state} in ('delivering', 'partly_delivered', 'delivered')`
+/** Lacks addresses, or may: an agent that refuses is shown before what is lost. */
+export const incomplete = (t: Pick<Columns, 'failCode'>) =>
+  sql`${t.failCode} in ('addresses_lost', 'server_unreachable', 'agent_refused')`
+/** Paid, and its time is not over. */
+export const live = (t: Pick<Columns, 'state'>) =>
+  sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered')`
 /** An order without an end ends after all others. */
 export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
@@ -176,6 +182,12 @@ export const orders = pgTable(
       .on(t.id)
       .where(sql`${listed(t)} and ${undelivered(t)}`),
     index('orders_by_expiry').on(expiry(t), t.id).where(listed(t)),
+    index('orders_live_listed')
+      .on(t.id)
+      .where(sql`${listed(t)} and ${live(t)}`),
+    index('orders_live_by_expiry')
+      .on(expiry(t), t.id)
+      .where(sql`${listed(t)} and ${live(t)}`),
     index('orders_by_amount').on(t.amount, t.id).where(listed(t)),
     index('orders_platform').on(t.platformOrderId),
     index('orders_platform_number').on(t.platformOrderNumber),
@@ -192,9 +204,7 @@ export const orders = pgTable(
     index('orders_underway')
       .on(t.id)
       .where(sql`${t.state} in ('delivering', 'partly_delivered')`),
-    index('orders_incomplete')
-      .on(t.id)
-      .where(sql`${t.failCode} = 'addresses_lost'`),
+    index('orders_incomplete').on(t.id).where(incomplete(t)),
     index('orders_failed')
       .on(t.reservedUntil)
       .where(sql`${t.state} = 'failed'`),
@@ -261,6 +271,10 @@ export const orderEvents = pgTable(
   t => [
     index('order_events_order').on(t.orderId, t.id),
     index('order_events_at').on(t.at),
+    // Which orders something happened to in a time, for the lists that ask for these.
+    index('order_events_moments')
+      .on(t.kind, t.at, t.orderId)
+      .where(sql`${t.kind} in ('placed', 'pay', 'renewed', 'deliver_all')`),
     check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))
   ]
 )

@@ -41,15 +41,17 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   buyer = await newBuyer()
   const whole = await ask(ALL)
   expect(whole).toMatchObject({
-    status: 429,
-    data: { reason: 'too_many_unpaid_addresses', params: { max: 64, held: 0 } },
-    msg: 'At most 64 addresses can wait for a payment, and your unpaid orders hold 0. Please pay or cancel one of them, or order fewer.'
+    status: 400,
+    data: { reason: 'too_many_addresses', params: { max: 64 } },
+    msg: 'An order has at most 64 addresses. Please order fewer.'
   })
+  // What is too much for everybody is said before anybody asks.
+  expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 64 })
   expect(await world.stock()).toBe(ALL)
   const replies = await Promise.all(Array.from({ length: 12 }, () => ask(8)))
   expect(replies.filter(reply => reply.code === 2000)).toHaveLength(8)
   const refused = replies.filter(reply => reply.code !== 2000)
-  expect(refused.every(reply => reply.status === 429 && /your unpaid orders hold 64/.test(reply.msg))).toBe(true)
+  expect(refused.every(reply => reply.status === 429 && /not paid in full hold 64/.test(reply.msg))).toBe(true)
   expect(await world.stock()).toBe(ALL - 64)
   // Another customer is not affected, and a paid order does not count.
   const other = await newBuyer()
@@ -105,7 +107,7 @@ test('a cancelled order frees its addresses at once, and room for another', asyn
   expect(await world.stock()).toBe(ALL)
   expect((await ordersOf())[0]).toMatchObject({ state: 'cancelled', checkout_url: null, reserved_until: null })
   const poll = await buyer.get(`/api/orders/checkout?order_id=${placed.data.order_id}`)
-  expect(poll.data).toMatchObject({ status: 'timeout', pay_status: 0 })
+  expect(poll.data).toMatchObject({ status: 'timeout', is_cancelled: true, pay_status: 0 })
   // Twice is once.
   expect((await cancel(placed.data.id)).code).toBe(2000)
   expect((await ask(64)).code).toBe(2000)
@@ -222,7 +224,7 @@ test('a key stands for one request: another body under it is refused, and so is 
 
 test('a refused checkout keeps no key; a key runs out after a day and is removed', async () => {
   buyer = await newBuyer()
-  expect((await ask(ALL, 'key-4')).status).toBe(429)
+  expect((await ask(ALL, 'key-4')).status).toBe(400)
   const first = await ask(8, 'key-4')
   expect(first.code).toBe(2000)
   await world.advance(24 * HOUR + MINUTE)

@@ -25,6 +25,7 @@ export async function unpaidLimit(
 ): Promise<Result<null>> {
   const held = await unpaidOf(db, userId, now)
   if (held.open >= max_unpaid_orders) return refuse('too_many_reservations', { data: { held: held.open } })
+  if (quantity > max_unpaid_addresses) return refuse('too_many_addresses', { params: { max: max_unpaid_addresses } })
   if (held.addresses + quantity > max_unpaid_addresses) {
     return refuse('too_many_unpaid_addresses', { params: { max: max_unpaid_addresses, held: held.addresses } })
   }

@@ -48,7 +48,7 @@ export async function purchaseProblem(
   if (wrong) return wrong
   const today = inTime ? null : await soldToday(db, order)
   if (today?.withdrawn) return { code: 'purchase_not_sold', params: { what: today.withdrawn.name } }
-  const short = missing(compareLines(today?.lines ?? order.lines, paid))
+  const short = missing(compareLines(today?.lines ?? order.lines, paid), order)
   return short === null ? refundProblem(db, paid) : { code: 'lines_missing', params: { missing: short } }
 }
 
@@ -63,10 +63,11 @@ export async function renewalProblem(
   if (wrong) return wrong
   const { lines, withdrawn } = await soldToday(db, order)
   if (withdrawn) return { code: 'renewal_not_sold', params: { what: withdrawn.name } }
-  const short = missing(compareLines(lines, paid))
+  const short = missing(compareLines(lines, paid), order)
   if (short === null) return refundProblem(db, paid)
   // Enough of what was sold once: the customer paid what it was asked for by an old link.
-  if (missing(compareLines(order.lines, paid)) === null) return { code: 'renewal_not_sold', params: { what: short } }
+  if (missing(compareLines(order.lines, paid), order) === null)
+    return { code: 'renewal_not_sold', params: { what: short } }
   return { code: 'lines_missing', params: { missing: short } }
 }
 
@@ -112,13 +113,14 @@ export const lineOf = ({
   price
 })
 
-/** 'New York: 8 of 16'; null where nothing is missing. Of an order whose lines nobody knows, everything is. */
-function missing(lines: readonly NeededLine[]): string | null {
-  if (lines.length === 0) return 'all of it'
+/**
+ * 'New York: 8/16', alike in every language; null where nothing is missing. Of an order whose lines nobody knows, every
+ * address is.
+ */
+function missing(lines: readonly NeededLine[], { quantity: addresses }: OrderRow): string | null {
+  if (lines.length === 0) return `0/${addresses}`
   const short = lines.filter(({ quantity, paid }) => paid < quantity)
-  return short.length === 0
-    ? null
-    : short.map(({ name, quantity, paid }) => `${name}: ${paid} of ${quantity}`).join(', ')
+  return short.length === 0 ? null : short.map(({ name, quantity, paid }) => `${name}: ${paid}/${quantity}`).join(', ')
 }
 
 /** Does the platform's order say that its money was given back, or never came for good? */

@@ -1,4 +1,4 @@
-import type { InboxDetail, InboxEntry, Page } from '@netlet/contract'
+import type { DecisionPlan, InboxDetail, InboxEntry, Page, PaymentDecision } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buy, inState, outcomeOf, paidEvent, PLAN_VARIANT, report, ruleVariant, stockOf } from '../../testing/buying.ts'
@@ -30,6 +30,9 @@ const INBOX = '/api/payments/inbox/'
 const entries = async (query: string) => (await admin.get<Page<InboxEntry>>(`${INBOX}?limit=100&${query}`)).data.data
 
 const cookiesOf = ({ cookies }: TestClient) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+
+const planned = (entry: InboxEntry, action: PaymentDecision, order?: string) =>
+  admin.get<DecisionPlan>(`${INBOX}${entry.id}/plan/?action=${action}${order ? `&order=${order}` : ''}`)
 
 let count = 0
 /** Reports a payment and gives its entry of the inbox once it has been handled. */
@@ -79,6 +82,22 @@ test('a payment that names no order is applied to one that was not paid, once fo
     status: 404,
     data: { errors: { order: 'There is no order NL-nowhere' } }
   })
+  expect(await planned(entry, 'apply', 'NL-nowhere')).toMatchObject({ status: 404 })
+  expect((await planned(entry, 'apply', order_id)).data).toMatchObject({
+    does: 'delivers',
+    order: order_id,
+    proxies: 8,
+    days: 30,
+    charged: '18.50'
+  })
+  // With the days that were added while nothing was delivered.
+  const addDays = (days: number) =>
+    stack.ctx.db.execute(sql`update orders set extra_days = ${days} where order_id = ${order_id}`)
+  await addDays(15)
+  expect((await planned(entry, 'apply', order_id)).data).toMatchObject({ does: 'delivers', days: 45 })
+  await addDays(0)
+  // A plan changes nothing.
+  expect(await mine(order_id)).toMatchObject({ state: 'placed', pay_status: 0 })
   const clicks = await Promise.all([1, 2, 3, 4].map(() => act(entry, 'apply', { order: order_id })))
   expect(clicks.filter(({ code }) => code === 2000)).toHaveLength(1)
   expect(clicks.filter(({ status }) => status === 409)).toHaveLength(3)
@@ -113,12 +132,17 @@ test('a second payment becomes a renewal, is marked refunded, or ignored with a 
   const twice = () => reported(paidEvent({ publicId: order.order_id, amount: '20.00' }))
   const renewal = await twice()
   expect(renewal).toMatchObject({ outcome: 'paid_twice', unresolved: true, payment: 'held' })
-  expect((await act(renewal, 'apply', { order: order.order_id })).code).toBe(2000)
+  const plan = (await planned(renewal, 'apply', order.order_id)).data
+  expect(plan).toMatchObject({ does: 'renews', days: 30, proxies: 0 })
+  expect(await act(renewal, 'apply', { order: order.order_id, plan: 'of another day' })).toMatchObject({ status: 409 })
+  expect(await mine(order.order_id)).toMatchObject({ expired_at: order.expired_at })
+  expect((await act(renewal, 'apply', { order: order.order_id, plan: plan.version })).code).toBe(2000)
   const renewed = await mine(order.order_id)
   expect(Date.parse(renewed.expired_at ?? '') - Date.parse(order.expired_at ?? '')).toBe(30 * DAY)
 
   const back = await twice()
   expect((await act(back, 'refunded', { note: '' })).status).toBe(400)
+  expect((await planned(back, 'refunded')).data).toMatchObject({ does: 'nothing', order: order.order_id })
   expect((await act(back, 'refunded', { note: 'by hand' })).code).toBe(2000)
   const [given] = await entries(`search=${back.platform_order_id}`)
   expect(given).toMatchObject({ payment: 'refunded', resolution: 'refunded', resolution_note: 'by hand' })
@@ -234,4 +258,14 @@ test('events of an outcome are read by its index, however many others there are'
     return plan
   })
   expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('platform_events_outcome')
+})
+
+test('an event that is not about money is shown while it waits, and nobody decides on it', async () => {
+  const [event] = await stack.ctx.db
+    .insert(platformEvents)
+    .values({ eventId: 'of a product', topic: 'products/update', payload: {} })
+    .returning()
+  const detail = await admin.get<InboxDetail>(`${INBOX}${event?.id}/`)
+  expect(detail.data.entry).toMatchObject({ topic: 'products/update', unresolved: false })
+  expect(await act(detail.data.entry, 'ignore', { note: 'nothing' })).toMatchObject({ status: 404 })
 })

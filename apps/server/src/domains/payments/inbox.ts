@@ -1,5 +1,5 @@
 import { ATTENTION, refuse, type EventOutcome, type InboxDetail, type InboxEntry } from '@netlet/contract'
-import { and, eq, sql, type SQL } from 'drizzle-orm'
+import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -7,14 +7,18 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
-import { attentionSentence } from '../commerce/index.ts'
+import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { compareLines, lineOf } from './compare-payment.ts'
 import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
-type Query = ListInput<'id'> & { outcome?: EventOutcome | undefined; unresolved?: '1' | '0' | undefined }
+type Query = ListInput<'id'> & {
+  outcome?: EventOutcome | undefined
+  unresolved?: '1' | '0' | undefined
+  late?: '1' | undefined
+}
 
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
@@ -73,30 +77,31 @@ export const hasOpenMoney: SQL = sql`exists (
 /** How many events wait for an administrator. */
 export const countUnresolvedEvents = (db: Executor): Promise<number> => db.$count(platformEvents, isUnresolved)
 
-/** The platform's events about money, newest first, found by either order's number. */
-export const inboxList = defineList<Query, InboxEntry>({
-  name: 'payments',
-  table: platformEvents,
-  id: platformEvents.id,
-  sort: { id: platformEvents.id },
-  match: (_db, { search, outcome, unresolved }) => ({
-    where: [
-      isAboutMoney(platformEvents.topic),
-      outcome === undefined ? undefined : eq(platformEvents.outcome, outcome),
-      unresolved === undefined ? undefined : unresolved === '1' ? isUnresolved : sql`not ${isUnresolved}`
-    ],
-    ...(search === undefined
-      ? {}
-      : {
-          anyOf: [
-            { column: platformEvents.orderPublicId, among: [search] },
-            { column: platformEvents.platformOrderId, among: [search] },
-            { column: platformEvents.platformOrderName, among: [search, `#${search}`] }
-          ]
-        })
-  }),
-  load: async (db, ids) => (await select(db).where(among(platformEvents.id, ids))).map(present)
-})
+/** The platform's events about money, newest first, found by either order's number; and of all topics those that are late. */
+export const inboxList = ({ now }: { now: Date }) =>
+  defineList<Query, InboxEntry>({
+    name: 'payments',
+    table: platformEvents,
+    id: platformEvents.id,
+    sort: { id: platformEvents.id },
+    match: (_db, { search, outcome, unresolved, late }) => ({
+      where: [
+        late === undefined ? isAboutMoney(platformEvents.topic) : isLate(now),
+        outcome === undefined ? undefined : eq(platformEvents.outcome, outcome),
+        unresolved === undefined ? undefined : unresolved === '1' ? isUnresolved : sql`not ${isUnresolved}`
+      ],
+      ...(search === undefined
+        ? {}
+        : {
+            anyOf: [
+              { column: platformEvents.orderPublicId, among: [search] },
+              { column: platformEvents.platformOrderId, among: [search] },
+              { column: platformEvents.platformOrderName, among: [search, `#${search}`] }
+            ]
+          })
+    }),
+    load: async (db, ids) => (await select(db).where(among(platformEvents.id, ids))).map(present)
+  })
 
 const select = (db: Executor) =>
   db
@@ -113,7 +118,9 @@ const select = (db: Executor) =>
         resolution: platformEvents.resolution,
         resolutionNote: platformEvents.resolutionNote,
         resolvedBy: platformEvents.resolvedBy,
-        resolvedAt: platformEvents.resolvedAt
+        resolvedAt: platformEvents.resolvedAt,
+        processedAt: platformEvents.processedAt,
+        waitsFor: platformEvents.waitsFor
       },
       open: sql<boolean>`${isUnresolved}`,
       payment: payments,
@@ -144,6 +151,7 @@ function present({ event, open, payment, orderId, username }: Row): InboxEntry {
     topic: event.topic,
     ...shown,
     summary: outcome && outcome in ATTENTION ? attentionSentence({ outcome, ...(detail ? { detail } : {}) }) : null,
+    waits_for: event.processedAt ? null : event.waitsFor,
     params: { ...detail },
     platform_order: event.platformOrderName,
     platform_order_id: event.platformOrderId,
@@ -159,15 +167,18 @@ function present({ event, open, payment, orderId, username }: Row): InboxEntry {
   }
 }
 
-/** One event of the inbox as its list shows it; undefined where there is none. */
-export async function findEntry(db: Executor, id: number): Promise<InboxEntry | undefined> {
-  const [row] = await select(db).where(and(eq(platformEvents.id, id), isAboutMoney(platformEvents.topic)))
+/** One event about money, as the inbox shows it: what can be decided. Undefined where there is none. */
+export const findEntry = (db: Executor, id: number): Promise<InboxEntry | undefined> =>
+  readEntry(db, id, isAboutMoney(platformEvents.topic))
+
+async function readEntry(db: Executor, id: number, which: SQL | undefined): Promise<InboxEntry | undefined> {
+  const [row] = await select(db).where(and(eq(platformEvents.id, id), which))
   return row && present(row)
 }
 
-/** One event with the lines of the platform's order beside those that our order needs. */
+/** One event about money, or of any topic that waits still, with the lines of the platform's order beside those that our order needs. */
 export async function findEntryDetail(db: Executor, id: number): Promise<Result<InboxDetail>> {
-  const entry = await findEntry(db, id)
+  const entry = await readEntry(db, id, or(isAboutMoney(platformEvents.topic), isNull(platformEvents.processedAt)))
   if (!entry) return refuse('not_found')
   const [event] = await db
     .select({ payload: platformEvents.payload })

@@ -32,7 +32,7 @@ test('a held payment is judged again by what the platform tells of it now', asyn
   expect(await tell('orders/paid', short)).toBe('duplicate')
   const edited = { ...paymentFor(placed, { id: short.id, lines: { '11': 8, '901': 5 } }), total_price: '22.00' }
   expect(await tell('orders/paid', edited)).toBe('duplicate')
-  expect(await world.row(placed.id)).toMatchObject({ state: 'failed', failParams: { missing: 'Rule 1: 5 of 8' } })
+  expect(await world.row(placed.id)).toMatchObject({ state: 'failed', failParams: { missing: 'Rule 1: 5/8' } })
   const right = { ...paymentFor(placed, { id: short.id }), total_price: '25.00', updated_at: '2026-01-02T00:00:00Z' }
   expect(await tell('orders/paid', right)).toBe('settled')
   expect(await world.row(placed.id)).toMatchObject({ state: 'delivering', payAmount: '25.00' })

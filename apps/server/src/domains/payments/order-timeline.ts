@@ -6,6 +6,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { accessProofs, servers } from '../fleet/tables.ts'
+import { canBeSentAgain, keysOfCopies } from '../mail/index.ts'
 import { isAboutOutage, keyPart, mails } from '../mail/tables.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
 import { paymentRefunds, payments } from './tables.ts'
@@ -60,7 +61,7 @@ export async function orderTimeline(
       union all
       select 1, created_at, 'mail', id, template,
         jsonb_strip_nulls(jsonb_build_object('state', state, 'to', "to", 'error_code', error_code, 'error', error)),
-        null, null, state = 'failed' and unsent is not null
+        null, null, ${canBeSentAgain}
       from ${mails} where ${isAbout(id, platformIds)}
       union all
       select 5, coalesce(p.settled_at, p.asked_at), 'proof', p.id, p.kind || '.' || p.state,
@@ -93,7 +94,7 @@ export function isAbout(id: number, platformIds: string[]): SQL {
       and ${part(2)} = ${String(id)}
     or ${isAboutOutage(mails.key)} and ${keyPart(mails.key, 3)} = ${String(id)}
     or ${part(1)} in ('receipt', 'renewed', 'not-delivered', 'refunded') and ${isOneOf(part(2), platformIds)}
-    or ${mails.key} = any(array(select 'refunded-part:' || r.key from ${paymentRefunds} r
+    or ${mails.key} = any(array(select ${keysOfCopies(sql`'refunded-part:' || r.key`)} from ${paymentRefunds} r
       where ${isOneOf(sql`r.platform_order_id`, platformIds)})))`
 }
 

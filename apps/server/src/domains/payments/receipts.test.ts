@@ -79,7 +79,8 @@ test('a receipt says what was paid for, by the lines that the platform reported,
         refunds: [],
         refunded: '0.00'
       }
-    ]
+    ],
+    uncounted: []
   })
 })
 
@@ -141,10 +142,13 @@ test('a renewal whose dispute was won counts again: its receipt shows no refund,
   expect((await receiptsOf(order.id)).receipts.map(({ refunded }) => refunded)).toEqual(['0.00', '0.00'])
 })
 
-test('a payment that did not count has no receipt', async () => {
+test('a payment that did not count has no receipt, and is shown as what it is', async () => {
   const order = await world.place(buyer)
   expect(await told('orders/paid', paidOrder(order.publicId, '1.00', { lines: NOTHING }))).toBe('lines_missing')
-  expect((await receiptsOf(order.id)).receipts).toEqual([])
+  expect(await receiptsOf(order.id)).toMatchObject({
+    receipts: [],
+    uncounted: [{ state: 'held', kind: 'purchase', currency: 'USD', total: '1.00' }]
+  })
   const paid = await world.place(buyer)
   await pay(paid, '20.00')
   // Paid a second time, and by a test: held.
@@ -152,7 +156,23 @@ test('a payment that did not count has no receipt', async () => {
   expect(
     await told('orders/paid', paidOrder(paid.publicId, '20.00', { lines: LINES, renewal: true, test: true }))
   ).toBe('test_payment')
-  expect((await receiptsOf(paid.id)).receipts).toHaveLength(1)
+  const { receipts, uncounted } = await receiptsOf(paid.id)
+  expect(receipts).toHaveLength(1)
+  expect(uncounted.map(({ kind, state }) => [kind, state])).toEqual([
+    ['purchase', 'held'],
+    ['renewal', 'held']
+  ])
+  const { db } = world.shop.ctx
+  const [twice, test] = uncounted
+  await db
+    .update(payments)
+    .set({ refundedAt: new Date() })
+    .where(eq(payments.id, twice?.id ?? 0))
+  await db
+    .update(payments)
+    .set({ ignoredAt: new Date() })
+    .where(eq(payments.id, test?.id ?? 0))
+  expect((await receiptsOf(paid.id)).uncounted.map(({ state }) => state)).toEqual(['refunded', 'ignored'])
 })
 
 test('what the lines say outlives the events that told it', async () => {

@@ -1,32 +1,34 @@
-import { fromCents, refuse, toCents, type Receipt, type Receipts } from '@netlet/contract'
+import { fromCents, refuse, toCents, type Receipt, type Receipts, type UncountedPayment } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { SHOP_NAME } from '../../infra/shop-name.ts'
 import { users } from '../accounts/tables.ts'
-import { ruleNames } from '../inventory/index.ts'
+import { ruleTexts } from '../inventory/index.ts'
+import { calledColumn, orderTranslations } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import type { PaymentRow } from './rows.ts'
+import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments, type PaidLine } from './tables.ts'
 
-/** What the customer of an order paid for it, oldest first: the payments that counted, also where they were given back since. */
+/**
+ * What the customer of an order paid for it, oldest first: the payments that counted, also where they were given back since, and
+ * apart from them those that did not.
+ */
 export async function receiptsOf(db: Executor, orderId: number, userId: number): Promise<Result<Receipts>> {
   const [found] = await db
-    .select({ order: orders, username: users.username, email: users.email })
+    .select({ order: orders, called: calledColumn, username: users.username, email: users.email })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .where(and(eq(orders.id, orderId), eq(orders.userId, userId), isNull(orders.deletedAt)))
   if (!found) return refuse('not_found')
-  const { order, username, email } = found
-  const [paid, names] = await Promise.all([
-    db
-      .select()
-      .from(payments)
-      .where(and(eq(payments.orderId, orderId), payments.accepted))
-      .orderBy(asc(payments.id)),
-    ruleNames(db)
+  const { order, called, username, email } = found
+  const [all, rules] = await Promise.all([
+    db.select().from(payments).where(eq(payments.orderId, orderId)).orderBy(asc(payments.id)),
+    ruleTexts(db)
   ])
+  const paid = all.filter(payment => payment.accepted)
   const refunds = await refundsOfAll(
     db,
     paid.map(payment => payment.platformOrderId)
@@ -38,10 +40,26 @@ export async function receiptsOf(db: Executor, orderId: number, userId: number):
     email,
     product: order.productName,
     variant: order.variantName,
-    rules: order.rules.map(id => names.get(id) ?? `#${id}`),
+    rules: order.rules.map(id => rules.get(id)?.name ?? `#${id}`),
+    ...orderTranslations(order, called, rules),
     quantity: order.quantity,
-    receipts: paid.map(payment => receiptOf(payment, refunds.get(payment.platformOrderId) ?? []))
+    receipts: paid.map(payment => receiptOf(payment, refunds.get(payment.platformOrderId) ?? [])),
+    uncounted: all.filter(payment => !payment.accepted).map(uncountedOf)
   })
+}
+
+const uncountedOf = (payment: PaymentRow): UncountedPayment => {
+  const state = paymentStateOf(payment)
+  if (state === 'accepted') throw new Error(`payment ${payment.id} counts`)
+  return {
+    id: payment.id,
+    state,
+    kind: payment.kind,
+    platform_order: payment.platformOrderNumber,
+    paid_at: iso(payment.createdAt),
+    currency: payment.currency,
+    total: payment.charged
+  }
 }
 
 type Refund = Pick<typeof paymentRefunds.$inferSelect, 'amount' | 'createdAt'>

@@ -222,7 +222,7 @@ test('a lost payment is found with its lines; one of fewer lines falls short', a
   })
   await reconcilePayments(stack.ctx)
   const failed = await inState(buyer, placed.order_id, 'failed')
-  expect(failed.fail).toMatchObject({ code: 'lines_missing', params: { missing: 'Rule 1: 0 of 8' } })
+  expect(failed.fail).toMatchObject({ code: 'lines_missing', params: { missing: 'Rule 1: 0/8' } })
 })
 
 test('the console has the platform give back, once for many clicks; refused in the words of the platform', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fromCents, toCents } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
@@ -159,9 +160,10 @@ test('another customer’s order is none', async () => {
 })
 
 const renewMany = (ids: unknown, by: TestClient = customer) =>
-  by.post<{ id: number; checkout_url?: string; days?: number; reason?: string; msg?: string }[]>('/api/orders/renew/', {
-    order_ids: ids
-  })
+  by.post<{ id: number; checkout_url?: string; days?: number; price?: string | null; reason?: string; msg?: string }[]>(
+    '/api/orders/renew/',
+    { order_ids: ids }
+  )
 
 /** More orders like the first one. */
 async function addOrders(count: number, change: object = {}): Promise<number[]> {
@@ -198,6 +200,39 @@ test('several orders get a link each, or the reason of each that has none, in th
   expect(links[1]).toBe((await renew()).data.checkout_url)
   expect(links[2]).not.toBe(links[1])
   expect((await renewMany([theirs], other)).data).toMatchObject([{ id: theirs, days: 30 }])
+})
+
+test('the price is what the platform asks today for all proxies and rules, whatever was paid before', async () => {
+  const [many = 0] = await addOrders(1, { quantity: 8, amount: '21.60' })
+  const each = toCents(demoPlans[0]?.variants[0]?.price ?? '') + toCents(demoRules[0]?.price ?? '')
+  expect((await renewMany([orderId, many])).data).toMatchObject([
+    { id: orderId, price: fromCents(each) },
+    { id: many, price: fromCents(8n * each) }
+  ])
+})
+
+test.each([
+  ['that does not answer', undefined],
+  ['whose price is not in whole cents', '5.001'],
+  ['whose price is below nothing', '-5.00']
+])('a platform %s says no price, and the link is there', async (_what, price) => {
+  const platform = createServer((request, response) => {
+    const node = (id: string) => ({
+      id: `gid://shopify/ProductVariant/${id}`,
+      price,
+      product: { id: 'gid://shopify/Product/1', status: 'ACTIVE', updatedAt: new Date().toISOString() }
+    })
+    request.resume().on('end', () => {
+      response.statusCode = price === undefined ? 500 : 200
+      response.end(JSON.stringify({ data: { nodes: [node(variantId), node(ruleVariantId)] } }))
+    })
+  })
+  platform.listen(0, '127.0.0.1')
+  await once(platform, 'listening')
+  await writeSettings(shop.ctx, { shopify_shop_url: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` })
+  expect((await renewMany([orderId])).data).toMatchObject([{ id: orderId, days: 30, price: null }])
+  platform.close()
+  await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
 })
 
 test('one withdrawn rule is said at each order that has it, and the others are not held up', async () => {

@@ -1,4 +1,5 @@
 import { refuse, sentenceOf, type ReplyOf, type routes } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Shopify } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
@@ -6,20 +7,21 @@ import { MINUTE } from '../../infra/clock.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
+import { wholeCents } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { renewable } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { orders, type OrderLine } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import type { SaleCheck } from './sale-check.ts'
 import { soldTodayOf, type SoldToday } from './sold-today.ts'
 
 /** An administrator's order is anyone's, others' their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
-type Link = { checkout_url: string; days: number }
+type Link = { checkout_url: string; days: number; price: string | null }
 
 /**
  * Where to pay for another term of an order, at the platform's present prices. What is sold no longer, here or on the
- * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives. Refuses 'too_many' where
+ * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives, `price` what the platform asks for it. Refuses 'too_many' where
  * the caller asks all the time.
  */
 export async function renewCheckout(
@@ -123,5 +125,18 @@ function linkOf({ order, email, sold }: Found, { platform, there, discountCode }
     attributes: { order_id: order.publicId, renewal: true },
     ...(discountCode ? { discountCodes: [discountCode] } : {})
   })
-  return checkoutUrl ? ok({ checkout_url: checkoutUrl, days }) : refuse('platform_not_configured')
+  return checkoutUrl
+    ? ok({ checkout_url: checkoutUrl, days, price: there.ok ? priceOf(lines, there.value) : null })
+    : refuse('platform_not_configured')
+}
+
+/** What the platform asks for these lines, before codes; null where it has no price in whole cents for one. */
+function priceOf(lines: readonly OrderLine[], there: ReadonlyMap<string, { price: string }>): string | null {
+  let cents = 0n
+  for (const { variant, quantity } of lines) {
+    const price = there.get(variant)?.price ?? ''
+    if (!/^\d+(\.\d\d?0*)?$/.test(price)) return null
+    cents += toCents(wholeCents(price)) * BigInt(quantity)
+  }
+  return fromCents(cents)
 }

@@ -141,7 +141,7 @@ const act = (entry: InboxEntry, action: string, body: object) =>
 test.each([
   ['its plan was withdrawn', sql`update variants set is_active = false`, 'Here'],
   ['its access rule was withdrawn', sql`update acl_rules set valid = false`, 'Rule 1'],
-  ['its plan is another variant of the platform now', sql`update variants set platform_id = '12'`, 'Here: 0 of 8']
+  ['its plan is another variant of the platform now', sql`update variants set platform_id = '12'`, 'Here: 0/8']
 ])('a renewal by a kept link is held once %s; an administrator may apply it', async (_why, withdraw, what) => {
   const order = await delivered()
   await world.shop.ctx.db.execute(withdraw)
@@ -172,7 +172,7 @@ test('a purchase by variants that were replaced meanwhile counts while its addre
   await world.advance(31 * MINUTE)
   expect(await world.pay(late, { lines })).toMatchObject({
     outcome: 'lines_missing',
-    detail: { missing: 'Here: 0 of 8' }
+    detail: { missing: 'Here: 0/8' }
   })
 })
 

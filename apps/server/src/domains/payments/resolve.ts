@@ -1,8 +1,8 @@
-import { refuse, type Resolution } from '@netlet/contract'
+import { refuse, type DecisionPlan, type PaymentDecision, type Resolution } from '@netlet/contract'
 import { and, asc, eq, gte, isNull } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { command, rehearse, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
@@ -11,6 +11,7 @@ import { finishEvent, lockEventById, resolveEvent, type EventRow } from '../comm
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { applyTo, type OpenEvent } from './apply.ts'
+import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
 import { releaseForeign } from './foreign-refunds.ts'
 import { refusedByRefund } from './refund-underway.ts'
@@ -20,34 +21,30 @@ import { paymentAllows, paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { tagEnded } from './tell.ts'
 
-type Form = { version?: string | undefined }
+/** What comes with a decision: the versions of the event and of the plan that were seen, and the order or the reason. */
+type Form = {
+  version?: string | undefined
+  plan?: string | undefined
+  order?: string | undefined
+  note?: string | undefined
+}
+type Decided = { ctx: AppContext; open: OpenEvent; form: Form }
 
-/**
- * Settles a payment of the inbox on an order, as if it had named it. The administrator's word counts for the lines, the
- * currency and a test; money that was given back, or that counts already, is refused.
- */
-export const applyPayment = (
-  ctx: AppContext,
-  by: UserActor,
-  id: number,
-  { version, order: publicId }: Form & { order: string }
-): Promise<Result<null>> =>
-  decide(ctx, by, { id, version }, async (unit, open) => {
+/** The writes of each decision; what it comes to is seen by what it does to the order, see `decide`. */
+const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promise<Result<Ending>>> = {
+  /**
+   * Settles a payment of the inbox on an order, as if it had named it. The administrator's word counts for the lines, the
+   * currency and a test; money that was given back, or that counts already, is refused.
+   */
+  async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
     const applied = await applyTo(unit, ctx, open, publicId)
     return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
-  })
-
-/**
- * Notes that the money of a payment that settled nothing was given back by other means. Of a refund or dispute in the buyer's
- * currency it says that this is all of the payment's money, also where that counts.
- */
-export const markRefunded = (
-  ctx: AppContext,
-  by: UserActor,
-  id: number,
-  { version, note: why }: Form & { note: string }
-): Promise<Result<null>> =>
-  decide(ctx, by, { id, version }, async (unit, open) => {
+  },
+  /**
+   * Notes that the money of a payment that settled nothing was given back by other means. Of a refund or dispute in the buyer's
+   * currency it says that this is all of the payment's money, also where that counts.
+   */
+  async refunded(unit, { ctx, open, form: { note: why = '' } }) {
     const { payment, event } = open
     const key = unknownOf(event)
     if (key !== null && event.platformOrderId) {
@@ -69,12 +66,76 @@ export const markRefunded = (
       if (running) return running
     }
     for (const { id: paymentId, platformOrderId } of back) {
-      const key = `operator:${id}:${paymentId}`
+      const key = `operator:${event.id}:${paymentId}`
       await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
       tagEnded(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
     }
     return ok({ resolution: 'refunded', note: why })
+  },
+  /** Closes an event of the inbox without doing anything. */
+  async ignore(unit, { open: { payment, event }, form: { note: why = '' } }) {
+    // What of it is not known holds the payment no longer; whether that is delivered is another decision.
+    const key = unknownOf(event)
+    if (key !== null) await releaseForeign(unit, { key })
+    else if (payment && paymentAllows(payment, 'ignore')) {
+      await unit.tx.update(payments).set({ ignoredAt: unit.now }).where(eq(payments.id, payment.id))
+      tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
+    }
+    const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
+    if (order) await noteIgnored(unit, order, payment, why)
+    return ok({ resolution: 'ignored', note: why })
+  }
+}
+
+type Decision = (ctx: AppContext, by: UserActor, id: number, form: Form) => Promise<Result<null>>
+export const applyPayment: Decision = (ctx, by, id, form) => decide(ctx, by, id, { action: 'apply', form })
+export const markRefunded: Decision = (ctx, by, id, form) => decide(ctx, by, id, { action: 'refunded', form })
+export const ignorePayment: Decision = (ctx, by, id, form) => decide(ctx, by, id, { action: 'ignore', form })
+
+/** One decision about an open event: takes the event, does what follows from the decision, and closes it. */
+const decide = (
+  ctx: AppContext,
+  by: UserActor,
+  id: number,
+  { action, form }: { action: PaymentDecision; form: Form }
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const acted = await act(unit, ctx, id, { action, form })
+    if (!acted.ok) return acted
+    const { open, ending, plan } = acted.data
+    if (form.plan !== undefined && form.plan !== plan.version) return refuse('stale')
+    await finish(unit, open, ending)
+    return done
   })
+
+/** What a decision would do now: it is made, and undone. */
+export const planDecision = (
+  ctx: AppContext,
+  by: UserActor,
+  id: number,
+  { action, order }: { action: PaymentDecision; order?: string | undefined }
+): Promise<Result<DecisionPlan>> =>
+  rehearse(ctx, by, {}, async unit => {
+    const acted = await act(unit, ctx, id, { action, form: { order } })
+    return acted.ok ? ok(acted.data.plan) : acted
+  })
+
+async function act(
+  unit: Unit,
+  ctx: AppContext,
+  id: number,
+  { action, form }: { action: PaymentDecision; form: Form }
+): Promise<Result<{ open: OpenEvent; ending: Ending; plan: DecisionPlan }>> {
+  const taken = await takeOpen(unit, ctx, id, form.version)
+  if (!taken.ok) return taken
+  const open = taken.data
+  const about = action === 'apply' ? { publicId: form.order ?? '' } : { id: open.payment?.orderId ?? null }
+  const before = await orderNow(unit.tx, about)
+  const ended = await DECISIONS[action](unit, { ctx, open, form })
+  if (!ended.ok) return ended
+  const after = await orderNow(unit.tx, about)
+  return ok({ open, ending: ended.data, plan: planOfDecision(open.payment, before, after) })
+}
 
 /** The key of the money that an event is about and of which nobody knows how much it is; null where it is about other things. */
 const unknownOf = ({ detail }: EventRow): string | null =>
@@ -106,47 +167,10 @@ async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<Pa
     .orderBy(asc(payments.id))
 }
 
-/** Closes an event of the inbox without doing anything. */
-export const ignorePayment = (
-  ctx: AppContext,
-  by: UserActor,
-  id: number,
-  { version, note: why }: Form & { note: string }
-): Promise<Result<null>> =>
-  decide(ctx, by, { id, version }, async (unit, open) => {
-    const { payment, event } = open
-    // What of it is not known holds the payment no longer; whether that is delivered is another decision.
-    const key = unknownOf(event)
-    if (key !== null) await releaseForeign(unit, { key })
-    else if (payment && paymentAllows(payment, 'ignore')) {
-      await unit.tx.update(payments).set({ ignoredAt: unit.now }).where(eq(payments.id, payment.id))
-      tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
-    }
-    const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
-    if (order) await noteIgnored(unit, order, payment, why)
-    return ok({ resolution: 'ignored', note: why })
-  })
-
 async function noteIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | null, why: string): Promise<void> {
   await note(unit, order.id, 'payment_ignored', { platform_order: payment?.platformOrderNumber ?? '', reason: why })
   unit.publish('order', order.id, order.userId)
 }
-
-/** One decision about an open event: takes the event, does what follows from the decision, and closes it. */
-const decide = (
-  ctx: AppContext,
-  by: UserActor,
-  { id, version }: Form & { id: number },
-  act: (unit: Unit, open: OpenEvent) => Promise<Result<Ending>>
-): Promise<Result<null>> =>
-  command(ctx, by, async unit => {
-    const open = await takeOpen(unit, ctx, id, version)
-    if (!open.ok) return open
-    const ending = await act(unit, open.data)
-    if (!ending.ok) return ending
-    await finish(unit, open.data, ending.data)
-    return done
-  })
 
 /** Locks an event and its payment. Refuses what somebody has dealt with already, or a form that was opened before that. */
 async function takeOpen(

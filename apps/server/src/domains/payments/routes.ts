@@ -11,7 +11,7 @@ import { planRefund } from './refund-plan.ts'
 import { receiptsOf } from './receipts.ts'
 import { renewCheckout, renewCheckouts } from './renew-checkout.ts'
 import { openSaleCheck } from './sale-check.ts'
-import { applyPayment, ignorePayment, markRefunded } from './resolve.ts'
+import { applyPayment, ignorePayment, markRefunded, planDecision } from './resolve.ts'
 
 export function paymentRoutes(mount: Mount, ctx: AppContext): void {
   const { payments, orders } = routes
@@ -23,11 +23,12 @@ export function paymentRoutes(mount: Mount, ctx: AppContext): void {
     planRefund({ db: ctx.db, now: ctx.now(), secrets: ctx.secrets }, params.id, query)
   )
   mount(orders.refund, ({ params, caller, body }) => refundOnPlatform(ctx, caller, params.id, body))
-  mountList(mount, ctx, payments.inbox, () => inboxList)
+  mountList(mount, ctx, payments.inbox, () => inboxList({ now: ctx.now() }))
   mount(payments.inboxEntry, ({ params }) => findEntryDetail(ctx.db, params.id))
   mountList(mount, ctx, payments.ofUser, ({ params }) => userPaymentList(params.id))
   mountList(mount, ctx, payments.ofOrder, ({ params }) => orderPaymentList(params.id, ctx))
   mount(orders.timeline, ({ params, query }) => orderTimeline(ctx.db, params.id, query))
+  mount(payments.plan, ({ params, caller, query }) => planDecision(ctx, caller, params.id, query))
   mount(payments.apply, ({ params, caller, body }) => applyPayment(ctx, caller, params.id, body))
   mount(payments.markRefunded, ({ params, caller, body }) => markRefunded(ctx, caller, params.id, body))
   mount(payments.ignore, ({ params, caller, body }) => ignorePayment(ctx, caller, params.id, body))

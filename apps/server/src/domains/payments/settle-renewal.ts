@@ -9,7 +9,7 @@ import type { Problem } from './compare-payment.ts'
 import { setAccepted, type PaymentRow } from './rows.ts'
 import { detailsOf, type Settled, type Settling } from './settling.ts'
 import { soldToday } from './sold-today.ts'
-import { mailNotDelivered, mailRenewal, tagFailed } from './tell.ts'
+import { mailNotRenewed, mailRenewal, tagFailed } from './tell.ts'
 
 /** A problem, or a time that is over, leads to the inbox: the money is held there. */
 export async function settleRenewal(
@@ -22,14 +22,14 @@ export async function settleRenewal(
     const params = 'params' in problem ? problem.params : {}
     await holdRenewal(unit, order, payment, { code: problem.code, ...params })
     tagFailed(unit, payment.platformOrderId, fillIn(RENEWAL_FAILURES[problem.code], params))
-    await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
+    await mailNotRenewed(unit, ctx, order, { ...payment, why: problem.code })
     const outcome = problem.code === 'lines_missing' ? ('renewal_lines_missing' as const) : problem.code
     return { outcome, detail: { ...detail, ...params } }
   }
   if (await renewBy(unit, ctx, { order, payment, settings })) return { outcome: 'settled' }
   await holdRenewal(unit, order, payment, { state: order.state })
   tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} could not be renewed any more`)
-  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'renewal_too_late' })
+  await mailNotRenewed(unit, ctx, order, { ...payment, why: 'renewal_too_late' })
   return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
 }
 

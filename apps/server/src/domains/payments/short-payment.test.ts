@@ -36,7 +36,14 @@ const books = async () => [await audit(world.shop.ctx.db), await compareFigures(
 const CLEAN = [{ differences: 0, doubleLeased: 0 }, []]
 
 test('a payment that fell short is pending with what is wrong, until the time to pay is over', async () => {
-  expect(await poll()).toEqual({ status: 'pending', pay_status: 0, delivery_num: 0, proxy_num: 8, fail: null })
+  expect(await poll()).toEqual({
+    status: 'pending',
+    is_cancelled: false,
+    pay_status: 0,
+    delivery_num: 0,
+    proxy_num: 8,
+    fail: null
+  })
   await payShort()
   expect(await poll()).toMatchObject({ status: 'pending', pay_status: 0, fail: { code: 'lines_missing' } })
   await world.advance(31 * MINUTE)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
+import { users } from '../accounts/tables.ts'
 import { orders } from '../orders/tables.ts'
 
 /** A line of the platform's order when it was paid. `price` is of one, in the payment's currency. */
@@ -15,6 +16,8 @@ export const payments = pgTable(
   {
     id: id(),
     orderId: ref().references(() => orders.id),
+    /** Whose the order is: kept by a trigger, for the list of a user's payments. */
+    userId: ref().references(() => users.id),
     platformOrderId: text().notNull().unique(),
     platformOrderNumber: text().notNull(),
     kind: text().$type<'purchase' | 'renewal'>().notNull(),
@@ -51,6 +54,7 @@ export const payments = pgTable(
   },
   t => [
     index('payments_order').on(t.orderId),
+    index('payments_user').on(t.userId, t.id),
     uniqueIndex('payments_one_purchase')
       .on(t.orderId)
       .where(sql`${t.kind} = 'purchase' and ${t.accepted}`),

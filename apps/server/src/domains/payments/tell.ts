@@ -3,9 +3,9 @@ import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags } from '../commerce/index.ts'
-import { ruleNames } from '../inventory/index.ts'
+import { ruleTexts } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
-import { isServed, orderMail, type OrderRow } from '../orders/index.ts'
+import { isOver, isServed, orderMail, rulesIn, type OrderRow } from '../orders/index.ts'
 import { partsGivenBack } from './rows.ts'
 
 export type Telling = Pick<AppContext, 'config'>
@@ -47,13 +47,13 @@ async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, pay
 export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
-  const names = await ruleNames(unit.tx)
+  const texts = await ruleTexts(unit.tx)
   enqueueMail(unit, {
     ...mail,
     data: {
       ...mail.data,
       proxies: order.quantity,
-      rules: order.rules.map(id => names.get(id) ?? `#${id}`).join(', '),
+      rules: rulesIn(mail.language, order.rules, texts).join(', '),
       paid_at: iso(unit.now)
     },
     template: 'payment-received',
@@ -105,6 +105,22 @@ export async function mailNotDelivered(
     ...mail,
     data: { ...mail.data, why },
     template: 'payment-not-delivered',
+    key: `not-delivered:${payment.platformOrderId}`
+  })
+}
+
+export async function mailNotRenewed(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
+): Promise<void> {
+  const mail = await firstMail(unit, ctx, order, payment)
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, why, live: isServed(order.state) && !isOver(order, unit.now) },
+    template: 'payment-not-renewed',
     key: `not-delivered:${payment.platformOrderId}`
   })
 }

@@ -66,6 +66,19 @@ test('whoever paid twice is told that the proxies go on and the second payment g
   expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
 })
 
+test('who paid too little for a renewal is told that the order goes on without it, in both languages', async () => {
+  const { order } = await delivered()
+  const half = paidEvent({ publicId: order.publicId, amount: '10.00', lines: { '11': 8 }, renewal: true, id: nextId() })
+  expect(await tell(world, 'orders/paid', half)).toMatchObject({ outcome: 'renewal_lines_missing' })
+  const [mail] = await mailTexts(order.publicId, 'payment-not-renewed')
+  expect(mail).toContain('could not renew')
+  expect(mail).toContain('The payment covers less than the renewal costs.')
+  expect(mail).toContain('Until the order ends your proxies work as before.')
+  expect(mail).toContain('we renew the order, or give the money back')
+  expect((await mailTexts(order.publicId, 'payment-not-renewed', 'zh-CN'))[0]).toContain('付款内容少于续费所需')
+  expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
+})
+
 test('a chargeback is told as a dispute: its customer, and once the administrators, who have a deadline', async () => {
   const { order, paid } = await delivered()
   const dispute = { id: nextId(), order_id: paid.id, type: 'chargeback', amount: '20.00', currency: 'USD' }

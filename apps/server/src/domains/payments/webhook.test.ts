@@ -125,7 +125,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   const lines = { [PLAN_VARIANT]: 7, [ruleVariant(1)]: 8 }
   const event = paidEvent({ publicId: order_id, amount: '20.00', lines })
   await report(shop.url, event, { eventId: 'short' })
-  const missing = 'New York: 7 of 8'
+  const missing = 'New York: 7/8'
   expect(await outcomeOf(stack, 'short')).toMatchObject({ outcome: 'lines_missing', detail: { order_id, missing } })
   const failed = await mine(order_id)
   expect(failed).toMatchObject({ state: 'failed', pay_status: 1, delivery_num: 0, is_expired: false, expired_at: null })
@@ -197,7 +197,7 @@ test("a later edit of a rule's platform variant fails no purchase: the lines of 
   expect(await outcomeOf(stack, 'renew half')).toMatchObject({ outcome: 'renewal_lines_missing' })
   expect(await mine(order_id)).toMatchObject({ state: 'delivered', expired_at: before.expired_at })
   expect(await customerMails(order_id)).toContain('renewal-confirmed')
-  expect(await customerMails(order_id)).toContain('payment-not-delivered')
+  expect(await customerMails(order_id)).toContain('payment-not-renewed')
 })
 
 test('another currency settles nothing, and neither does a test payment where they are not accepted', async () => {

@@ -97,6 +97,21 @@ test('the repair finds customers whose tags differ, page by page, a bounded numb
   expect(await world.waiting('compare-customer-tags')).toHaveLength(1)
 })
 
+test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'timeout', 'throttled', 'too_many'])(
+  '%s: the repair waits for another try, and finds what differs then',
+  async kind => {
+    await earn(100)
+    for (const after of [0, 1]) {
+      await setTags(user.user.email, ['netlet-level-5', 'vip'])
+      await world.fault(kind, { after, next: kind === 'throttled' || kind === 'too_many' ? 100 : 1 })
+      await expect(compareCustomers(world.shop.ctx, {})).rejects.toThrow()
+      await world.fault('none')
+      await compareCustomers(world.shop.ctx, {})
+      expect(await tagsOf(user.user.email)).toEqual(['vip', 'netlet-level-1'])
+    }
+  }
+)
+
 test('other thresholds have all customers compared', async () => {
   const levels = await world.admin.get<{ data: { id: number; level: number; point: number }[] }>(
     '/api/rewards/level_code/?sort_order=asc'

@@ -83,7 +83,7 @@ export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcom
   )
 
 /** For the audit log: who knows a gift card's code can spend it. */
-const masked = (card: GiftCard) => ({
+export const masked = (card: GiftCard) => ({
   ...withoutSeen(card),
   code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`
 })

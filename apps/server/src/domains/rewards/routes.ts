@@ -7,6 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { rewardChatMessage } from './chat-points.ts'
 import { createCoupon, deleteCoupon, updateCoupon, couponList } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
+import { createGiftCards } from './many-gift-cards.ts'
 import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
 import { giftCardList } from './list-gift-cards.ts'
 import { createLevelCode, deleteLevelCode, levelCodeList, updateLevelCode } from './level-codes.ts'
@@ -25,6 +26,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
 
   mountList(mount, ctx, rewards.giftCards, () => giftCardList)
   mount(rewards.createGiftCard, async call => createGiftCard(ctx, call.caller, call.body))
+  mount(rewards.createGiftCards, async call => createGiftCards(ctx, call.caller, call.body))
   mount(rewards.updateGiftCard, async call => updateGiftCard(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteGiftCard, async call => deleteGiftCard(ctx, call.caller, call.params.id))
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))

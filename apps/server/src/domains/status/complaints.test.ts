@@ -11,7 +11,7 @@ import type { TemplateData } from '../mail/templates/index.ts'
 import { mails } from '../mail/tables.ts'
 import { statusJobs, statusRoutes } from './index.ts'
 import { addLocation, addServers } from './status.fixture.ts'
-import { sealedToken } from './subscribers.ts'
+import { ASKS_AN_HOUR, sealedToken } from './subscribers.ts'
 import { statusSubscribers } from './tables.ts'
 
 const NO_CHECKS = async () => new Map()
@@ -68,4 +68,22 @@ test('one that waited while its recipient complained is not sent, although its k
   const test = { to, template: 'test-mail', data: { at: shop.ctx.now().toISOString() }, key: 'test:1' } as MailOrder
   await sendMail(shop.ctx, test, 'job')
   expect(shop.outbox.mails.at(-1)).toMatchObject({ to })
+})
+
+test('how often a client may ask tells nothing of the addresses that it enters', async () => {
+  const known = 'subscriber@example.com'
+  await shop.ctx.db.execute(
+    sql`insert into status_subscribers (address, confirmed_at, asked_at) values (${known}, now(), now())`
+  )
+  const answersOf = async (ip: string, probe: string) => {
+    const from = (email: string) => shop.visitor({ ip }).post('/api/status/subscribe/', { email })
+    const answers = [(await from(probe)).status]
+    for (let nth = 0; nth < ASKS_AN_HOUR; nth++) answers.push((await from(`own${nth}@example.com`)).status)
+    return answers
+  }
+  const ofStranger = await answersOf('192.0.2.101', 'stranger@example.com')
+  expect(ofStranger).toEqual([...Array.from({ length: ASKS_AN_HOUR }, () => 200), 429])
+  expect(await answersOf('192.0.2.102', known)).toEqual(ofStranger)
+  // Nor those that were mailed a moment ago.
+  expect(await answersOf('192.0.2.103', 'stranger@example.com')).toEqual(ofStranger)
 })

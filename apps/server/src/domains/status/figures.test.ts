@@ -57,6 +57,12 @@ test('countries are those of places that were said, else of the city that a loca
     { code: null, locations: 1, names: ['Anywhere'] }
   ])
   expect(JSON.stringify(countries)).not.toMatch(/rack|secret/)
+  await shop.ctx.db.execute(
+    sql`update products set translations = '{"zh-CN": {"words": {"London": "伦敦", "Paris": "巴黎"}}}'`
+  )
+  const figuresNow = await figures()
+  expect(figuresNow.countries).toEqual(countries)
+  expect(figuresNow.translations).toEqual({ 'zh-CN': { words: { London: '伦敦' } } })
   await shop.ctx.db.execute(sql`update products set active = false where name = 'rack-4'`)
   expect((await figures()).countries.map(({ code }) => code)).toEqual(['NL', 'US', 'DE'])
 })

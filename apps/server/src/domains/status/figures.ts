@@ -1,10 +1,11 @@
 import type { ShopFigures } from '@netlet/contract'
+import { countryIn } from '@netlet/contract/places'
 import { inArray, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { cityIn, countriesOfGroups } from '../fleet/index.ts'
+import { countriesOfGroups } from '../fleet/index.ts'
 import { addressesToLease } from '../inventory/index.ts'
-import { readLocations, type Location } from './locations.ts'
+import { locationWords, readLocations, type Location } from './locations.ts'
 import { statusDaysFrom } from './page.ts'
 import { shareUp, type Minutes } from './states.ts'
 import { statusDays } from './tables.ts'
@@ -32,7 +33,8 @@ export async function readFigures(db: Executor, readDeliveries: ReadDeliveryTime
     addresses: roundedDown(stock.ipv4),
     networks: roundedDown(stock.ipv6),
     delivery_seconds: week.orders >= ENOUGH_ORDERS && week.p50 !== null ? Math.round(week.p50) : null,
-    uptime: await readUptime(db, now)
+    uptime: await readUptime(db, now),
+    ...locationWords(locations)
   }
 }
 
@@ -42,7 +44,7 @@ export function roundedDown(count: number): number {
   return Math.floor(count / unit) * unit
 }
 
-/** Where operators say that a location's servers stand; where nobody said it, where the city is that the location is named by. */
+/** Where operators say that a location's servers stand; where nobody said it, where its name says that it is. */
 async function readCountries(db: Executor, locations: readonly Location[]): Promise<ShopFigures['countries']> {
   const places = await countriesOfGroups(
     db,
@@ -51,7 +53,7 @@ async function readCountries(db: Executor, locations: readonly Location[]): Prom
   const named = new Map<string | null, string[]>()
   for (const { name, groupIds } of locations) {
     const said = new Set(groupIds.flatMap(id => places.get(id) ?? []))
-    const codes = said.size > 0 ? [...said] : [cityIn(name)?.country ?? null]
+    const codes = said.size > 0 ? [...said] : [countryIn(name) ?? null]
     for (const code of codes) named.set(code, [...(named.get(code) ?? []), name])
   }
   return [...named]

@@ -189,7 +189,7 @@ async function setLocations({ tx }: Unit, incidentId: number, ids: readonly numb
     const kept = await tx.select().from(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
     const gone = kept.filter(({ groupId }) => wanted.has(groupId) && !locations.some(({ id }) => id === groupId))
     if (locations.length + gone.length < wanted.size) return refuse('unknown_location')
-    locations.push(...gone.map(({ groupId, name }) => ({ id: groupId, name, groupIds: [groupId] })))
+    locations.push(...gone.map(({ groupId, name }) => ({ id: groupId, name, translations: {}, groupIds: [groupId] })))
   }
   await tx.delete(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
   await tx

@@ -1,11 +1,12 @@
+import type { Translations } from '@netlet/contract'
 import { inArray, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups, serverGroupServers } from '../fleet/tables.ts'
 import { leases } from '../inventory/tables.ts'
 
-/** A place as plans call it, and the server groups that sell it. `id` is the lowest of theirs. */
-export type Location = { id: number; name: string; groupIds: number[] }
+/** A place as plans call it, in each language, and the server groups that sell it. `id` is the lowest of theirs. */
+export type Location = { id: number; name: string; translations: Translations; groupIds: number[] }
 
 /**
  * The locations that visitors know: each group is one by the location that most of its plans name, or by its own name where
@@ -14,28 +15,40 @@ export type Location = { id: number; name: string; groupIds: number[] }
  * @param onSale without the groups that only live leases need
  */
 export async function readLocations(db: Executor, { onSale = false } = {}): Promise<Location[]> {
-  const { rows } = await db.execute<{ group_id: number; name: string }>(sql`
+  const { rows } = await db.execute<{ group_id: number; name: string; word: string | null }>(sql`
     with offers as (
       select v.server_group_id as group_id, coalesce(nullif(trim(v.description), ''), trim(g.name)) as name,
+        p.translations #> '{zh-CN,words}' as words,
         (v.is_active and v.deleted_at is null and p.active and p.valid and p.deleted_at is null) as on_sale
       from ${variants} v
       join ${products} p on p.id = v.product_id
       join ${serverGroups} g on g.id = v.server_group_id and g.deleted_at is null
     ), named as (
-      select distinct on (group_id) group_id, name, on_sale from offers
+      select distinct on (group_id) group_id, name, on_sale, mode() within group (order by words ->> name) as word from offers
       group by group_id, name, on_sale order by group_id, on_sale desc, count(*) desc, name
     )
-    select group_id, name from named
+    select group_id, name, word from named
     where on_sale or not ${onSale} and group_id in (select l.group_id from ${leases} l where l.state = 'active')
     order by group_id`)
   const byName = new Map<string, Location>()
-  for (const { group_id: id, name } of rows) {
+  for (const { group_id: id, name, word } of rows) {
     const key = name.toLowerCase()
-    const known = byName.get(key)
-    if (known) known.groupIds.push(id)
-    else byName.set(key, { id, name, groupIds: [id] })
+    const { groupIds, ...known } = byName.get(key) ?? { id, name, translations: {}, groupIds: [] }
+    const translations = word && !known.translations['zh-CN'] ? { 'zh-CN': { name: word } } : known.translations
+    byName.set(key, { ...known, translations, groupIds: [...groupIds, id] })
   }
   return [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name))
+}
+
+/** For a reply that names locations: what they are called in other languages, by their names. */
+export function locationWords(locations: readonly Pick<Location, 'name' | 'translations'>[]) {
+  const words = Object.fromEntries(
+    locations.flatMap(({ name, translations }) => {
+      const word = translations['zh-CN']?.name
+      return word ? [[name, word]] : []
+    })
+  )
+  return Object.keys(words).length > 0 ? { translations: { 'zh-CN': { words } } } : {}
 }
 
 /** The locations that groups belong to, each once. A group that is none any more is left out. */

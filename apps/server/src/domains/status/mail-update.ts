@@ -1,3 +1,4 @@
+import { inLanguage } from '@netlet/contract'
 import { and, asc, eq, gt, inArray, isNotNull } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { isoOrNull, iso } from '../../infra/clock.ts'
@@ -51,13 +52,13 @@ export const mailUpdate = (
       .orderBy(asc(incidentUpdates.id))
       .limit(1)
     const places = await tx.select().from(incidentLocations).where(eq(incidentLocations.incidentId, incident.id))
+    const named = placesOf(places, await readLocations(tx))
     const data = {
       incident: incident.id,
       title: incident.title,
       state: update.state,
       opens: first?.id === update.id,
       text: update.text,
-      locations: placesOf(places, await readLocations(tx)).map(({ name }) => name),
       started_at: iso(incident.startedAt),
       ends_at: isoOrNull(incident.endsAt)
     }
@@ -67,7 +68,11 @@ export const mailUpdate = (
           to: address,
           language,
           template: 'status-incident',
-          data: { ...data, sealed_token: sealedToken(ctx, 'unsubscribe', id) },
+          data: {
+            ...data,
+            locations: named.map(place => inLanguage(language, place.name, place)),
+            sealed_token: sealedToken(ctx, 'unsubscribe', id)
+          },
           key: `status:${updateId}:${id}`
         })
     const last = to.at(-1)?.id ?? after

@@ -4,6 +4,7 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { readPublicIncidents } from './list-incidents.ts'
+import { translated } from '../../infra/translations.ts'
 import { readLocations, type Location } from './locations.ts'
 import { readServerStates, type ReadProxyChecks, type ServerNow } from './signs.ts'
 import { dayState, locationState, shareUp, worstState, type Minutes } from './states.ts'
@@ -48,13 +49,14 @@ async function readMinutes(db: Executor, from: string): Promise<DayMinutes[]> {
 
 type Known = { states: readonly ServerNow[]; minutes: readonly DayMinutes[]; days: readonly string[] }
 
-function present({ id, name, groupIds }: Location, { states, minutes, days }: Known): StatusLocation {
+function present({ id, name, translations, groupIds }: Location, { states, minutes, days }: Known): StatusLocation {
   const own = minutes.filter(({ groupId }) => groupIds.includes(groupId))
   // A server of two groups of one location counts once.
   const servers = new Map(states.filter(one => groupIds.includes(one.groupId)).map(one => [one.serverId, one.state]))
   return {
     id,
     name,
+    ...translated({ translations }),
     state: locationState([...servers.values()]),
     up: shareUp(together(own)),
     days: days.map(day => presentDay(own.filter(one => one.day === day)))

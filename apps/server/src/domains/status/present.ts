@@ -1,7 +1,7 @@
 import type { Incident, IncidentState, IncidentUpdate, PublicIncident } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { versionOf } from '../../infra/version.ts'
-import { locationsOf, type Location } from './locations.ts'
+import { locationsOf, locationWords, type Location } from './locations.ts'
 import type { incidentLocations, incidents, incidentUpdates } from './tables.ts'
 
 export type IncidentRow = typeof incidents.$inferSelect
@@ -34,28 +34,31 @@ const presentBoth = ({ incident, updates }: WholeIncident, now: Date) => ({
   updates: updates.map(presentUpdate)
 })
 
+type Place = Pick<Location, 'id' | 'name' | 'translations'>
+
 /** The names that its locations have now; where one is none any more, the name that it had. */
-export function placesOf(places: readonly PlaceRow[], locations: readonly Location[]): { id: number; name: string }[] {
-  const found = new Map<string, { id: number; name: string }>()
+export function placesOf(places: readonly PlaceRow[], locations: readonly Location[]): Place[] {
+  const found = new Map<string, Place>()
   for (const { groupId, name } of places) {
     const [now] = locationsOf(locations, [groupId])
-    const place = { id: now?.id ?? groupId, name: now?.name ?? name }
+    const place = { id: now?.id ?? groupId, name: now?.name ?? name, translations: now?.translations ?? {} }
     found.set(place.name.toLowerCase(), place)
   }
   return [...found.values()].toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-export const presentPublic = (whole: WholeIncident, locations: readonly Location[], now: Date): PublicIncident => ({
-  ...presentBoth(whole, now),
-  locations: placesOf(whole.places, locations).map(({ name }) => name)
-})
+export function presentPublic(whole: WholeIncident, locations: readonly Location[], now: Date): PublicIncident {
+  const places = placesOf(whole.places, locations)
+  return { ...presentBoth(whole, now), locations: places.map(({ name }) => name), ...locationWords(places) }
+}
 
 export function presentIncident(
   whole: WholeIncident,
   { locations, outages, now }: { locations: readonly Location[]; outages: Incident['outages']; now: Date }
 ): Incident {
   const { incident } = whole
-  const shown = { ...presentBoth(whole, now), locations: placesOf(whole.places, locations) }
+  const places = placesOf(whole.places, locations).map(({ id, name }) => ({ id, name }))
+  const shown = { ...presentBoth(whole, now), locations: places }
   return {
     ...shown,
     created_by: incident.createdBy,

@@ -5,9 +5,8 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { lock } from '../../infra/db/locks.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { countForwarded, limitedClient } from '../accounts/index.ts'
+import { countAsk, countForwarded, limitedClient } from '../accounts/index.ts'
 import { enqueueMail, forgetWaitingMails } from '../mail/index.ts'
 import { statusSubscribers } from './tables.ts'
 import { readToken, statusToken } from './tokens.ts'
@@ -32,25 +31,17 @@ export const subscribe = (
 ): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit
-    const client = limitedClient(by)
-    await lock(tx, 'statusClient', client)
-    const asked = and(
-      sql`${statusSubscribers.clientIp} = ${client}::inet`,
-      gt(statusSubscribers.askedAt, new Date(now.getTime() - HOUR))
-    )
-    const [sum] = await tx
-      .select({ asks: sql<number>`coalesce(sum(${statusSubscribers.asks}), 0)::int` })
-      .from(statusSubscribers)
-      .where(asked)
-    if ((sum?.asks ?? 0) >= ASKS_AN_HOUR) return refuse('status_mails_limit')
+    // Each time counts, also where nothing is mailed: else the limit would tell which addresses are subscribed.
+    const asked = await countAsk(unit, `status:${limitedClient(by)}`, { most: ASKS_AN_HOUR, withinMs: HOUR })
+    if (asked === null) return refuse('status_mails_limit')
     const flooded = await countForwarded(unit, by, 'status')
     if (flooded) return flooded
     const [row] = await tx
       .insert(statusSubscribers)
-      .values({ address: email.toLowerCase(), language, clientIp: client, askedAt: now })
+      .values({ address: email.toLowerCase(), language, askedAt: now })
       .onConflictDoUpdate({
         target: statusSubscribers.address,
-        set: { language, clientIp: client, askedAt: now, asks: sql`${statusSubscribers.asks} + 1` },
+        set: { language, askedAt: now, asks: sql`${statusSubscribers.asks} + 1` },
         setWhere: sql`${statusSubscribers.confirmedAt} is null and ${statusSubscribers.asks} < ${ASKS_OF_ADDRESS}
           and ${statusSubscribers.askedAt} <= ${new Date(now.getTime() - PAUSE).toISOString()}::timestamptz`
       })
@@ -75,8 +66,7 @@ export async function confirmSubscriber(ctx: AppContext, by: Actor, token: strin
     const confirmed = await tx
       .update(statusSubscribers)
       .set({
-        confirmedAt: sql`coalesce(${statusSubscribers.confirmedAt}, ${now.toISOString()}::timestamptz)`,
-        clientIp: null
+        confirmedAt: sql`coalesce(${statusSubscribers.confirmedAt}, ${now.toISOString()}::timestamptz)`
       })
       .where(
         and(

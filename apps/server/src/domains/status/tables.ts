@@ -1,7 +1,7 @@
 import { INCIDENT_SEVERITIES, INCIDENT_STATES, LANGUAGES } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
+import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
 import { serverGroups, serverOutages, servers } from '../fleet/tables.ts'
 
 /**
@@ -129,13 +129,11 @@ export const statusSubscribers = pgTable(
     language: text({ enum: LANGUAGES }).notNull().default('en'),
     /** Null: nobody has followed the link. */
     confirmedAt: instant(),
-    /** The network that asked last, and how often it was asked for: for the limits, until it is confirmed. */
-    clientIp: inet(),
+    /** How often it was asked for. */
     asks: integer().notNull().default(1),
     askedAt: createdAt()
   },
   t => [
-    index('status_subscribers_client').on(t.clientIp, t.askedAt),
     index('status_subscribers_unconfirmed')
       .on(t.askedAt)
       .where(sql`${t.confirmedAt} is null`),

@@ -1,4 +1,4 @@
-import { refuse, type Faq } from '@netlet/contract'
+import { refuse, type Faq, type FaqForm, type Translations } from '@netlet/contract'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
@@ -7,11 +7,13 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { translated } from '../../infra/translations.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { faqs } from './tables.ts'
 
-type FaqInput = { question: string; answer: string }
+/** What the help page searches: in both languages, whichever it is read in. */
+const searched = sql`(${faqs.question} || ' ' || ${faqs.answer} || ' ' || coalesce(${faqs.translations} #>> '{zh-CN,question}', '') || ' ' || coalesce(${faqs.translations} #>> '{zh-CN,answer}', ''))`
 
 /** Questions and answers, oldest first: those asked for most are written first. */
 export const faqList = defineList<ListInput<'id'>, Faq>({
@@ -20,12 +22,12 @@ export const faqList = defineList<ListInput<'id'>, Faq>({
   id: faqs.id,
   sort: { id: faqs.id },
   match: (_db, { search }) => ({
-    text: search ? { in: sql`(${faqs.question} || ' ' || ${faqs.answer})`, term: search } : undefined
+    text: search ? { in: searched, term: search } : undefined
   }),
   load: async (db, ids) => (await db.select().from(faqs).where(among(faqs.id, ids))).map(present)
 })
 
-export async function createFaq(ctx: AppContext, by: Actor, form: FaqInput): Promise<Result<Faq>> {
+export async function createFaq(ctx: AppContext, by: Actor, form: FaqForm): Promise<Result<Faq>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
     const [made] = await tx.insert(faqs).values(form).returning()
@@ -39,7 +41,7 @@ export async function updateFaq(
   ctx: AppContext,
   by: Actor,
   id: number,
-  { version, ...form }: Edit<FaqInput>
+  { version, ...form }: Edit<FaqForm>
 ): Promise<Result<Faq>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
@@ -48,9 +50,10 @@ export async function updateFaq(
     const before = fieldsOf(row)
     const stale = staleEdit(version, present(row), { now: before, sent: form })
     if (stale) return stale
+    const after = { ...row, ...form, translations: form.translations ?? row.translations }
     await tx.update(faqs).set(form).where(eq(faqs.id, id))
-    unit.audit('faq.edit', id, { before, after: form })
-    return ok(present({ id, ...form }))
+    unit.audit('faq.edit', id, { before, after: fieldsOf(after) })
+    return ok(present(after))
   })
 }
 
@@ -79,28 +82,36 @@ export const restoreFaq = (ctx: AppContext, by: Actor, id: number): Promise<Resu
       .limit(1)
     const kept = entry?.action === 'faq.delete' ? Deleted.safeParse(entry.before) : undefined
     if (kept?.success) {
-      const { question, answer, created_at } = kept.data
+      const { created_at, ...texts } = kept.data
       const restored = await tx
         .insert(faqs)
         .overridingSystemValue()
-        .values({ id, question, answer, createdAt: new Date(created_at) })
+        .values({ id, ...texts, createdAt: new Date(created_at) })
         .onConflictDoNothing()
         .returning({ id: faqs.id })
-      if (restored.length > 0) unit.audit('faq.restore', id, { after: { question, answer } })
+      if (restored.length > 0) unit.audit('faq.restore', id, { after: texts })
     }
     const [row] = await tx.select().from(faqs).where(eq(faqs.id, id))
     return row ? ok(present(row)) : refuse('not_found')
   })
 
 /** What a deletion leaves in the audit log; entries of older versions lack the time. */
-const Deleted = z.object({ question: z.string(), answer: z.string(), created_at: z.string() })
+const Deleted = z.object({
+  question: z.string(),
+  answer: z.string(),
+  translations: z.custom<Translations>(value => typeof value === 'object').optional(),
+  created_at: z.string()
+})
+
+type FaqRow = Pick<typeof faqs.$inferSelect, 'id' | 'question' | 'answer' | 'translations'>
 
 /** What the form of a question shows. */
-const fieldsOf = ({ question, answer }: FaqInput) => ({ question, answer })
+const fieldsOf = ({ question, answer, translations }: FaqRow) => ({ question, answer, translations })
 
-const present = ({ id, question, answer }: FaqInput & { id: number }): Faq => ({
-  id,
-  question,
-  answer,
-  version: versionOf({ question, answer })
+const present = (row: FaqRow): Faq => ({
+  id: row.id,
+  question: row.question,
+  answer: row.answer,
+  ...translated(row),
+  version: versionOf(fieldsOf(row))
 })

@@ -1,12 +1,23 @@
 import { sql } from 'drizzle-orm'
 import { LANGUAGES, TICKET_STATES } from '@netlet/contract'
 import { check, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
+import { createdAt, id, inet, instant, lower, oneOf, ref, translations } from '../../infra/db/columns.ts'
 
 export const faqs = pgTable(
   'faqs',
-  { id: id(), question: text().notNull(), answer: text().notNull(), createdAt: createdAt() },
-  t => [index('faqs_search').using('gin', sql`(${t.question} || ' ' || ${t.answer}) gin_trgm_ops`)]
+  {
+    id: id(),
+    question: text().notNull(),
+    answer: text().notNull(),
+    translations: translations(),
+    createdAt: createdAt()
+  },
+  t => [
+    index('faqs_search').using(
+      'gin',
+      sql`(${t.question} || ' ' || ${t.answer} || ' ' || coalesce(${t.translations} #>> '{zh-CN,question}', '') || ' ' || coalesce(${t.translations} #>> '{zh-CN,answer}', '')) gin_trgm_ops`
+    )
+  ]
 )
 
 export const tickets = pgTable(

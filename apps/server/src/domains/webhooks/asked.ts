@@ -1,11 +1,11 @@
 import { refuse, TEST_EVENT, type Refusal } from '@netlet/contract'
-import { and, count, eq, gt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { countAsk } from '../accounts/index.ts'
 import type { EndpointRow } from './claim.ts'
 import { newEventId, TRY_FOR_MS } from './emit.ts'
 import { isOf, lockEndpoint } from './endpoints.ts'
@@ -97,15 +97,9 @@ function send(unit: Unit, deliveryId: number, endpoint: EndpointRow): void {
   unit.publish('webhook', endpoint.id, endpoint.userId ?? undefined)
 }
 
-/** A delivery that is sent again twice within the hour counts once; it cannot be while it waits. */
+/** Each time counts, also of one delivery that is sent again and again: its owner chooses where all of them go. */
 async function refusedByLimit(unit: Unit, owner: Owner): Promise<Refusal | null> {
-  const { tx, now } = unit
-  await lock(tx, 'webhookEndpoints', owner ?? 0)
   const max = owner === null ? MAX_AN_HOUR.operators : MAX_AN_HOUR.customer
-  const [asked] = await tx
-    .select({ count: count() })
-    .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .where(and(isOf(owner), gt(webhookDeliveries.askedAt, new Date(now.getTime() - HOUR))))
-  return (asked?.count ?? 0) >= max ? refuse('webhook_tests_limit', { params: { max } }) : null
+  const asked = await countAsk(unit, `webhook:${owner ?? 'operators'}`, { most: max, withinMs: HOUR })
+  return asked === null ? refuse('webhook_tests_limit', { params: { max } }) : null
 }

@@ -31,6 +31,11 @@ afterAll(async () => {
 const emit = (userId: number) => command(shop.ctx, SYSTEM, unit => emitEvent(unit, delivered(userId)))
 const hitsOf = (path: string) => receiver.got.filter(one => one.path === path).length
 
+/** Requests that wait for an answer, and whoever ends one of them with a failure. */
+const held: (() => void)[] = []
+const hang = (path: string) => receiver.answer(path, reply => void held.push(() => reply.writeHead(500).end()))
+const release = () => held.shift()?.()
+
 async function customerAt(path: string) {
   const client = await shop.customer()
   const url = `${receiver.origin}${path}`
@@ -50,7 +55,7 @@ test('endpoints that hang hold up nobody whose endpoint answers', async () => {
   await expect.poll(lastMs).not.toBe(null)
   const paths = ['/slow1', '/slow2', '/slow3', '/slow4', '/slow5', '/slow6']
   for (const path of paths) {
-    receiver.answer(path, () => {})
+    hang(path)
     const slow = await customerAt(path)
     for (let n = 0; n < 3; n++) await emit(slow.id)
   }
@@ -60,4 +65,25 @@ test('endpoints that hang hold up nobody whose endpoint answers', async () => {
   for (let n = 0; n < 5; n++) await emit(quick.id)
   await expect.poll(() => hitsOf('/quick')).toBe(6)
   expect(paths.reduce((sum, path) => sum + hitsOf(path), 0)).toBe(4)
+  for (const path of paths) receiver.answer(path, 500)
+  while (held.length > 0) release()
+})
+
+test('a new endpoint waits for none of those that are known to hang', async () => {
+  const paths = Array.from({ length: 12 }, (_, n) => `/known${n}`)
+  const hits = () => paths.reduce((sum, path) => sum + hitsOf(path), 0)
+  for (const path of paths) {
+    hang(path)
+    const slow = await customerAt(path)
+    await shop.ctx.db.update(webhookEndpoints).set({ failures: 1 }).where(eq(webhookEndpoints.id, slow.endpointId))
+    await emit(slow.id)
+  }
+  await expect.poll(hits).toBe(4)
+  const fresh = await customerAt('/new')
+  await emit(fresh.id)
+  expect(hitsOf('/new')).toBe(0)
+  release()
+  await expect.poll(() => hitsOf('/new')).toBe(1)
+  // It had one place of four; it took that before the eight that had waited for longer.
+  expect(hits()).toBeLessThanOrEqual(5)
 })

@@ -90,7 +90,7 @@ export const webhookDeliveries = pgTable(
     /** The job that sends it, and when that began to. */
     jobId: text(),
     claimedAt: instant(),
-    /** When its owner last asked for it: as a test, or again. These are counted. */
+    /** When its owner last asked for it: as a test, or again. */
     askedAt: instant(),
     createdAt: createdAt(),
     endedAt: instant()
@@ -103,9 +103,6 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_due')
       .on(t.nextAt)
       .where(sql`${t.state} = 'waiting'`),
-    index('webhook_deliveries_asked')
-      .on(t.endpointId, t.askedAt)
-      .where(sql`${t.askedAt} is not null`),
     check('webhook_deliveries_type', oneOf(t.type, WEBHOOK_EVENTS)),
     check('webhook_deliveries_state', oneOf(t.state, DELIVERY_STATES)),
     check('webhook_deliveries_failure', oneOf(t.failure, WEBHOOK_FAILURES))

@@ -10,7 +10,7 @@ import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { userActor } from '../../testing/session.ts'
 import { emitEvent } from './emit.ts'
 import { verified } from './receiver.fixture.ts'
-import { webhookEndpoints, webhookEvents } from './tables.ts'
+import { webhookAttempts, webhookEndpoints, webhookEvents } from './tables.ts'
 import {
   ADMIN,
   DELIVERIES,
@@ -205,6 +205,21 @@ test('endpoints, their making in a loop, and what is asked to be sent have limit
     await client.delete(`${ENDPOINTS}${next.data.id}/`)
   }
   expect(loop).toEqual([...Array.from({ length: 15 }, () => 200), 429])
+})
+
+test('one event that is sent again and again counts each time', async () => {
+  const client = await hooks.shop.customer()
+  const endpoint = await hooks.endpoint(client, '/again')
+  const test = await client.post<{ delivery_id: number }>(`${ENDPOINTS}${endpoint.id}/test/`)
+  const id = test.data.delivery_id
+  const again = async () => {
+    await hooks.deliver(id)
+    return (await client.post(`${DELIVERIES}${id}/resend/`)).status
+  }
+  const answers = []
+  for (let nth = 0; nth < 31; nth++) answers.push(await again())
+  expect(answers).toEqual([...Array.from({ length: 29 }, () => 200), 429, 429])
+  expect(await hooks.shop.ctx.db.$count(webhookAttempts, eq(webhookAttempts.deliveryId, id))).toBe(30)
 })
 
 test('an API key manages endpoints with the scope for it, and reads with the scope to read', async () => {

@@ -1,6 +1,7 @@
 /** Column shapes that every domain's tables share, so that ids, money and times are the same everywhere. */
 import { sql, type SQL } from 'drizzle-orm'
-import { bigint, customType, numeric, timestamp } from 'drizzle-orm/pg-core'
+import type { Translations } from '@netlet/contract'
+import { bigint, customType, jsonb, numeric, timestamp } from 'drizzle-orm/pg-core'
 
 /** Identity key. Numbers stay exact: 2^53 rows are out of reach. */
 export const id = () => bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity()
@@ -24,6 +25,9 @@ export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const inet = customType<{ data: string }>({ dataType: () => 'inet' })
 
 export const cidr = customType<{ data: string }>({ dataType: () => 'cidr' })
+
+/** Texts in other languages, by the names that the contract gives them; empty where there are none. */
+export const translations = () => jsonb().$type<Translations>().notNull().default({})
 
 /** Case-insensitive uniqueness and equality look-ups. */
 export const lower = (column: unknown): SQL => sql`lower(${column})`

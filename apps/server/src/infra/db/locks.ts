@@ -34,19 +34,19 @@ export const LOCKS = {
   bulkRuns: 7313,
   /** What happens to the money of one order of the platform: payment, refund, application. Key: the platform's id. */
   platformOrder: 7314,
-  /** Counts what visitors behind a proxy that nobody named are let in for. Key: what, and the proxy. */
-  forwardedClients: 7315,
+  /** Counts how often something is asked for. Key: what, and who asks. */
+  asks: 7315,
   /** Who opens, changes or ends notices, and says when they are told. */
   notices: 7340,
-  /** Who asks for mails about incidents. Key: the network. */
-  statusClient: 7350,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320,
   /** Writes prices to the platform: from the check of what is saved until it is. A session lock, see session-lock.ts. */
   platformPrices: 7321,
   /** Asks the platform for the next access token. A session lock, see commerce/token.ts. */
   platformToken: 7322,
-  /** Counts one owner's webhook endpoints, tests and resends. Key: the user; 0: the operators. */
+  /** Starts syncs with the platform. Key: what is taken over. */
+  syncRuns: 7323,
+  /** Counts one owner's webhook endpoints. Key: the user; 0: the operators. */
   webhookEndpoints: 7330
 } as const
 

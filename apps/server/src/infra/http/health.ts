@@ -55,8 +55,9 @@ async function takesWrites(db: AppContext['db']): Promise<boolean> {
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
   if (token) return given !== undefined && timingSafeEqual(hashToken(given), hashToken(token))
-  return (
-    request.headers['x-forwarded-for'] === undefined &&
-    /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '')
-  )
+  const isPassedOn = PROXY_HEADERS.some(name => request.headers[name] !== undefined)
+  return !isPassedOn && /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '')
 }
+
+/** Each proxy in front adds at least one of these, or is set up to; none of them names the client in the same way. */
+const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { routes } from '@netlet/contract'
+import { refuse, routes } from '@netlet/contract'
 import { done } from '../result.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: mount => mount(routes.accounts.adminPassword, async () => done) })
+  shop = await startTestShop({
+    routes: mount => {
+      mount(routes.accounts.adminPassword, async () => done)
+      mount(routes.fleet.planAgentSettings, async () => refuse('unavailable'))
+    }
+  })
 })
 afterAll(() => shop?.close())
 
@@ -14,4 +19,12 @@ test('an object with a length that is no number is refused like any other value 
   const admin = await shop.admin()
   const password = { length: { toString: 'x', valueOf: null } }
   expect((await admin.post('/api/users/u/1/change_password/', { password })).status).toBe(400)
+})
+
+test('of fields without end not each one that is wrong is told', async () => {
+  const admin = await shop.admin()
+  const settings = Object.fromEntries(Array.from({ length: 20_000 }, (_, nth) => [`k${nth}`, nth]))
+  const reply = await admin.post<{ errors: object }>('/api/servers/servers/1/agent_settings/plan/', { settings })
+  expect(reply.status).toBe(400)
+  expect(Object.keys(reply.data.errors)).toHaveLength(200)
 })

@@ -89,7 +89,7 @@ type Parts = { params: unknown; query: unknown; body: unknown }
  * The library compares the `length` of what should be a text, whatever it is: an object there that cannot become a number
  * makes it throw. Null: such a value, which fits no schema.
  */
-function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodType['safeParse']> | null {
+export function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodType['safeParse']> | null {
   try {
     return schema.safeParse(value)
   } catch (error) {
@@ -97,6 +97,9 @@ function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodType['safe
     throw error
   }
 }
+
+/** More wrong fields than any form has: a list without end must not bring a reply without end. */
+export const MOST_TOLD = 200
 
 /**
  * Checks each part against the contract. A refusal maps every field to its message, and to that message's key with what
@@ -111,7 +114,8 @@ function parse(route: Route, request: FastifyRequest): Result<Parts> {
     if (!parsed) return refuse('bad_request')
     if (!parsed.success) {
       const errors: Record<string, string> = {}
-      for (const issue of parsed.error.issues) errors[issue.path.join('.') || part] ??= issue.message
+      for (const issue of parsed.error.issues.slice(0, MOST_TOLD))
+        errors[issue.path.join('.') || part] ??= issue.message
       // A path with an id that cannot exist names nothing; a form deserves its first field's own words.
       if (part === 'params') return refuse('not_found', { data: fieldReasons(errors) })
       return formRefusal(errors)

@@ -28,3 +28,16 @@ test('a shop whose database is read-only, as while it fails over, is not ready',
   await readOnly(false)
   await expect.poll(async () => (await ready()).status).toBe(200)
 })
+
+test('the figures answer this machine itself, and nothing that a proxy passes on', async () => {
+  const read = async (headers: Record<string, string> = {}) => (await fetch(`${shop.url}/metrics`, { headers })).status
+  expect(await read()).toBe(200)
+  const passedOn: Record<string, string>[] = [
+    { 'x-forwarded-for': '192.0.2.1' },
+    { 'x-forwarded-proto': 'https' },
+    { 'x-real-ip': '192.0.2.1' },
+    { forwarded: 'for=192.0.2.1' },
+    { via: '1.1 proxy' }
+  ]
+  for (const headers of passedOn) expect([headers, await read(headers)]).toEqual([headers, 404])
+})

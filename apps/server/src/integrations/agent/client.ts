@@ -27,6 +27,7 @@ import {
   type AgentEnded,
   type AgentLogLines
 } from '@netlet/contract/agent-live'
+import { agentProxyTlsState, type AgentProxyTls, type AgentProxyTlsState } from '@netlet/contract/agent-proxy-tls'
 import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/agent-exit-check'
 import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -122,6 +123,8 @@ export type AgentClient = {
   putUser(user: string, body: AgentUserBody): Promise<AgentResult<AgentUserReply>>
   deleteUser(user: string): Promise<AgentResult<AgentDeleteReply>>
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
+  /** The TLS that proxy clients are to be shown. Agents of before it answer 404. */
+  putProxyTls(wanted: AgentProxyTls): Promise<AgentResult<AgentProxyTlsState>>
   state(): Promise<AgentResult<AgentState>>
   /** Says that this console is the one to change something. */
   claim(claim: AgentClaim): Promise<ClaimReply>
@@ -155,6 +158,8 @@ const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 }
 /** By certificate. One that is reissued leaves its pool behind, whose idle connections time out. */
 const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
+const noAgent = (status: number): string => `What answers there is not a Netlet agent (HTTP ${status})`
+
 /** Reasons by which an agent refuses whoever calls, whatever was asked. */
 const OF_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
 
@@ -186,7 +191,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
-      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) }
+      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) || noAgent(status) }
       // A refusal of the caller says nothing about the user or range that was sent.
       const ofCaller = status === 401 || OF_CALLER.has(refusal.reason)
       if (status >= 500 || ofCaller) return { ok: false, kind: 'unreachable', message: refusal.msg }
@@ -201,6 +206,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     putUser: (user, body) => call(agentUserReply, 'PUT', userPath(user), body),
     deleteUser: user => call(agentDeleteReply, 'DELETE', userPath(user)),
     putPrefixes: prefixes => call(agentPrefixesReply, 'PUT', '/api/prefixes', { prefixes }),
+    putProxyTls: wanted => call(agentProxyTlsState, 'PUT', '/api/proxy-tls', wanted),
     claim: async claim => {
       const reply = await send('PUT', '/api/owner', claim)
       return reply.ok ? readClaim(reply.data) : { kind: 'unreachable', message: reply.message }

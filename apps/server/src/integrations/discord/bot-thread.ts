@@ -13,6 +13,7 @@ const {
   Client,
   Events,
   GatewayIntentBits,
+  InteractionResponseType,
   MessageFlags,
   Options,
   Routes
@@ -71,7 +72,8 @@ const client = new Client({
 let failed = false
 let losses = 0
 let deadline: NodeJS.Timeout | undefined
-const asked = new Map<string, ChatInputCommandInteraction>()
+/** Commands whose answer follows: what it is sent with. */
+const asked = new Map<string, { applicationId: string; answerToken: string }>()
 
 function fail(problem: ChatBotProblem, detail: string, retryAfterMs = 0): void {
   if (failed) return
@@ -144,18 +146,33 @@ client.on(Events.InteractionCreate, interaction => {
   if (interaction.isChatInputCommand()) void ask(interaction)
 })
 
-async function ask(interaction: ChatInputCommandInteraction): Promise<void> {
-  const { id, commandName, user, locale } = interaction
+/** Says to the platform that the answer follows. */
+async function ask({ id, token: answerToken, applicationId, commandName, user, locale }: ChatInputCommandInteraction) {
+  const body = {
+    type: InteractionResponseType.DeferredChannelMessageWithSource,
+    data: { flags: MessageFlags.Ephemeral }
+  }
   try {
     // The platform waits 3 s for a first answer, whatever the database does.
-    await interaction.deferReply({ flags: MessageFlags.Ephemeral })
-    asked.set(id, interaction)
+    const route = Routes.interactionCallback(id, answerToken)
+    await untilTaken(() => client.rest.post(route, { body, auth: false }), isEmpty)
+    asked.set(id, { applicationId, answerToken })
     setTimeout(() => asked.delete(id), COMMAND_MS).unref()
     tell({ kind: 'command', id, name: commandName, userId: user.id, locale })
   } catch (error) {
     tell({ kind: 'note', text: `A command could not be answered: ${messageOf(error)}` })
   }
 }
+
+/** A page of something in between answers 200 as well, and nobody was told anything: once more, and then it has failed. */
+async function untilTaken(call: () => Promise<unknown>, isTaken: (answer: unknown) => boolean): Promise<void> {
+  if (isTaken(await call()) || isTaken(await call())) return
+  throw new Error('The answer is not the chat platform’s.')
+}
+
+/** The library gives what is no JSON as bytes: a first answer is taken with none. */
+const isEmpty = (answer: unknown): boolean => answer instanceof ArrayBuffer && answer.byteLength === 0
+const isMessage = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'id' in answer
 
 port.on('message', (message: ToBot) => {
   void perform(message).then(result => tell({ kind: 'done', call: message.call, ...result }))
@@ -166,7 +183,8 @@ async function perform(message: ToBot): Promise<CallResult> {
     return { ok: true, value: await work(message) }
   } catch (error) {
     const status = statusOf(error)
-    if (status === 401) fail('token_refused', 'The chat platform refused the bot token.')
+    // An answer goes by a token of its own, which ends with the command.
+    if (status === 401 && message.kind !== 'answer') fail('token_refused', 'The chat platform refused the bot token.')
     const [problem, , retryAfterMs = 0] = judge(error)
     return { ok: false, status, problem, message: messageOf(error), retryAfterMs }
   }
@@ -188,8 +206,7 @@ async function work(message: ToBot): Promise<unknown> {
     const sent = await client.rest.post(Routes.channelMessages(channelId), {
       body: { content, message_reference, allowed_mentions }
     })
-    // A page of a proxy answers 200 as well, and nobody was told anything.
-    if (typeof sent !== 'object' || sent === null || !('id' in sent)) throw new Error('The answer is no message.')
+    if (!isMessage(sent)) throw new Error('The answer is no message.')
     return null
   }
   const interaction = asked.get(message.id)
@@ -198,7 +215,9 @@ async function work(message: ToBot): Promise<unknown> {
   const { content, link } = message
   const button = link && new ButtonBuilder().setStyle(ButtonStyle.Link).setLabel(link.label).setURL(link.url)
   const row = button && new ActionRowBuilder<InstanceType<typeof ButtonBuilder>>().addComponents(button)
-  await interaction.editReply({ content, components: row ? [row] : [] })
+  const body = { content, components: row ? [row.toJSON()] : [], allowed_mentions: { parse: [] } }
+  const route = Routes.webhookMessage(interaction.applicationId, interaction.answerToken)
+  await untilTaken(() => client.rest.patch(route, { body, auth: false }), isMessage)
   return null
 }
 
@@ -209,16 +228,22 @@ function statusOf(error: unknown): number | null {
   return typeof status === 'number' ? status : null
 }
 
+/** HTTP status that the gateway answered in place of a connection; the library has it in words alone. */
+const gatewayStatus = (text: string): number | null => {
+  const [, status] = /^Unexpected server response: (\d+)/.exec(text) ?? []
+  return status === undefined ? null : Number(status)
+}
+
 /** What kept the bot from its first connection. */
 function judge(error: unknown): [ChatBotProblem, string, number?] {
   const { name, code, retryAfter } = error as { name?: string; code?: string; retryAfter?: number }
-  const status = statusOf(error)
+  const text = messageOf(error)
+  const status = statusOf(error) ?? gatewayStatus(text)
   if (code === 'TokenInvalid' || status === 401) return ['token_refused', 'The chat platform refused the bot token.']
   if (code === 'DisallowedIntents' || code === 'InvalidIntents')
     return ['intents_refused', 'The chat platform refused the intents.']
-  if (typeof retryAfter === 'number')
+  if (typeof retryAfter === 'number' || status === 429)
     return ['rate_limited', 'The chat platform is limiting the calls of the bot.', retryAfter]
-  const text = messageOf(error)
   if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, restOf(text)]
   if (name === 'AbortError') return ['silent', 'The chat platform did not answer in time.']
   if (status !== null && status >= 500) return ['server_error', `The chat platform has a fault of its own (${status}).`]

@@ -7,15 +7,19 @@ const CNAME = 5
 /** Texts of a name; a name that is not here does not exist, and `null` is not answered. `CNAME x`: it leads to x. */
 export type Zone = Record<string, string[] | null>
 
+/** How it answers instead: with a code of RFC 1035, with what is no answer, with half of one, or with one that goes on over TCP. */
+type DnsFault = 'failure' | 'refused' | 'page' | 'half' | 'cut'
+
 /** A name server of a test's own. */
-export async function startNameServer() {
+export async function startNameServer(port = 0) {
   let zone = new Map<string, string[] | null>()
+  let fault: DnsFault | null = null
   const socket = createSocket('udp4')
-  socket.on('message', (question, { port, address }) => {
+  socket.on('message', (question, from) => {
     const answer = answerTo(question, zone)
-    if (answer) socket.send(answer, port, address)
+    if (answer) socket.send(fault ? spoil(answer, fault) : answer, from.port, from.address)
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(port, '127.0.0.1')
   await once(socket, 'listening')
   return {
     /** As `DNS_SERVERS` names it. */
@@ -23,8 +27,22 @@ export async function startNameServer() {
     publish(all: Zone): void {
       zone = new Map(Object.entries(all))
     },
+    /** From now on. */
+    fail(kind: DnsFault | null): void {
+      fault = kind
+    },
     close: () => void socket.close()
   }
+}
+
+function spoil(answer: Buffer, fault: DnsFault): Buffer {
+  if (fault === 'page') return Buffer.from('<html>Sign in to the network</html>')
+  if (fault === 'half') return answer.subarray(0, Math.ceil(answer.length / 2))
+  // Nobody listens where it says that the rest is.
+  const flags = { failure: 0x8182, refused: 0x8185, cut: 0x8380 }[fault]
+  const said = Buffer.from(answer)
+  said.writeUInt16BE(flags, 2)
+  return said
 }
 
 /** RFC 1035: the question again, and a record for each text. */

@@ -9,8 +9,8 @@ beforeAll(async () => {
 afterAll(() => dns.close())
 
 const KEY = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(10)}`
-const check = (include: string | null = 'sendgrid.net') =>
-  checkSenderDomain('shop.example', { include, selectors: ['s1', 's2'], servers: [dns.address], timeoutMs: 1000 })
+const check = (include: string | null = 'sendgrid.net', timeoutMs = 1000) =>
+  checkSenderDomain('shop.example', { include, selectors: ['s1', 's2'], servers: [dns.address], timeoutMs })
 const publish = (zone: Zone) => dns.publish(zone)
 
 test('a domain that is set up is in order, with what was found', async () => {
@@ -46,6 +46,22 @@ test('a domain without records, and one whose name server is silent, are told ap
     dmarc: { state: 'unknown' }
   })
 })
+
+test.each(['failure', 'refused', 'page', 'half', 'cut'] as const)(
+  'of a name server that answers with %s nothing is said of the domain',
+  async kind => {
+    publish({
+      'shop.example': ['v=spf1 include:sendgrid.net ~all'],
+      's1._domainkey.shop.example': [KEY],
+      '_dmarc.shop.example': ['v=DMARC1; p=reject']
+    })
+    dns.fail(kind)
+    const found = await check('sendgrid.net', 300)
+    dns.fail(null)
+    expect(found).toMatchObject({ spf: { state: 'unknown' }, dkim: { state: 'unknown' }, dmarc: { state: 'unknown' } })
+    expect(await check()).toMatchObject({ spf: { state: 'ok' }, dkim: { state: 'ok' }, dmarc: { state: 'ok' } })
+  }
+)
 
 test.each([
   ['without the mail service', ['v=spf1 include:mailgun.org ~all']],
@@ -101,4 +117,10 @@ test('a domain whose keys and return path are the mail service’s own needs no 
   // A name that leads elsewhere is no such domain.
   publish({ 's1._domainkey.shop.example': [KEY, 'CNAME s1.sendgrid.net.example.com'] })
   expect((await automated()).spf).toMatchObject({ state: 'missing' })
+  // Whether the names lead there is not known: nobody says so of one of them.
+  const silent = { 's1._domainkey.shop.example': [KEY], 's2._domainkey.shop.example': null }
+  publish({ ...silent, 'shop.example': ['v=spf1 include:_spf.google.com ~all'] })
+  expect((await automated()).spf).toMatchObject({ state: 'unknown', found: 'v=spf1 include:_spf.google.com ~all' })
+  publish({ ...silent, 'shop.example': ['v=spf1 +all'] })
+  expect((await automated()).spf).toMatchObject({ state: 'wrong' })
 })

@@ -1,4 +1,4 @@
-import { Resolver } from 'node:dns/promises'
+import { answered, resolverOf } from '../name-servers.ts'
 import { getDomain } from 'tldts'
 import { startOf } from '../../infra/text.ts'
 
@@ -31,17 +31,10 @@ export async function checkSenderDomain(
   domain: string,
   { include, selectors, delegate = null, servers, timeoutMs = 3000 }: Options
 ): Promise<SenderDomain> {
-  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
-  if (servers.length > 0) resolver.setServers(servers)
-  const texts = async (name: string): Promise<string[] | null> => {
-    try {
-      return (await resolver.resolveTxt(name)).map(parts => parts.join(''))
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      return code === 'ENOTFOUND' || code === 'ENODATA' ? [] : null
-    }
-  }
-  const leadsTo = async (name: string): Promise<string[]> => resolver.resolveCname(name).catch(() => [])
+  const resolver = resolverOf(servers, timeoutMs)
+  const texts = (name: string) =>
+    answered(resolver.resolveTxt(name).then(records => records.map(parts => parts.join(''))))
+  const leadsTo = (name: string) => answered(resolver.resolveCname(name))
   const [found, returnPath, dkim, dmarc] = await Promise.all([
     texts(domain),
     delegate === null ? null : findDelegation(domain, selectors, { delegate, leadsTo }),
@@ -50,7 +43,10 @@ export async function checkSenderDomain(
   ])
   return {
     domain,
-    spf: returnPath ? judgeDelegated(domain, found, returnPath) : judgeSpf(domain, found, include),
+    spf:
+      typeof returnPath === 'string'
+        ? judgeDelegated(domain, found, returnPath)
+        : judgeOwn(domain, found, { include, isKnown: returnPath === null }),
     dkim,
     dmarc
   }
@@ -77,20 +73,32 @@ function judgeSpf(name: string, found: readonly string[] | null, include: string
 
 /**
  * Does the mail service keep keys and return path of this domain itself? SPF is asked of the return path's domain, RFC 7208, which is
- * one of the service's then. @returns the name that leads there, and where to
+ * one of the service's then. @returns the name that leads there, and where to; null: none does; undefined: nobody answered for one
  */
 async function findDelegation(
   domain: string,
   selectors: readonly string[],
-  { delegate, leadsTo }: { delegate: string; leadsTo: (name: string) => Promise<string[]> }
-): Promise<string | null> {
+  { delegate, leadsTo }: { delegate: string; leadsTo: (name: string) => Promise<string[] | null> }
+): Promise<string | null | undefined> {
   const names = selectors.map(selector => `${selector}._domainkey.${domain}`)
   const answers = await Promise.all(names.map(async name => ({ name, targets: await leadsTo(name) })))
   for (const { name, targets } of answers) {
-    const target = targets.find(one => one.toLowerCase().endsWith(`.${delegate}`))
+    const target = targets?.find(one => one.toLowerCase().endsWith(`.${delegate}`))
     if (target) return `${name} CNAME ${target}`
   }
-  return null
+  return answers.some(({ targets }) => targets === null) ? undefined : null
+}
+
+/** What the domain itself says is not wrong where nobody knows whether the service keeps the return path. */
+function judgeOwn(
+  name: string,
+  found: readonly string[] | null,
+  { include, isKnown }: { include: string | null; isKnown: boolean }
+): DomainRecord {
+  const judged = judgeSpf(name, found, include)
+  if (isKnown || judged.state === 'ok') return judged
+  const ofAnybody = judgeSpf(name, found, null)
+  return ofAnybody.state === 'wrong' ? ofAnybody : { ...judged, state: 'unknown' }
 }
 
 /** What the domain itself says need not name the service; it is wrong only where it would be of any domain. */

@@ -3,5 +3,5 @@
  * that sends these. Third parties whose addresses are ours to choose are called by `http-exchange.ts`.
  */
 export { postPublicly, type PublicFailure, type PublicReply } from './post.ts'
-export { type Resolve } from './resolve.ts'
+export { lookUpPublicly, type Resolve } from './resolve.ts'
 export { forbiddenTarget, type PublicHttpPolicy } from './target.ts'

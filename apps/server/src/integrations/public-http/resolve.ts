@@ -1,23 +1,30 @@
-import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { answered, resolverOf } from '../name-servers.ts'
 
 /** All addresses of a host; none where it has none, or nobody says. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 /**
- * Asks DNS servers for the IPv4 and IPv6 addresses of a name. Not by the system's own resolver: that reads the machine's host
- * file, whose names are not public, and each look-up of it holds a thread that password hashes need as well, for as long
- * as somebody's name server is silent.
+ * Asks DNS servers for the IPv4 and IPv6 addresses of a name.
+ * @param servers as `DNS_SERVERS` names them; none: those of the machine
+ * @returns null where nobody says
  */
-export const resolvePublicly: Resolve = async (host, signal) => {
+export async function lookUpPublicly(
+  host: string,
+  signal: AbortSignal,
+  servers: readonly string[] = []
+): Promise<string[] | null> {
   if (isIP(host) !== 0) return [host]
-  const resolver = new Resolver({ timeout: 2000, tries: 2 })
+  const resolver = resolverOf(servers, 2000)
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-    return found.flatMap(part => (part.status === 'fulfilled' ? part.value : []))
+    const [v4, v6] = await Promise.all([answered(resolver.resolve4(host)), answered(resolver.resolve6(host))])
+    const found = [...(v4 ?? []), ...(v6 ?? [])]
+    return found.length === 0 && (v4 === null || v6 === null) ? null : found
   } finally {
     signal.removeEventListener('abort', cancel)
   }
 }
+
+export const resolvePublicly: Resolve = async (host, signal) => (await lookUpPublicly(host, signal)) ?? []

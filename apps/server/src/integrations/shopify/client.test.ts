@@ -74,6 +74,7 @@ async function buy(orderId: string, renewal = false) {
 test('the whole catalogue comes, page by page, as it was put in', async () => {
   const products = value(await client().products())
   expect(products.map(one => one.title)).toEqual([...demoPlans.map(one => one.title), 'Access rules'])
+  expect(value(await client().productCount())).toBe(products.length)
   const [metro] = products
   expect(metro).toMatchObject({
     id: '720000000001',

@@ -85,6 +85,18 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     verifyWebhook: (rawBody: Uint8Array, hmacHeader: string | undefined): boolean =>
       verifyWebhook(rawBody, hmacHeader, options.apiSecret),
 
+    /** How many products there are; null where the platform does not say it exactly. */
+    async productCount(): Promise<ShopifyResult<number | null>> {
+      const reply = await execute(
+        documents.productCount,
+        {},
+        z.object({ productsCount: z.object({ count: z.number(), precision: z.string() }).nullable() })
+      )
+      if (!reply.ok) return reply
+      const counted = reply.value.productsCount
+      return done(counted?.precision === 'EXACT' ? counted.count : null)
+    },
+
     /** The whole catalogue. */
     async products(): Promise<ShopifyResult<ShopifyProduct[]>> {
       const all: ShopifyProduct[] = []

@@ -59,6 +59,14 @@ export const documents = {
       }
     }
   `,
+  productCount: /* GraphQL */ `
+    query ProductCount {
+      productsCount(limit: null) {
+        count
+        precision
+      }
+    }
+  `,
   product: /* GraphQL */ `
     query Product($id: ID!) {
       product(id: $id) {${productFields}}

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
@@ -9,6 +10,10 @@ import { ErrorState } from '../../kit/states.tsx'
 import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import classes from './invite.module.css'
+
+/** As long as what is to come, so that it takes as many lines. */
+const SAMPLE_CODE = 'w'.repeat(8)
+const SAMPLE_URL = `${window.location.origin}${pageAt('createAccount')}?invite_code=${SAMPLE_CODE}`
 
 export default function InvitePage() {
   const t = useT()
@@ -26,8 +31,8 @@ export default function InvitePage() {
           <ErrorState error={invite.error} onRetry={() => void invite.refetch()} />
         ) : (
           <>
-            <Line name={t('invite.url')} value={invite.data?.invite_url} />
-            <Line name={t('invite.code')} value={invite.data?.invite_code} />
+            <Line name={t('invite.url')} value={invite.data?.invite_url} sample={SAMPLE_URL} />
+            <Line name={t('invite.code')} value={invite.data?.invite_code} sample={SAMPLE_CODE} />
           </>
         )}
       </div>
@@ -45,7 +50,15 @@ export default function InvitePage() {
         stale={log.isPlaceholderData}
         error={log.error}
         onRetry={() => void log.refetch()}
-        empty={{ title: t('invite.none'), body: t('invite.noneHint') }}
+        empty={{
+          title: t('invite.none'),
+          body: t('invite.noneHint'),
+          action: invite.data && (
+            <CopyButton text={invite.data.invite_url} size="sm">
+              {t('invite.copy')}
+            </CopyButton>
+          )
+        }}
         paging={paging}
         total={log.data?.total}
       />
@@ -53,11 +66,12 @@ export default function InvitePage() {
   )
 }
 
-function Line({ name, value }: { name: string; value: string | undefined }) {
+function Line({ name, value, sample }: { name: string; value: string | undefined; sample: string }) {
+  const text = <code className={`mono ${classes.value}`}>{value ?? sample}</code>
   return (
     <div className={classes.line}>
       <span className="dim">{name}</span>
-      {value ? <code className={`mono ${classes.value}`}>{value}</code> : <Skeleton height={20} />}
+      {value ? text : <Skeleton aria-hidden>{text}</Skeleton>}
       <CopyButton text={value ?? ''} name={name} disabled={!value} />
     </div>
   )

@@ -1,19 +1,30 @@
 import type { Order, ReplyOf } from '@netlet/contract'
 import { MOST_RENEWALS } from '@netlet/contract/limits'
+import { fromCents, toCents } from '@netlet/contract/money'
 import { Button, Skeleton } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { wordsOf } from '../../i18n/failures.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { t as word } from '../../i18n/index.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
+import { useClock } from '../../kit/clock.ts'
+import { confirm } from '../../kit/confirm.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
+import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
+
+/** Milliseconds between two looks at an order whose checkout was opened, where no change feed tells of it. */
+const WATCH = 2500
 
 type Answer = ReplyOf<typeof orders.renewMany>[number]
 
@@ -51,6 +62,7 @@ export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () 
                 <Renewal key={order.id} order={order} answer={data.find(one => one.id === order.id)} />
               ))}
             </ul>
+            <Total answers={data} />
           </>
         )}
       </div>
@@ -58,21 +70,55 @@ export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () 
   )
 }
 
+/** What these terms cost together today: not said where the platform did not answer for one of them. */
+function Total({ answers }: { answers: Answer[] }) {
+  const t = useT()
+  const priced = answers.flatMap(answer => ('checkout_url' in answer ? [answer.price] : []))
+  if (priced.length < 2 || priced.includes(null)) return null
+  const cents = priced.reduce((sum, price) => sum + toCents(price ?? '0'), 0n)
+  return <p className="num">{t('bulk.total', { count: priced.length, amount: money(fromCents(cents)) })}</p>
+}
+
 function Renewal({ order, answer }: { order: Order; answer: Answer | undefined }) {
   const t = useT()
+  const { product_name } = useNames().order(order)
+  const language = useLanguage()
+  const now = useClock()
   const [opened, setOpened] = useState(false)
+  const interval = usePollInterval(WATCH)
+  const { data } = useQuery({
+    ...read(orders.list, { query: { id: order.id, limit: 1 } }),
+    enabled: opened,
+    refetchInterval: interval
+  })
+  const ends = data?.data[0]?.expired_at ?? null
+  const isPaid = ends !== null && ends !== order.expired_at
   const url = answer && 'checkout_url' in answer ? webAddress(answer.checkout_url) : null
+  // Each visit of the link makes a checkout of its own, and each of them can be paid: a second one is asked about.
+  const openAgain = async (address: string) => {
+    if (await confirm({ title: t('bulk.againTitle'), body: t('bulk.againBody') }))
+      window.open(address, '_blank', 'noopener')
+  }
   return (
     <li>
       <span className={classes.renewed}>
-        <strong>{order.label ?? order.product_name}</strong>
+        <strong>
+          <bdi>{order.label ?? product_name}</bdi>
+        </strong>
         <span className="dim">
-          {order.label ? `${order.product_name} · ` : ''}
+          {order.label ? `${product_name} · ` : ''}
           <span className="mono">{order.order_id}</span>
         </span>
-        {answer && 'checkout_url' in answer ? (
+        {isPaid ? (
+          <span role="status" className={classes.done}>
+            {t('bulk.done', { date: dayText(ends, now, language) })}
+          </span>
+        ) : answer && 'checkout_url' in answer ? (
           <span className="dim">
-            {t('bulk.days', { days: answer.days })} · {t('bulk.paid', { amount: money(order.last_amount) })}
+            {t('bulk.days', { days: answer.days })} ·{' '}
+            {answer.price === null
+              ? t('bulk.paid', { amount: money(order.last_amount) })
+              : t('bulk.price', { amount: money(answer.price) })}
           </span>
         ) : (
           <span className={classes.refused}>
@@ -80,20 +126,30 @@ function Renewal({ order, answer }: { order: Order; answer: Answer | undefined }
           </span>
         )}
       </span>
-      {url && (
+      {url && !isPaid && opened && (
+        <Button
+          size="sm"
+          variant="default"
+          className={classes.main}
+          aria-label={`${t('bulk.opened')}: ${order.order_id}`}
+          onClick={() => void openAgain(url)}
+        >
+          {t('bulk.opened')}
+        </Button>
+      )}
+      {url && !isPaid && !opened && (
         <Button
           component="a"
           href={url}
           target="_blank"
           rel="noopener"
           size="sm"
-          variant={opened ? 'default' : 'filled'}
           className={classes.main}
           rightSection={<IconExternalLink size={16} aria-hidden />}
-          aria-label={t('bulk.payOf', { order: order.order_id })}
+          aria-label={`${t('bulk.pay')}: ${order.order_id}`}
           onClick={() => setOpened(true)}
         >
-          {t(opened ? 'bulk.opened' : 'bulk.pay')}
+          {t('bulk.pay')}
         </Button>
       )}
     </li>

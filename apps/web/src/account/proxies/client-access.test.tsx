@@ -1,5 +1,5 @@
 import type { ClientAccess } from '@netlet/contract'
-import { screen, waitFor } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
@@ -54,11 +54,33 @@ describe("who may use an order's proxies", () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and address')
     await user.type(screen.getByLabelText('Addresses'), '0.0.0.0/0')
-    const errors = { client_ips: '0.0.0.0/0 is too wide: at most a /24 of IPv4, or a /48 of IPv6' }
+    const errors = { client_ips: '0.0.0.0/0: too wide, at most a /24 of IPv4, or a /48 of IPv6' }
     answerRefused(orders.setClientAccess, 'wide_client', { params: { line: '0.0.0.0/0' }, data: { errors } })
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect((await screen.findByRole('alert')).textContent).toBe(errors.client_ips)
-    expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('0.0.0.0/0')
+    const list = screen.getByLabelText<HTMLTextAreaElement>('Addresses')
+    await waitFor(() => expect(list.getAttribute('aria-invalid')).toBe('true'))
+    // At its field, which it is the description of.
+    const said = screen.getByText(errors.client_ips)
+    expect(list.getAttribute('aria-describedby')).toContain(said.id)
+    expect(list.value).toBe('0.0.0.0/0')
+  })
+
+  it('asks before what was typed is lost', async () => {
+    const { user } = await open()
+    await user.selectOptions(await kind(), 'Password and address')
+    await user.type(screen.getByLabelText('Addresses'), '198.51.100.7')
+    await user.keyboard('{Escape}')
+    const question = within(await screen.findByRole('dialog', { name: 'Discard the changes?' }))
+    await user.click(question.getByRole('button', { name: 'NO' }))
+    expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('198.51.100.7')
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByLabelText('Addresses')).toBeNull())
+    // Where nothing was changed, nothing is asked.
+    await user.click(screen.getByRole('button', { name: 'Client access' }))
+    await kind()
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByLabelText('Clients are let in by')).toBeNull())
   })
 
   it('shows what another saved meanwhile', async () => {

@@ -8,7 +8,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { hostPort } from '../../kit/host-port.ts'
 import type { Credentials } from './formats.ts'
 import classes from './panel.module.css'
-import { snippetOf, TOOLS, type Tool } from './snippets.ts'
+import { snippetOf, toolsFor, type Tool } from './snippets.ts'
 
 const NAMES: Record<Exclude<Tool, 'extension'>, string> = {
   curl: 'curl',
@@ -24,7 +24,10 @@ const NAMES: Record<Exclude<Tool, 'extension'>, string> = {
 export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: () => void }) {
   const t = useT()
   const tAccount = useAccountT()
-  const [tool, setTool] = useState<Tool>('curl')
+  const [chosen, setTool] = useState<Tool>('curl')
+  const [secure, setSecure] = useState(false)
+  const tools = toolsFor(proxy, secure)
+  const tool = tools.includes(chosen) ? chosen : 'curl'
   const words = {
     protocol: t('code.protocol'),
     server: t('code.server'),
@@ -37,24 +40,42 @@ export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: ()
     <Dialog size="lg" onClose={onClose} title={t('code.title')}>
       <div className="stack">
         <p className="dim">{t('code.hint', { address: hostPort(proxy.ip, proxy.port) })}</p>
+        {proxy.https && (
+          <>
+            <NativeSelect
+              label={t('code.way')}
+              value={secure ? 'https' : 'http'}
+              onChange={event => setSecure(event.currentTarget.value === 'https')}
+              data={[
+                { value: 'http', label: t('code.way.http') },
+                { value: 'https', label: t('code.way.https') }
+              ]}
+            />
+            {secure && (
+              <p className="dim">
+                {t(proxy.https.leads ? 'code.secure' : 'code.secureElsewhere', { host: proxy.https.host })}
+              </p>
+            )}
+          </>
+        )}
         <div className={classes.toolLine}>
           <NativeSelect
             label={t('code.tool')}
             data-autofocus
             value={tool}
-            onChange={event => setTool(TOOLS.find(one => one === event.currentTarget.value) ?? 'curl')}
-            data={TOOLS.map(value => ({ value, label: nameOf(value) }))}
+            onChange={event => setTool(tools.find(one => one === event.currentTarget.value) ?? 'curl')}
+            data={tools.map(value => ({ value, label: nameOf(value) }))}
           />
           <CopyButton
             size="sm"
-            text={snippetOf(tool, proxy, words)}
+            text={snippetOf(tool, proxy, words, { secure })}
             name={nameOf(tool)}
             done={t('copied')}
             failed={t('copyFailed')}
           />
         </div>
         <pre className={classes.code} tabIndex={0} role="group" aria-label={nameOf(tool)}>
-          <code>{snippetOf(tool, proxy, words, true)}</code>
+          <code>{snippetOf(tool, proxy, words, { masked: true, secure })}</code>
         </pre>
       </div>
     </Dialog>

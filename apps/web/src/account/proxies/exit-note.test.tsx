@@ -18,7 +18,8 @@ const proxy: Proxy = {
   google_delay: null,
   amazon_delay: null,
   created_at: '2026-06-15T08:00:00.000Z',
-  updated_at: '2026-06-15T08:00:00.000Z'
+  updated_at: '2026-06-15T08:00:00.000Z',
+  https: null
 }
 const open = (of: Partial<Order>) => {
   const shown = { ...order, ...of }

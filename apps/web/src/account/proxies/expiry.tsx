@@ -6,19 +6,24 @@ import { useClock } from '../../kit/clock.ts'
 import { unitText } from '../../kit/number.ts'
 import { fullText } from '../../kit/time.tsx'
 import classes from './orders.module.css'
+import { none } from '../../kit/none.tsx'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Amber under 7 days, red under 3. */
+/** Days that are left, begun ones included: an order of 7 days has 7 on the day it was bought. */
+const daysLeft = (left: number): number => Math.ceil(left / DAY)
+
+/** Amber under 7 days, red under 3, to the millisecond: 6 days and an hour are said as 7 days, and are under 7. */
 export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
   if (left < 3 * DAY) return 'verySoon'
   return left < 7 * DAY ? 'soon' : 'far'
 }
 
-/** How much time is left, in whole days; below a day in hours, below an hour in minutes. @param left milliseconds */
+/** How much time is left, in days; below a day in hours, below an hour in minutes. @param left milliseconds */
 export function timeLeft(left: number, language: string): string {
-  const [unit, length] = left >= DAY ? ['day', DAY] : left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
+  if (left >= DAY) return unitText(daysLeft(left), language, { unit: 'day', unitDisplay: 'long' })
+  const [unit, length] = left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
   return unitText(Math.max(0, Math.floor(left / length)), language, { unit, unitDisplay: 'long' })
 }
 
@@ -37,7 +42,7 @@ export function Expiry({ order }: { order: Order }) {
   const now = useClock()
   const { grace_until, expired_at, state, pay_status } = order
   // Its time ended with the refund, whatever it would have been.
-  if (state === 'refunded') return <span className="dim">–</span>
+  if (state === 'refunded') return none
   const until = grace_until ?? expired_at
   if (until === null) return <span className="dim">{pay_status === 1 ? t('orders.startsWithDelivery') : '–'}</span>
   const left = Date.parse(until) - now
@@ -52,7 +57,13 @@ export function Expiry({ order }: { order: Order }) {
   const values = { date, left: timeLeft(left, language) }
   const level = grace_until === null ? urgency(left) : 'verySoon'
   return (
-    <time dateTime={until} title={title} className={classes.expiry} data-level={level}>
+    <time
+      dateTime={until}
+      title={title}
+      className={classes.expiry}
+      data-level={level}
+      data-held={grace_until !== null || undefined}
+    >
       {level === 'soon' && <IconClockExclamation size={15} aria-hidden />}
       {level === 'verySoon' && <IconAlertTriangle size={15} aria-hidden />}
       <span>

@@ -1,3 +1,4 @@
+import type { ProxyLines } from '@netlet/contract'
 import { ApiError } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { t, type Key } from '../../i18n/proxies.ts'
@@ -38,15 +39,30 @@ export function linesOf(reply: { proxy_lines?: unknown } | null | undefined, pic
   return lines
 }
 
-/** The lines of a reply in the chosen format. @throws with the words to show where one is no proxy's */
-export function textOf(lines: string[], choice: FormatChoice): string {
+/** By which name each proxy of a reply is reached over TLS, by its line. */
+export const hostsOf = (reply: Partial<ProxyLines> | null | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    (reply?.https_hosts ?? []).flatMap((host, at) => {
+      const line = reply?.proxy_lines?.[at]
+      return host === null || line === undefined ? [] : [[line, host] as const]
+    })
+  )
+
+/**
+ * The lines of a reply in the chosen format. @throws with the words to show where one is no proxy's, or none has that format
+ * @param hosts by which name a line's proxy is reached over TLS
+ */
+export function textOf(lines: string[], choice: FormatChoice, hosts: ReadonlyMap<string, string> = new Map()): string {
   if (choice.format === 'line') return lines.join('\n')
   const proxies = lines.map(line => {
     const proxy = proxyOfLine(line)
     if (!proxy) throw new Error(t('export.malformed'))
-    return proxy
+    const host = hosts.get(line)
+    return host === undefined ? proxy : { ...proxy, https: { host, leads: true } }
   })
-  return formatProxies(proxies, choice)
+  const text = formatProxies(proxies, choice)
+  if (text === '') throw new Error(t('export.noHttps'))
+  return text
 }
 
 /** A name that a file can have, whatever the server sent. */

@@ -11,6 +11,7 @@ const NAMES: Partial<Record<Format, string>> = {
   line: 'ip:port:user:pass',
   at: 'user:pass@ip:port',
   http: 'http://user:pass@ip:port',
+  https: 'https://user:pass@name:port',
   socks5: 'socks5://user:pass@ip:port'
 }
 const BLANKS = ['ip', 'host', 'port', 'user', 'pass', 'n'].map(name => `{${name}}`).join(' ')
@@ -19,7 +20,8 @@ const SAMPLE: Credentials = { ip: '203.0.113.7', port: 1080, username: 'user', p
 
 type Props = { choice: FormatChoice; onChoose: (choice: FormatChoice) => void }
 
-export function FormatPicker({ choice, onChoose }: Props) {
+/** @param secure whether some of the proxies are reached over TLS */
+export function FormatPicker({ choice, onChoose, secure }: Props & { secure: boolean }) {
   const t = useT()
   return (
     <NativeSelect
@@ -30,7 +32,7 @@ export function FormatPicker({ choice, onChoose }: Props) {
       onChange={event =>
         onChoose({ ...choice, format: FORMATS.find(one => one === event.currentTarget.value) ?? 'line' })
       }
-      data={FORMATS.map(value => ({
+      data={FORMATS.filter(value => secure || value !== 'https').map(value => ({
         value,
         label: NAMES[value] ?? t(`format.${value as 'csv' | 'json' | 'template'}`)
       }))}

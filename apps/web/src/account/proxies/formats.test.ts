@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { hostsOf, textOf } from './export.ts'
 import { storedChoice } from './format-choice.ts'
 import {
   csvCell,
@@ -102,7 +103,7 @@ describe('proxies as text', () => {
         ).toEqual(proxies)
         expect(JSON.parse(as('json', ...proxies))).toEqual(proxies)
         for (const format of FORMATS)
-          if (format !== 'json')
+          if (format !== 'json' && format !== 'https')
             expect(as(format, ...proxies).split(/\r?\n/)).toHaveLength(proxies.length + (format === 'csv' ? 1 : 0))
       })
     )
@@ -118,7 +119,8 @@ describe('proxies as text', () => {
   })
 
   it('writes ten thousand proxies within a moment', () => {
-    const many = Array.from({ length: 10_000 }, () => plain)
+    const https = { host: '198-51-100-7.p.example.com', leads: true }
+    const many = Array.from({ length: 10_000 }, () => ({ ...plain, https }))
     const begun = performance.now()
     for (const format of FORMATS) expect(as(format, ...many).length).toBeGreaterThan(200_000)
     expect(performance.now() - begun).toBeLessThan(2000)
@@ -128,6 +130,27 @@ describe('proxies as text', () => {
     expect(fileOf('order_7_proxies.txt', 'line')).toEqual({ name: 'order_7_proxies.txt', type: 'text/plain' })
     expect(fileOf('order_7_proxies.txt', 'csv')).toEqual({ name: 'order_7_proxies.csv', type: 'text/csv' })
     expect(fileOf('order_7_proxies.txt', 'json')).toEqual({ name: 'order_7_proxies.json', type: 'application/json' })
+  })
+})
+
+describe('proxies that are reached over TLS', () => {
+  const secure: Credentials = { ...plain, https: { host: '198-51-100-7.p.example.com', leads: true } }
+
+  it('are written by the name that leads to them; others are left out, and nothing else changes', () => {
+    const elsewhere: Credentials = { ...six, https: { host: 'p.example.com', leads: false } }
+    expect(as('https', secure, six, elsewhere)).toBe('https://alice7:p4ss@198-51-100-7.p.example.com:1080')
+    expect(as('https', { ...six, https: { host: '2001:db8::7', leads: true } })).toBe(
+      'https://alice7:p4ss@[2001:db8::7]:1080'
+    )
+    for (const format of FORMATS.filter(one => one !== 'https')) expect(as(format, secure)).toBe(as(format, plain))
+  })
+
+  it('are exported with the names that the server told, and nothing is copied where there is none', () => {
+    const lines = ['198.51.100.7:1080:alice7:p4ss', '198.51.100.8:1080:alice7:p4ss']
+    const hosts = hostsOf({ proxy_lines: lines, https_hosts: [null, 'b.example.com'] })
+    const choice = { format: 'https' as const, template: DEFAULT_TEMPLATE }
+    expect(textOf(lines, choice, hosts)).toBe('https://alice7:p4ss@b.example.com:1080')
+    expect(() => textOf(lines, choice)).toThrow('None of these proxies has a name for TLS')
   })
 })
 

@@ -2,10 +2,10 @@ import type { Proxy } from '@netlet/contract'
 import { hostPort } from '../../kit/host-port.ts'
 
 /** What a program needs of a proxy. */
-export type Credentials = Pick<Proxy, 'ip' | 'port' | 'username' | 'password'>
+export type Credentials = Pick<Proxy, 'ip' | 'port' | 'username' | 'password'> & Partial<Pick<Proxy, 'https'>>
 
 /** How proxies are written for other programs; `template`: by the customer's own pattern. */
-export const FORMATS = ['line', 'at', 'http', 'socks5', 'csv', 'json', 'template'] as const
+export const FORMATS = ['line', 'at', 'http', 'https', 'socks5', 'csv', 'json', 'template'] as const
 export type Format = (typeof FORMATS)[number]
 export type FormatChoice = { format: Format; template: string }
 
@@ -19,6 +19,11 @@ export const urlPart = (text: string): string =>
 
 export const proxyUrl = (scheme: 'http' | 'socks5', { ip, port, username, password }: Credentials): string =>
   `${scheme}://${urlPart(username)}:${urlPart(password)}@${hostPort(ip, port)}`
+
+/** By the name that its certificate bears; null where none leads to the proxy, or its server speaks no TLS. */
+export function httpsUrl({ port, username, password, https }: Credentials): string | null {
+  return https?.leads ? `https://${urlPart(username)}:${urlPart(password)}@${hostPort(https.host, port)}` : null
+}
 
 /** A cell of a CSV file. What a spreadsheet would calculate gets an apostrophe before it, as in the server's files. */
 export function csvCell(text: string): string {
@@ -39,7 +44,7 @@ export function fillTemplate(template: string, { ip, port, username, password }:
   return template.replace(/\{(\w+)\}/g, (blank, name: string) => values.get(name) ?? blank)
 }
 
-const lines: Record<Exclude<Format, 'csv' | 'json' | 'template'>, (proxy: Credentials) => string> = {
+const lines: Record<Exclude<Format, 'https' | 'csv' | 'json' | 'template'>, (proxy: Credentials) => string> = {
   line: ({ ip, port, username, password }) => `${hostPort(ip, port)}:${username}:${password}`,
   at: ({ ip, port, username, password }) => `${username}:${password}@${hostPort(ip, port)}`,
   http: proxy => proxyUrl('http', proxy),
@@ -65,6 +70,8 @@ export function formatProxies(proxies: readonly Credentials[], { format, templat
     const pattern = template.trim() === '' ? DEFAULT_TEMPLATE : template
     return proxies.map((proxy, index) => fillTemplate(pattern, proxy, index + 1)).join('\n')
   }
+  // Those that are not reached so are left out.
+  if (format === 'https') return proxies.flatMap(proxy => httpsUrl(proxy) ?? []).join('\n')
   return proxies.map(lines[format]).join('\n')
 }
 

@@ -29,9 +29,7 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
       <div className={classes.liveBody}>
         <div role="status">
           <h3 id="live-title">
-            {isLive
-              ? t(done === 1 ? 'live.titleOne' : 'live.title', { count: numberText(done) })
-              : t(failure ? 'live.trouble' : 'live.coming')}
+            {isLive ? t('live.title', { count: numberText(done) }) : t(failure ? 'live.trouble' : 'live.coming')}
           </h3>
           {!isLive && (
             <>
@@ -75,7 +73,7 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
           <div>
             <p className="dim">{t('live.hint')}</p>
             <p className={classes.command}>
-              <code>{snippetOf('curl', first, words, true)}</code>
+              <code>{snippetOf('curl', first, words, { masked: true })}</code>
               <CopyButton
                 text={snippetOf('curl', first, words)}
                 name={t('live.command')}

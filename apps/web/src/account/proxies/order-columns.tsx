@@ -1,22 +1,24 @@
 import type { Order } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
+import type { Names } from '../../i18n/names.ts'
 import type { T } from '../../i18n/proxies.ts'
 import type { Column } from '../../kit/data-table.tsx'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
-import { boughtIn, type Pending } from '../../kit/payment/pending.ts'
+import type { Pending } from '../../kit/payment/pending.ts'
 import { Day } from '../../kit/time.tsx'
-import { webAddress } from '../../kit/web-address.ts'
 import { Expiry } from './expiry.tsx'
 import { OrderLabel } from './order-label.tsx'
 import classes from './orders.module.css'
+import { payable, PayButton } from './pay-button.tsx'
 import { Rules } from './rules.tsx'
 import { renewable } from './use-renewal.ts'
 
 type Context = {
   t: T
+  names: Names
   selected: number | undefined
   picked: ReadonlyMap<number, Order>
   renewing: number | undefined
@@ -27,17 +29,8 @@ type Context = {
   onCancel: (id: number) => void
 }
 
-/** An unpaid order whose addresses are still held can be paid until its time is over. */
-function payable(order: Order): Pending | null {
-  const checkoutUrl = webAddress(order.checkout_url)
-  if (order.state !== 'placed' || !checkoutUrl || !order.reserved_until) return null
-  const deadline = Date.parse(order.reserved_until)
-  if (deadline <= Date.now()) return null
-  return { id: order.id, orderId: order.order_id, checkoutUrl, deadline, bought: boughtIn(order) }
-}
-
 export const orderColumns = (context: Context): Column<Order>[] => {
-  const { t, selected, onSelect } = context
+  const { t, names, selected, onSelect } = context
   return [
     {
       key: 'order',
@@ -53,8 +46,8 @@ export const orderColumns = (context: Context): Column<Order>[] => {
               aria-pressed={order.id === selected}
               onClick={() => onSelect(order.id)}
             >
-              <strong>{order.product_name}</strong>
-              <span>{order.variant_name}</span>
+              <strong>{names.order(order).product_name}</strong>
+              <span>{names.order(order).variant_name}</span>
             </button>
             <span className={classes.second}>
               <OrderLabel order={order} />
@@ -68,7 +61,7 @@ export const orderColumns = (context: Context): Column<Order>[] => {
     },
     { key: 'state', title: t('orders.state'), render: order => <OrderStateBadge order={order} /> },
     { key: 'expires', title: t('orders.expires'), render: order => <Expiry order={order} /> },
-    { key: 'rules', title: t('orders.rules'), render: order => <Rules names={order.acl_names} /> },
+    { key: 'rules', title: t('orders.rules'), render: order => <Rules names={names.order(order).acl_names} /> },
     {
       key: 'quantity',
       title: t('orders.quantity'),
@@ -107,17 +100,7 @@ function Actions({ order, context }: { order: Order; context: Context }) {
   if (pending)
     return (
       <span className={classes.actions}>
-        <Button
-          component="a"
-          href={pending.checkoutUrl}
-          target="_blank"
-          rel="noopener"
-          size="xs"
-          className={classes.main}
-          onClick={() => onPay(pending)}
-        >
-          {t('orders.pay')}
-        </Button>
+        <PayButton pending={pending} size="xs" className={classes.main} onPay={onPay} />
         <Button variant="subtle" color="gray" size="xs" className={classes.main} onClick={() => onCancel(order.id)}>
           {t('orders.cancel')}
         </Button>

@@ -3,51 +3,32 @@ import type { Order } from '@netlet/contract'
 import { NOTE_LENGTH } from '@netlet/contract/limits'
 import { Button, Textarea } from '@mantine/core'
 import { IconNote } from '@tabler/icons-react'
-import { useRef, useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import classes from './panel.module.css'
-import { useOrderLabel } from './use-order-label.ts'
+import { useOrderWords } from './use-order-words.ts'
 
 /** What the customer has written down about an order. */
 export function OrderNote({ order }: { order: Order }) {
   const t = useT()
-  const [text, setText] = useState<string | null>(null)
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setText(null)
-    requestAnimationFrame(() => button.current?.focus())
-  }
-  const save = useOrderLabel(order, 'note', close)
+  const { text, change, open, close, button, form, isSaving } = useOrderWords(order, 'note')
   if (text === null)
     return (
       <div className={classes.note}>
-        {order.note && <p>{order.note}</p>}
+        {order.note && <p dir="auto">{order.note}</p>}
         <Button
           ref={button}
           variant="subtle"
           color="gray"
           size="compact-sm"
           leftSection={<IconNote size={15} aria-hidden />}
-          onClick={() => setText(order.note ?? '')}
+          onClick={open}
         >
           {t(order.note ? 'note.edit' : 'note.add')}
         </Button>
       </div>
     )
   return (
-    <form
-      className={classes.noteForm}
-      onSubmit={event => {
-        event.preventDefault()
-        save.mutate(text)
-      }}
-      onKeyDown={event => {
-        if (event.key !== 'Escape') return
-        // The full view stays.
-        event.stopPropagation()
-        close()
-      }}
-    >
+    <form className={classes.noteForm} {...form}>
       <Textarea
         label={t('note.title')}
         description={t('note.hint', { max: NOTE_LENGTH })}
@@ -55,10 +36,10 @@ export function OrderNote({ order }: { order: Order }) {
         rows={3}
         value={text}
         autoFocus
-        onChange={event => setText(event.currentTarget.value)}
+        onChange={event => change(event.currentTarget.value)}
       />
       <div className="row">
-        <Button type="submit" size="sm" loading={save.isPending}>
+        <Button type="submit" size="sm" loading={isSaving}>
           {t('save')}
         </Button>
         <Button size="sm" variant="subtle" color="gray" onClick={close}>

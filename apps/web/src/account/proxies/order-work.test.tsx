@@ -3,9 +3,9 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
-import { lastCopy, open, proxy, show } from './proxies.fixture.tsx'
+import { lastCopy, LINES, open, proxy, show } from './proxies.fixture.tsx'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -27,11 +27,24 @@ describe('a check', () => {
       'Another action on this order is still running. Please wait until it ends.'
     )
   })
+
+  it('that gets no answer says that it could not be started', async () => {
+    show(order, proxy)
+    answerLost(orders.check)
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Check' }))
+    expect(
+      await screen.findByText(
+        'The check could not be started: The shop cannot be reached. Please check your connection.'
+      )
+    ).toBeTruthy()
+  })
 })
 
 describe('other addresses and a new password', () => {
   it('are not offered where the operator does not allow them', async () => {
-    const now = { ...order, changes_left: 0, resets_left: 0 }
+    const now = { ...order, changes_per_term: 0, resets_per_term: 0 }
     show(now, proxy)
     open(now)
     await screen.findByText('198.51.100.7:1080')
@@ -39,8 +52,38 @@ describe('other addresses and a new password', () => {
     expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
   })
 
+  it('are not offered of an order that failed, or that waits for its delivery: nothing of it was used up', async () => {
+    for (const state of ['failed', 'paid'] as const) {
+      const now = { ...order, state, delivery_num: 0, resets_left: 0, resets_per_term: 10 }
+      show(now)
+      const { unmount } = open(now)
+      await screen.findByRole('button', { name: 'Renew' })
+      expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
+      unmount()
+    }
+  })
+
+  it('are still there, and say why not, where the term has none left', async () => {
+    const now = { ...order, changes_left: 0, changes_per_term: 3, resets_left: 0, resets_per_term: 10 }
+    show(now, proxy)
+    const { user } = open(now)
+    const change = await screen.findByRole('button', { name: /^Change addresses\s+0 left$/ })
+    const reset = screen.getByRole('button', { name: /^New password\s+0 left$/ })
+    for (const [button, words] of [
+      [change, 'No changes are left in this term: 3 were made.'],
+      [reset, 'No new passwords are left in this term: 10 were made.']
+    ] as const) {
+      expect(button.getAttribute('aria-disabled')).toBe('true')
+      expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toContain(words)
+      button.focus()
+      expect(document.activeElement).toBe(button)
+      await user.click(button)
+    }
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
   it('say what stops working and how many changes are left before anything is done', async () => {
-    const now = { ...order, changes_left: 2, resets_left: null }
+    const now = { ...order, changes_left: 2, changes_per_term: 3, resets_left: null, resets_per_term: null }
     show(now, proxy)
     answer(orders.change, { task_id: 'x', status: 'queued' })
     const { user } = open(now)
@@ -84,6 +127,41 @@ describe('after a payment', () => {
     )
     await user.click(screen.getByRole('button', { name: 'Dismiss' }))
     expect(screen.queryByText('8 proxies are live')).toBeNull()
+    expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Proxies', level: 2 }))
+  })
+
+  it('has Copy and Export of all proxies, in the chosen format', async () => {
+    localStorage.setItem('netlet-proxy-format', '{"format":"csv"}')
+    show(order, proxy)
+    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
+    answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
+    const files: Blob[] = []
+    const saved: string[] = []
+    vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
+      files.push(blob as Blob)
+      return 'blob:x'
+    })
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+      saved.push(this.download)
+    })
+    const { user, copied } = open(order, '/dashboard/index/proxies?order=7&live=1')
+    const live = within(await screen.findByRole('region', { name: '8 proxies are live' }))
+    const text = 'ip,port,username,password\r\n198.51.100.7,1080,u7,s3cret\r\n2001:db8::7,1080,u7,s3cret'
+    await user.click(live.getByRole('button', { name: 'Copy' }))
+    await waitFor(() => expect(lastCopy(copied)).toBe(text))
+    expect(await screen.findByText('Copied to clipboard!')).toBeTruthy()
+    await user.click(live.getByRole('button', { name: 'Export' }))
+    await waitFor(() => expect(saved).toEqual(['order_7_proxies.csv']))
+    expect(await Promise.all(files.map(file => file.text()))).toEqual([`${text}\n`])
+  })
+
+  it('has neither before there are proxies', async () => {
+    const none: Order = { ...coming, state: 'delivering', delivery_num: 0 }
+    show(none)
+    open(none, '/dashboard/index/proxies?order=7&live=1')
+    const live = within(await screen.findByRole('region', { name: 'Your payment has arrived' }))
+    expect(live.queryByRole('button', { name: 'Copy' })).toBeNull()
+    expect(live.queryByRole('button', { name: 'Export' })).toBeNull()
   })
 
   it('is honest where a server does not answer', async () => {

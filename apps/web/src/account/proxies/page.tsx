@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
@@ -5,15 +6,18 @@ import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { DataTable } from '../../kit/data-table.tsx'
+import { passFocus } from '../../kit/focus-return.ts'
 import { scrollMotion } from '../../kit/motion.ts'
 import { isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { keepPayment, pendingPayment, type Pending } from '../../kit/payment/pending.ts'
 import { useCancel } from '../../kit/payment/use-cancel.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
+import { numberOf } from '../../kit/use-address.ts'
 import { BulkRenewal } from './bulk-renewal.tsx'
 import { useFormatChoice } from './format-choice.ts'
 import { orderColumns } from './order-columns.tsx'
@@ -25,8 +29,7 @@ import { useRenewal } from './use-renewal.ts'
 
 export default function ProxiesPage() {
   const { id } = useParams()
-  const collection = Number(id)
-  const known = Number.isSafeInteger(collection) && collection > 0 ? collection : undefined
+  const known = numberOf(id ?? '')
   return <Proxies key={known ?? 'all'} collection={known} />
 }
 
@@ -34,6 +37,7 @@ const NOBODY: ReadonlyMap<number, Order> = new Map()
 
 function Proxies({ collection }: { collection: number | undefined }) {
   const t = useT()
+  const names = useNames()
   const tAccount = useAccountT()
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const list = useOrders(collection)
@@ -45,18 +49,24 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
 
+  const table = useRef<HTMLDivElement>(null)
   const panel = useRef<HTMLDivElement>(null)
-  const tapped = useRef(false)
+  const shows = useRef(false)
   const onSelect = (id: number) => {
-    tapped.current = narrow
+    shows.current = narrow
     list.select(id)
   }
-  // On a phone the proxies are screens below the order that was tapped.
+  const { live } = list
   useEffect(() => {
-    if (!tapped.current) return
-    tapped.current = false
-    panel.current?.scrollIntoView({ block: 'start', behavior: scrollMotion() })
-    panel.current?.querySelector('h2')?.focus({ preventScroll: true })
+    if (live !== null) shows.current = narrow
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each payment, not for a window that is made narrower
+  }, [live])
+  // On a phone the proxies are screens below the order that was tapped, or paid for.
+  useEffect(() => {
+    if (!shows.current || !panel.current) return
+    shows.current = false
+    panel.current.scrollIntoView({ block: 'start', behavior: scrollMotion() })
+    panel.current.querySelector('h2')?.focus({ preventScroll: true })
   })
 
   const onPick = (order: Order) => {
@@ -79,18 +89,27 @@ function Proxies({ collection }: { collection: number | undefined }) {
         <div className={classes.picked} role="group" aria-label={t('bulk.title')}>
           <span role="status">{t('orders.selected', { count: picked.size })}</span>
           <Button size="sm" onClick={() => setRenewal([...picked.values()])}>
-            {t(picked.size === 1 ? 'bulk.renewOne' : 'bulk.renew', { count: picked.size })}
+            {t('bulk.renew', { count: picked.size })}
           </Button>
-          <Button size="sm" variant="subtle" color="gray" onClick={() => setPicked(NOBODY)}>
+          <Button
+            size="sm"
+            variant="subtle"
+            color="gray"
+            onClick={() => {
+              passFocus(table.current?.querySelector<HTMLElement>('input[type="checkbox"]'))
+              setPicked(NOBODY)
+            }}
+          >
             {t('orders.unselect')}
           </Button>
         </div>
       )}
-      <div className={classes.table}>
+      <div ref={table} className={classes.table}>
         <DataTable
           label={tAccount('orders.label')}
           skip={tAccount('skip.orders')}
           columns={orderColumns({
+            names,
             t,
             selected: selected?.id,
             picked,
@@ -109,10 +128,10 @@ function Proxies({ collection }: { collection: number | undefined }) {
           errorText={t('orders.failed')}
           onRetry={list.retry}
           empty={{
-            title: t('orders.none'),
+            title: t(collection ? 'orders.noneHere' : 'orders.none'),
             body: t('orders.noneHint'),
             action: (
-              <Button component={Link} to={collection ? `/product?parId=${collection}` : '/product'}>
+              <Button component={Link} to={collection ? `${pageAt('product')}?parId=${collection}` : pageAt('product')}>
                 {t('orders.shop')}
               </Button>
             )
@@ -124,15 +143,17 @@ function Proxies({ collection }: { collection: number | undefined }) {
           problem={isProblem}
         />
       </div>
-      {list.hasPanel && (
+      {/* Below rows that are not there yet it would move. */}
+      {list.hasPanel && !list.pending && (
         <div ref={panel}>
           <ProxyPanel
             key={selected?.id ?? 0}
             order={selected}
             loading={list.looking}
             format={format}
-            live={selected !== undefined && list.live === selected.id}
+            live={selected !== undefined && live === selected.id}
             onDismiss={list.dismiss}
+            onPay={pay}
           />
         </div>
       )}

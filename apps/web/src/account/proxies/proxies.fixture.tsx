@@ -17,10 +17,24 @@ export const proxy: Proxy = {
   bing_delay: 700,
   amazon_delay: 1400,
   created_at: '2026-06-15T08:00:00.000Z',
-  updated_at: '2026-06-15T08:00:00.000Z'
+  updated_at: '2026-06-15T08:00:00.000Z',
+  https: null
 }
 export const other: Proxy = { ...proxy, id: 72, ip: '2001:db8::7', status: null, google_delay: null, bing_delay: null }
 export const LINES = ['198.51.100.7:1080:u7:s3cret', '[2001:db8::7]:1080:u7:s3cret']
+
+/** Its addresses are held for long enough. */
+export const unpaid: Order = {
+  ...order,
+  state: 'placed',
+  pay_status: 0,
+  pay_amount: null,
+  expired_at: null,
+  delivered_at: null,
+  delivery_seconds: null,
+  checkout_url: 'https://shop.example.com/cart/1:8',
+  reserved_until: '2126-06-15T08:30:00.000Z'
+}
 
 /** Answers with an order and its proxies. */
 export const show = (now: Order = order, ...proxies: Proxy[]) =>

@@ -1,11 +1,13 @@
 import type { Order, Proxy } from '@netlet/contract'
-import { screen, within, waitFor } from '@testing-library/react'
+import { act, screen, within, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { customer, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import ProxiesPage from './page.tsx'
+import { unpaid } from './proxies.fixture.tsx'
 
 const detail = {
   proxy_list: [] as Proxy[],
@@ -28,18 +30,24 @@ const open = (at = '/dashboard/index/proxies') => {
 }
 const older = { ...order, id: 6, order_id: '20260614-AAAAAAAA', product_name: 'Metro ISP' }
 
-const unpaid: Order = {
-  ...order,
-  state: 'placed',
-  pay_status: 0,
-  pay_amount: null,
-  expired_at: null,
-  delivered_at: null,
-  checkout_url: 'https://shop.example.com/cart/1:8',
-  reserved_until: '2126-06-15T08:30:00.000Z'
-}
-
 describe("a customer's orders", () => {
+  it('calls plans and rules as the reader’s language does', async () => {
+    const translations = { 'zh-CN': { product_name: '都会', variant_name: '纽约 / 8', acl_names: ['视频'] } }
+    answer(orders.list, pageOf({ ...order, translations }, older))
+    answer(orders.proxyDetail, { ...detail, order: { ...order, translations } })
+    open()
+    try {
+      await act(() => setLanguage('zh-CN'))
+      const table = within(await screen.findByRole('table'))
+      expect(await table.findByText('都会')).toBeTruthy()
+      expect(table.getByText('纽约 / 8')).toBeTruthy()
+      expect(table.getByText('视频')).toBeTruthy()
+      expect(table.getByText('Metro ISP')).toBeTruthy()
+    } finally {
+      await act(() => setLanguage('en'))
+    }
+  })
+
   it('shows that they are being read, then the newest with its proxies', async () => {
     answer(orders.proxyDetail, detail)
     const arrive = hold(orders.list)
@@ -51,10 +59,30 @@ describe("a customer's orders", () => {
     await waitFor(() => expect(requestsOf(orders.proxyDetail)).toMatchObject([{ params: { id: '7' } }]))
   })
 
+  it('shows the newest one that did not end unpaid', async () => {
+    detailOf(order, older)
+    answer(
+      orders.list,
+      pageOf({ ...unpaid, id: 8, state: 'cancelled', checkout_url: null, reserved_until: null }, older)
+    )
+    open()
+    await waitFor(() => expect(requestsOf(orders.proxyDetail).at(-1)?.params).toEqual({ id: '6' }))
+    expect(requestsOf(orders.proxyDetail).every(({ params }) => params['id'] === '6')).toBe(true)
+  })
+
+  it('says that one is over as soon as its time is, before the shop has ended it', async () => {
+    detailOf(order)
+    answer(orders.list, pageOf({ ...order, expired_at: '2026-06-15T08:00:00.000Z' }))
+    open()
+    const table = within(await screen.findByRole('table'))
+    expect(await table.findByText('Expired')).toBeTruthy()
+    expect(table.queryByText('Active')).toBeNull()
+  })
+
   it('says that there are none, and where to get one of this collection', async () => {
     answer(orders.list, pageOf())
     const { user, where } = open('/dashboard/index/proxies/3')
-    expect(await screen.findByText('No orders yet')).toBeTruthy()
+    expect(await screen.findByText('No orders of this product type yet')).toBeTruthy()
     expect(requestsOf(orders.list)).toMatchObject([{ query: { product_type: '3', limit: '5', offset: '0' } }])
     await user.click(screen.getByRole('link'))
     expect(where()).toBe('/product?parId=3')
@@ -230,6 +258,24 @@ describe('labels and notes', () => {
     expect(requestsOf(orders.label)).toEqual([{ params: { id: '7' }, query: {}, body: { label: 'Shop 1' } }])
   })
 
+  it('are saved and shown: a note', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    const noted = { ...order, note: 'For the crawler' }
+    answer(orders.label, noted)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Add a note' }))
+    await user.type(screen.getByRole('textbox', { name: 'Note' }), 'For the crawler')
+    answer(orders.list, pageOf(noted))
+    answer(orders.proxyDetail, { ...detail, order: noted })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('The note was saved')).toBeTruthy()
+    expect(screen.queryByRole('textbox', { name: 'Note' })).toBeNull()
+    expect(screen.getByText('For the crawler')).toBeTruthy()
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Edit the note' }))
+    expect(requestsOf(orders.label)).toEqual([{ params: { id: '7' }, query: {}, body: { note: 'For the crawler' } }])
+  })
+
   it('keep what was typed where they cannot be saved', async () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order))
@@ -244,12 +290,96 @@ describe('labels and notes', () => {
   })
 })
 
+describe('a renewal', () => {
+  it.each([
+    [
+      'without an answer',
+      () => answerLost(orders.renew),
+      'Failed to create order: The shop cannot be reached. Please check your connection.'
+    ],
+    [
+      'that is refused',
+      () => answerRefused(orders.renew, 'order_expired'),
+      'The order has expired, please place a new order.'
+    ]
+  ])('%s says so, and closes its tab', async (_, failing, words) => {
+    const tab = { opener: null, closed: false, close: vi.fn(), document: document.implementation.createHTMLDocument() }
+    vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    failing()
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Renew' }))
+    expect(await screen.findByText(words)).toBeTruthy()
+    expect(tab.close).toHaveBeenCalledOnce()
+    vi.restoreAllMocks()
+  })
+})
+
 describe('several renewals', () => {
+  it('say what they cost today, together too', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order, older))
+    answer(orders.renewMany, [
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60' },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: '30.05' }
+    ])
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
+    await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
+    expect(await screen.findByText('These 2 orders together today: $51.65, before codes')).toBeTruthy()
+    expect(screen.getByText(/Price today: \$21\.60, before codes/)).toBeTruthy()
+  })
+
+  it('say what was last paid where the platform does not answer', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order, { ...older, last_amount: '30.05' }))
+    answer(orders.renewMany, [
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60' },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: null }
+    ])
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
+    await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
+    expect(await screen.findByText(/Last paid: \$30\.05/)).toBeTruthy()
+    expect(screen.queryByText(/together/)).toBeNull()
+  })
+
+  it('ask before a second checkout of the same order is opened, which could be paid as well', async () => {
+    const openTab = vi.spyOn(window, 'open').mockReturnValue(null)
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    answer(orders.renewMany, [
+      { id: order.id, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }
+    ])
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
+    const pay = await screen.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
+    pay.addEventListener('click', event => event.preventDefault())
+    await user.click(pay)
+    expect(screen.queryByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })).toBeNull()
+    const again = async (answered: string) => {
+      await user.click(screen.getByRole('button', { name: 'Open again: 20260615-7QK2M9XA' }))
+      const question = within(await screen.findByRole('dialog', { name: 'Open another checkout?' }))
+      await user.click(question.getByRole('button', { name: answered }))
+    }
+    await again('NO')
+    expect(openTab).not.toHaveBeenCalled()
+    await again('YES')
+    await waitFor(() =>
+      expect(openTab).toHaveBeenCalledExactlyOnceWith('https://shop.example.com/cart/7', '_blank', 'noopener')
+    )
+    openTab.mockRestore()
+  })
+
   it('give each order its own way to pay, or say why it cannot be renewed', async () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order, older, { ...unpaid, id: 5, order_id: '20260613-UNPAID00' }))
     answer(orders.renewMany, [
-      { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30 },
+      { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' },
       { id: 6, reason: 'order_expired', params: {}, msg: 'The order has expired, please place a new order.' }
     ])
     const { user } = open()
@@ -259,10 +389,16 @@ describe('several renewals', () => {
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: /UNPAID00/ }).disabled).toBe(true)
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
     const dialog = within(await screen.findByRole('dialog'))
-    const pay = await dialog.findByRole('link', { name: 'Pay for the renewal of 20260615-7QK2M9XA' })
+    const pay = await dialog.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
     expect(pay).toMatchObject({ href: 'https://shop.example.com/cart/7', target: '_blank' })
     expect(dialog.getByText('The order has expired, please place a new order.')).toBeTruthy()
     expect(requestsOf(orders.renewMany)).toMatchObject([{ body: { order_ids: [7, 6] } }])
+    // Paid in the other tab: nobody is led to a checkout that was used.
+    answer(orders.list, pageOf({ ...order, expired_at: '2027-01-05T12:00:00.000Z' }))
+    pay.addEventListener('click', event => event.preventDefault())
+    await user.click(pay)
+    expect(await dialog.findByText('Paid. It lasts until Jan 5, 2027 now.')).toBeTruthy()
+    expect(dialog.queryByRole('link', { name: /20260615-7QK2M9XA/ })).toBeNull()
     await user.click(dialog.getByRole('button', { name: 'Close' }))
     // Nothing stays chosen: the same orders are not renewed once more by one click.
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Renew 2 orders' })).toBeNull())

@@ -1,9 +1,11 @@
 import type { Order } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
-import { mayAsk } from '../../kit/order-may.ts'
+import { isRunning, whyNotAsk, type Hindrance } from '../../kit/order-may.ts'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { ClientAccessButton } from './client-access.tsx'
 import classes from './panel.module.css'
 import type { useOrderTasks } from './use-order-tasks.ts'
@@ -11,13 +13,16 @@ import { renewable, useRenewal } from './use-renewal.ts'
 
 type Props = { order: Order | undefined; loading: boolean; tasks: ReturnType<typeof useOrderTasks> }
 
+/** What of an order that is not served: nothing of it can be changed. */
+const UNSERVED: ReadonlySet<Hindrance> = new Set(['notPaid', 'refunded', 'over'])
+
 /** What can be done with the order itself. */
 export function OrderActions({ order, loading, tasks }: Props) {
   const t = useT()
   const { renewing, start } = useRenewal()
   const own = [
-    { task: 'change', left: order?.changes_left, icon: IconArrowsExchange },
-    { task: 'reset', left: order?.resets_left, icon: IconKey }
+    { task: 'change', left: order?.changes_left, most: order?.changes_per_term, icon: IconArrowsExchange },
+    { task: 'reset', left: order?.resets_left, most: order?.resets_per_term, icon: IconKey }
   ] as const
   return (
     <div className={classes.actions}>
@@ -33,27 +38,31 @@ export function OrderActions({ order, loading, tasks }: Props) {
       </Button>
       <ClientAccessButton order={order} />
       {order &&
-        own.map(({ task, left, icon: Icon }) =>
-          // Not allowed by the operator, or used up: the order does not say which.
-          left === 0 || left === undefined ? null : (
-            <Button
-              key={task}
-              variant="default"
-              size="sm"
-              leftSection={<Icon size={16} aria-hidden />}
-              disabled={!mayAsk(order, task)}
-              loading={tasks.out === task}
-              onClick={() => void tasks.ask(task)}
-            >
-              {t(`${task}.do`)}{' '}
-              {left !== null && <span className={classes.left}>{t('change.leftShort', { left })}</span>}
-            </Button>
+        own.map(({ task, left, most, icon: Icon }) => {
+          const why = whyNotAsk(order, task)
+          // Not allowed by the operator, or no order that is served.
+          if (most === 0 || most === undefined || !isRunning(order) || (why && UNSERVED.has(why))) return null
+          const usedUp = left === 0 && most !== null
+          return (
+            <WithReason key={task} why={usedUp ? t(`${task}.usedUp`, { most }) : undefined}>
+              <Button
+                variant="default"
+                size="sm"
+                leftSection={<Icon size={16} aria-hidden />}
+                disabled={why !== undefined && !usedUp}
+                loading={tasks.out === task}
+                onClick={() => void tasks.ask(task)}
+              >
+                {t(`${task}.do`)}{' '}
+                {left !== null && <span className={classes.left}>{t('change.leftShort', { left: left ?? 0 })}</span>}
+              </Button>
+            </WithReason>
           )
-        )}
+        })}
       {order?.pay_status === 1 && (
         <Button
           component={Link}
-          to={`/dashboard/index/receipts/${order.id}`}
+          to={pageAt('receipts', { order: order.id })}
           variant="default"
           size="sm"
           leftSection={<IconFileInvoice size={16} aria-hidden />}

@@ -1,8 +1,9 @@
 import type { Order, Proxy } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconActivity, IconCode, IconCopy, IconDownload, IconEye, IconEyeOff } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/number.ts'
 import { hasProxies, mayAsk } from '../../kit/order-may.ts'
 import { CodeDialog } from './code-dialog.tsx'
@@ -19,8 +20,12 @@ type Props = {
   loading: boolean
   first: Proxy | undefined
   picked: ReadonlyMap<number, Proxy>
+  /** Only some of the proxies are listed: what is done without a selection is done to all. */
+  filtered: boolean
   onUnpick: () => void
   choice: FormatChoice
+  /** Some of the proxies are reached over TLS. */
+  secure: boolean
   onChoose: (choice: FormatChoice) => void
   takeOut: TakeOut
   tasks: ReturnType<typeof useOrderTasks>
@@ -29,16 +34,20 @@ type Props = {
 
 /** What can be done with the proxies that are listed below, which it stays above. */
 export function ProxyBar(props: Props) {
-  const { order, loading, first, picked, onUnpick, choice, onChoose, takeOut, tasks, reveal } = props
+  const { order, loading, first, picked, filtered, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
   const t = useT()
   const [code, setCode] = useState(false)
+  const copy = useRef<HTMLButtonElement>(null)
   const chosen = [...picked.values()].map(addressOf)
-  const count = numberText(chosen.length)
+  const isPicked = chosen.length > 0
+  const all = filtered && order ? order.delivery_num : undefined
+  const count = numberText(isPicked ? chosen.length : (all ?? 0))
   // Without an order each of them says that one has to be selected.
   const off = loading || (order !== undefined && !hasProxies(order))
   return (
     <div className={classes.tools} role="group" aria-label={t('proxy.tools')}>
       <Button
+        ref={copy}
         variant="default"
         size="sm"
         leftSection={<IconCopy size={16} aria-hidden />}
@@ -46,7 +55,7 @@ export function ProxyBar(props: Props) {
         loading={takeOut.copy.isPending}
         onClick={() => takeOut.copy.mutate(chosen)}
       >
-        {chosen.length > 0 ? t('proxy.copyPicked', { count }) : t('proxy.copy')}
+        {t(isPicked ? 'proxy.copyPicked' : all ? 'proxy.copyAll' : 'proxy.copy', { count })}
       </Button>
       <Button
         size="sm"
@@ -55,11 +64,19 @@ export function ProxyBar(props: Props) {
         loading={takeOut.save.isPending}
         onClick={() => takeOut.save.mutate(chosen)}
       >
-        {chosen.length > 0 ? t('proxy.exportPicked', { count }) : t('proxy.export')}
+        {t(isPicked ? 'proxy.exportPicked' : all ? 'proxy.exportAll' : 'proxy.export', { count })}
       </Button>
-      <FormatPicker choice={choice} onChoose={onChoose} />
-      {chosen.length > 0 && (
-        <Button variant="subtle" color="gray" size="sm" onClick={onUnpick}>
+      <FormatPicker choice={choice} onChoose={onChoose} secure={secure} />
+      {isPicked && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="sm"
+          onClick={() => {
+            passFocus(copy.current)
+            onUnpick()
+          }}
+        >
           {t('orders.unselect')}
         </Button>
       )}
@@ -77,6 +94,7 @@ export function ProxyBar(props: Props) {
       <Button
         variant="default"
         size="sm"
+        className={classes.later}
         leftSection={reveal.all ? <IconEyeOff size={16} aria-hidden /> : <IconEye size={16} aria-hidden />}
         aria-pressed={reveal.all}
         disabled={off}
@@ -87,6 +105,7 @@ export function ProxyBar(props: Props) {
       <Button
         variant="default"
         size="sm"
+        className={classes.later}
         leftSection={<IconCode size={16} aria-hidden />}
         disabled={off || !first}
         onClick={() => setCode(true)}

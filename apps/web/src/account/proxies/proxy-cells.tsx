@@ -1,20 +1,15 @@
 import type { Proxy } from '@netlet/contract'
 import { ActionIcon } from '@mantine/core'
-import { IconCheck, IconCopy, IconEye, IconEyeOff } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
-import { toClipboard } from '../../kit/clipboard.ts'
+import { CopySign } from '../../kit/copy-button.tsx'
 import { hostPort } from '../../kit/host-port.ts'
-import { notify } from '../../kit/notify.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { formatProxies, type FormatChoice } from './formats.ts'
+import { formatProxies, httpsUrl, type FormatChoice } from './formats.ts'
 import type { Reveal } from './reveal.ts'
 import { MASK } from './snippets.ts'
 import classes from './table.module.css'
-
-/** Milliseconds that the tick shows. */
-const TIP = 2000
 
 export const addressOf = ({ ip, port }: Proxy) => hostPort(ip, port)
 
@@ -55,27 +50,18 @@ export function ProxyStatus({ status }: { status: boolean | null }) {
   return <StateBadge tone={status ? 'good' : 'bad'}>{t(status ? 'proxy.good' : 'proxy.bad')}</StateBadge>
 }
 
-/** Copies one proxy, with its password, in the chosen format; where that is a whole file's, as a line. */
+/** Copies one proxy, with its password, in the chosen format; where that is a whole file's, or it has none such, as a line. */
 export function CopyProxy({ proxy, choice }: { proxy: Proxy; choice: FormatChoice }) {
   const t = useT()
-  const [copied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), TIP)
-    return () => clearTimeout(timer)
-  }, [copied])
-  const copy = async () => {
-    const isFile = choice.format === 'csv' || choice.format === 'json'
-    const text = formatProxies([proxy], isFile ? { ...choice, format: 'line' } : choice)
-    if (!(await toClipboard(text))) return notify('bad', t('copyFailed'))
-    setCopied(true)
-    notify('good', t('copied'), TIP)
-  }
-  const name = t('proxy.copyRow', { address: addressOf(proxy) })
+  const isFile = choice.format === 'csv' || choice.format === 'json'
+  const isLine = isFile || (choice.format === 'https' && httpsUrl(proxy) === null)
   return (
-    <ActionIcon variant="subtle" color="gray" size={28} aria-label={name} title={name} onClick={() => void copy()}>
-      {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-    </ActionIcon>
+    <CopySign
+      text={() => formatProxies([proxy], isLine ? { ...choice, format: 'line' } : choice)}
+      name={t('proxy.copyRow', { address: addressOf(proxy) })}
+      done={t('copied')}
+      failed={t('copyFailed')}
+    />
   )
 }
 

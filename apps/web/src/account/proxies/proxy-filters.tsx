@@ -2,8 +2,10 @@ import '../../kit/styles/forms.ts'
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { PROXY_STATUSES } from '@netlet/contract/limits'
+import type { RefObject } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT, type T } from '../../i18n/proxies.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import classes from './table.module.css'
 import { isFiltered, siteOf, SITE_FILTERS, SORTS, statusOf, type ProxyList } from './use-proxy-list.ts'
 
@@ -16,14 +18,17 @@ const sortName = (t: T, by: (typeof SORTS)[number]) =>
     ? t(`proxy.sort.${by}`)
     : t('proxy.sort.delay', { site: SITE_NAMES[by.slice(0, -'_delay'.length) as keyof typeof SITE_NAMES] })
 
+type Props = { list: ProxyList; narrow: boolean; field: RefObject<HTMLInputElement | null> }
+
 /** Finds proxies of an order; on a phone, where the table has no head, it also sorts them. */
-export function ProxyFilters({ list, narrow }: { list: ProxyList; narrow: boolean }) {
+export function ProxyFilters({ list, narrow, field }: Props) {
   const t = useT()
   const tAccount = useAccountT()
-  const { filters, setFilters, clear, sort, setSort } = list
+  const { filters, typed, clear, sort } = list
   return (
     <div className={classes.filters} role="search" aria-label={t('proxy.title')}>
       <TextInput
+        ref={field}
         type="search"
         size="sm"
         className={classes.find}
@@ -31,14 +36,14 @@ export function ProxyFilters({ list, narrow }: { list: ProxyList; narrow: boolea
         placeholder={t('proxy.find')}
         leftSection={<IconSearch size={16} aria-hidden />}
         maxLength={200}
-        value={filters.search}
-        onChange={event => setFilters({ ...filters, search: event.currentTarget.value })}
+        value={typed}
+        onChange={event => list.type(event.currentTarget.value)}
       />
       <NativeSelect
         size="sm"
         aria-label={t('proxy.filterStatus')}
         value={filters.status}
-        onChange={event => setFilters({ ...filters, status: statusOf(event.currentTarget.value) })}
+        onChange={event => list.setStatus(statusOf(event.currentTarget.value))}
         data={[
           { value: '', label: t('proxy.anyStatus') },
           ...PROXY_STATUSES.map(value => ({ value, label: tAccount(STATUS_WORDS[value]) }))
@@ -48,7 +53,7 @@ export function ProxyFilters({ list, narrow }: { list: ProxyList; narrow: boolea
         size="sm"
         aria-label={t('proxy.filterSite')}
         value={filters.site}
-        onChange={event => setFilters({ ...filters, site: siteOf(event.currentTarget.value) })}
+        onChange={event => list.setSite(siteOf(event.currentTarget.value))}
         data={[
           { value: '', label: t('proxy.anySite') },
           ...SITE_FILTERS.map(value => {
@@ -63,13 +68,21 @@ export function ProxyFilters({ list, narrow }: { list: ProxyList; narrow: boolea
           aria-label={t('proxy.sort')}
           value={sort.by}
           onChange={event =>
-            setSort({ by: SORTS.find(one => one === event.currentTarget.value) ?? 'id', order: 'asc' })
+            list.setSort({ by: SORTS.find(one => one === event.currentTarget.value) ?? 'id', order: 'asc' })
           }
           data={SORTS.map(value => ({ value, label: sortName(t, value) }))}
         />
       )}
-      {isFiltered(filters) && (
-        <Button variant="subtle" color="gray" size="sm" onClick={clear}>
+      {(isFiltered(filters) || typed !== '') && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="sm"
+          onClick={() => {
+            passFocus(field.current)
+            clear()
+          }}
+        >
           {t('proxy.clear')}
         </Button>
       )}

@@ -1,8 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { answer, answerLost, answerRefused, requestsOf, serve } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, hold, requestsOf, serve } from '../../testing/answers.ts'
 import { setWidth } from '../../testing/render.tsx'
 import { order } from '../../testing/shapes.ts'
 import { lastCopy, LINES, open, other, proxy, show } from './proxies.fixture.tsx'
@@ -75,6 +75,8 @@ describe('copy and export', () => {
     expect(screen.getByRole('button', { name: 'Export 2' })).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Clear the selection' }))
     expect(screen.getByRole('button', { name: 'Export' })).toBeTruthy()
+    // The button that was pressed is gone; the focus is not.
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Copy' }))
   })
 
   it.each([
@@ -92,6 +94,27 @@ describe('copy and export', () => {
     await screen.findByText('198.51.100.7:1080')
     await user.click(screen.getByRole('button', { name: 'Export' }))
     expect(await screen.findByText(words)).toBeTruthy()
+  })
+
+  it('say that they failed: no answer, no clipboard, no file', async () => {
+    show(order, proxy)
+    answerLost(orders.copyProxies)
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(await screen.findByText(/^Copy failed: /)).toBeTruthy()
+    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
+    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new DOMException('refused'))
+    document.execCommand = () => false
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(await screen.findByText('Failed to copy to clipboard')).toBeTruthy()
+    vi.spyOn(URL, 'createObjectURL').mockImplementation(() => {
+      // oxlint-disable-next-line unicorn/error-message -- an error without words is what is tried
+      throw new Error()
+    })
+    answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
+    await user.click(screen.getByRole('button', { name: 'Export' }))
+    expect(await screen.findByText('Export failed')).toBeTruthy()
   })
 
   it('write a file of that format', async () => {
@@ -116,7 +139,38 @@ describe('copy and export', () => {
   })
 })
 
+it('an export is given up after 30 seconds', async () => {
+  show(order, proxy)
+  hold(orders.exportProxies)
+  const { user } = open()
+  await screen.findByText('198.51.100.7:1080')
+  const limit = new AbortController()
+  const limited = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
+  await user.click(screen.getByRole('button', { name: 'Export' }))
+  await waitFor(() => expect(requestsOf(orders.exportProxies)).toHaveLength(1))
+  expect(limited.mock.calls).toEqual([[30_000]])
+  act(() => limit.abort(new DOMException('late', 'TimeoutError')))
+  expect(await screen.findByText('Failed to get proxy data')).toBeTruthy()
+})
+
 describe('the list', () => {
+  it('has pages of 10, 20, 50 or 100 proxies: 20 at first', async () => {
+    const page = { order, total: 120, total_exact: true, limit: 20, offset: 0, next: null }
+    answer(orders.proxyDetail, { ...page, proxy_list: [proxy] })
+    const { user, where } = open()
+    const size = await screen.findByRole<HTMLSelectElement>('combobox', { name: 'Rows per page' })
+    expect([...size.options].map(({ value }) => value)).toEqual(['10', '20', '50', '100'])
+    expect(size.value).toBe('20')
+    expect(screen.getByText('1 to 20 of 120')).toBeTruthy()
+    await user.selectOptions(size, '50')
+    expect(await screen.findByText('1 to 50 of 120')).toBeTruthy()
+    expect(where()).toBe('/dashboard/index/proxies?order=7&proxy_size=50')
+    expect(requestsOf(orders.proxyDetail).map(({ query }) => query)).toEqual([
+      { limit: '20', offset: '0' },
+      { limit: '50', offset: '0' }
+    ])
+  })
+
   it('is filtered by address, status and site, sorted by a head, and begins at its first page then', async () => {
     show(order, proxy)
     const { user, where } = open(order, '/dashboard/index/proxies?proxy_page=2&order=7')
@@ -137,7 +191,58 @@ describe('the list', () => {
       })
     )
     expect(screen.getByRole('columnheader', { name: 'Google' }).getAttribute('aria-sort')).toBe('ascending')
-    expect(where()).toBe('/dashboard/index/proxies?order=7')
+    // What takes out more than is listed says so.
+    expect(screen.getByRole('button', { name: `Copy all ${order.delivery_num}` })).toBeTruthy()
+    expect(screen.getByRole('button', { name: `Export all ${order.delivery_num}` })).toBeTruthy()
+    // The router draws an address a moment after it is asked for.
+    await waitFor(() =>
+      expect(Object.fromEntries(new URL(where(), 'http://shop').searchParams)).toEqual({
+        order: '7',
+        proxy_status: 'unavailable',
+        proxy_site: 'silent:bing',
+        proxy_q: '198.51',
+        proxy_sort: 'google_delay'
+      })
+    )
+  })
+
+  it('shows the same to whoever opens its address, on its page', async () => {
+    answer(orders.proxyDetail, {
+      proxy_list: [proxy],
+      order,
+      total: 60,
+      total_exact: true,
+      limit: 20,
+      offset: 40,
+      next: null
+    })
+    open(
+      order,
+      '/dashboard/index/proxies?order=7&proxy_page=3&proxy_status=unchecked&proxy_site=answers%3Agoogle&proxy_q=198&proxy_sort=-ip'
+    )
+    await screen.findByText('198.51.100.7:1080')
+    expect(requestsOf(orders.proxyDetail).map(({ query }) => query)).toEqual([
+      {
+        limit: '20',
+        offset: '40',
+        search: '198',
+        status: 'unchecked',
+        answers: 'google',
+        sort_by: 'ip',
+        sort_order: 'desc'
+      }
+    ])
+    expect(screen.getByRole('searchbox', { name: 'Find an address' })).toHaveProperty('value', '198')
+    expect(screen.getByRole('combobox', { name: 'Status' })).toHaveProperty('value', 'unchecked')
+    expect(screen.getByRole('combobox', { name: 'Site' })).toHaveProperty('value', 'answers:google')
+    expect(screen.getByRole('columnheader', { name: 'Address' }).getAttribute('aria-sort')).toBe('descending')
+  })
+
+  it('reads an address that says what cannot be as one that says nothing', async () => {
+    show(order, proxy)
+    open(order, '/dashboard/index/proxies?order=7&proxy_status=none&proxy_site=silent%3Aeverybody&proxy_sort=-password')
+    await screen.findByText('198.51.100.7:1080')
+    expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({ limit: '20', offset: '0' })
   })
 
   it('says that nothing matches, and takes the filters away', async () => {
@@ -155,6 +260,7 @@ describe('the list', () => {
     await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Not checked')
     expect(await screen.findByText('No proxy matches')).toBeTruthy()
     await user.click(screen.getAllByRole('button', { name: 'Clear the filters' })[0] as HTMLElement)
+    expect(document.activeElement).toBe(screen.getByRole('searchbox', { name: 'Find an address' }))
     expect(await screen.findByText('198.51.100.7:1080')).toBeTruthy()
   })
 

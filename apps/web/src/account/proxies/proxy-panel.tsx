@@ -4,10 +4,13 @@ import { Skeleton } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/number.ts'
 import { OrderCredits } from '../../kit/order-credits.tsx'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
+import type { Pending } from '../../kit/payment/pending.ts'
 import { useSkipTarget } from '../../kit/skip-links.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { TablePages, useShownPlace } from '../../kit/table-pages.tsx'
@@ -36,17 +39,22 @@ type Props = {
   /** It was paid for just now. */
   live: boolean
   onDismiss: () => void
+  onPay: (pending: Pending) => void
 }
 
 const NOBODY: ReadonlyMap<number, Proxy> = new Map()
 
 /** The proxies of the selected order and what can be done with them. */
-export function ProxyPanel({ order, loading, format: [choice, choose], live, onDismiss }: Props) {
+export function ProxyPanel({ order, loading, format: [kept, choose], live, onDismiss, onPay }: Props) {
   const t = useT()
+  const names = useNames()
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const list = useProxyList(order)
   const now = list.order
   const tasks = useOrderTasks(now)
+  const secure = (list.rows ?? []).some(({ https }) => https?.leads)
+  // What was chosen for another order is none of this one's.
+  const choice = kept.format === 'https' && !secure ? { ...kept, format: 'line' as const } : kept
   const takeOut = useTakeOut(now, choice)
   const reveal = useReveal()
   const [picked, setPicked] = useState(NOBODY)
@@ -63,6 +71,8 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
     setPicked(next)
   }
   const first = list.rows?.[0]
+  const heading = useRef<HTMLHeadingElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   // The table's head stays below the bar, however many lines that takes.
   const { ref: bar, height } = useElementSize()
   const isListed = Boolean(now) && (list.pending || Boolean(list.rows?.length) || isFiltered(list.filters))
@@ -70,11 +80,17 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
     <section className="stack" aria-label={t('proxy.title')}>
       <div className={classes.head}>
         <div className={classes.which}>
-          <h2 tabIndex={-1}>{t('proxy.title')}</h2>
+          <h2 ref={heading} tabIndex={-1}>
+            {t('proxy.title')}
+          </h2>
           {now && (
             <span className="dim">
-              {now.label ? <strong>{now.label}, </strong> : null}
-              {now.product_name}, <span className="mono">{now.order_id}</span>
+              {now.label ? (
+                <strong>
+                  <bdi>{now.label}</bdi>,{' '}
+                </strong>
+              ) : null}
+              {names.order(now).product_name}, <span className="mono">{now.order_id}</span>
             </span>
           )}
           {now && isMoving(now) && now.task !== 'check' && <OrderStateBadge order={now} />}
@@ -86,7 +102,17 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
           {tasks.refusal}
         </p>
       )}
-      {live && now && <LivePanel order={now} first={first} takeOut={takeOut} onDismiss={onDismiss} />}
+      {live && now && (
+        <LivePanel
+          order={now}
+          first={first}
+          takeOut={takeOut}
+          onDismiss={() => {
+            passFocus(heading.current)
+            onDismiss()
+          }}
+        />
+      )}
       {now && now.pay_status === 1 && <OrderCredits orderId={now.id} />}
       {now && <ExitNote order={now} proxy={first} />}
       {now && <OrderNote order={now} />}
@@ -97,8 +123,10 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
             loading={loading}
             first={first}
             picked={picked}
+            filtered={isFiltered(list.filters)}
             onUnpick={() => setPicked(NOBODY)}
             choice={choice}
+            secure={secure}
             onChoose={choose}
             takeOut={takeOut}
             tasks={tasks}
@@ -107,8 +135,17 @@ export function ProxyPanel({ order, loading, format: [choice, choose], live, onD
         </div>
         <TemplateField choice={choice} onChoose={choose} first={first} />
         {now?.task === 'check' && <CheckProgress order={now} />}
-        {isListed && <ProxyFilters list={list} narrow={narrow} />}
-        <Body list={list} narrow={narrow} loading={loading} {...{ reveal, choice, picked, onPick }} />
+        {isListed && <ProxyFilters list={list} narrow={narrow} field={field} />}
+        <Body
+          list={list}
+          narrow={narrow}
+          loading={loading}
+          onClear={() => {
+            passFocus(field.current)
+            list.clear()
+          }}
+          {...{ reveal, choice, picked, onPick, onPay }}
+        />
       </div>
     </section>
   )
@@ -128,12 +165,10 @@ function CheckProgress({ order }: { order: Order }) {
   )
 }
 
-type BodyProps = { list: ProxyList; narrow: boolean; loading: boolean } & Pick<
-  Parameters<typeof ProxyTable>[0],
-  'reveal' | 'choice' | 'picked' | 'onPick'
->
+type BodyProps = { list: ProxyList; narrow: boolean; loading: boolean; onClear: () => void } & Pick<Props, 'onPay'> &
+  Pick<Parameters<typeof ProxyTable>[0], 'reveal' | 'choice' | 'picked' | 'onPick'>
 
-function Body({ list, narrow, loading, ...table }: BodyProps) {
+function Body({ list, narrow, loading, onClear, onPay, ...table }: BodyProps) {
   const t = useT()
   const tAccount = useAccountT()
   const id = useId()
@@ -160,7 +195,8 @@ function Body({ list, narrow, loading, ...table }: BodyProps) {
         ))}
       </div>
     )
-  else if (!rows?.length) body = <NoProxies order={order} onClear={isFiltered(list.filters) ? list.clear : undefined} />
+  else if (!rows?.length)
+    body = <NoProxies order={order} onClear={isFiltered(list.filters) ? onClear : undefined} onPay={onPay} />
   else body = <Rows rows={rows} stale={stale} sort={list.sort} onSort={list.setSort} {...table} />
   return (
     <div ref={top} id={id} className={tableClasses.body} data-stale={stale || undefined}>

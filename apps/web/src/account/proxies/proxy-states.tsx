@@ -1,15 +1,31 @@
 import type { Order } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { isMoving } from '../../kit/order-state.tsx'
+import type { Pending } from '../../kit/payment/pending.ts'
 import { EmptyState } from '../../kit/states.tsx'
-import { renewable } from './use-renewal.ts'
+import { payable, PayButton } from './pay-button.tsx'
+import { renewable, useRenewal } from './use-renewal.ts'
+
+type Props = {
+  order: Order | undefined
+  /** Takes the filters away that no proxy of the order matches. */
+  onClear: (() => void) | undefined
+  onPay: (pending: Pending) => void
+}
 
 /** Why an order has no proxies to show, and what to do about it. */
-export function NoProxies({ order, onClear }: { order: Order | undefined; onClear: (() => void) | undefined }) {
+export function NoProxies({ order, onClear, onPay }: Props) {
   const t = useT()
-  if (!order) return <EmptyState title={t('proxy.noOrder')} body={t('proxy.noOrderHint')} />
+  const { renewing, start } = useRenewal()
+  if (!order)
+    return (
+      <EmptyState title={t('proxy.noOrder')} body={t('proxy.noOrderHint')}>
+        <LinkButton to={pageAt('Proxies')}>{t('proxy.mine')}</LinkButton>
+      </EmptyState>
+    )
   if (onClear)
     return (
       <EmptyState compact title={t('proxy.noMatch')} body={t('proxy.noMatchHint')}>
@@ -18,8 +34,8 @@ export function NoProxies({ order, onClear }: { order: Order | undefined; onClea
         </Button>
       </EmptyState>
     )
-  const again = <LinkButton to={`/product?id=${order.product_id}`}>{t('proxy.again')}</LinkButton>
-  const support = <LinkButton to="/support#contact">{t('proxy.support')}</LinkButton>
+  const again = <LinkButton to={`${pageAt('product')}?id=${order.product_id}`}>{t('proxy.again')}</LinkButton>
+  const support = <LinkButton to={`${pageAt('support')}#contact`}>{t('proxy.support')}</LinkButton>
   if (order.state === 'timed_out' || order.state === 'cancelled')
     return (
       <EmptyState
@@ -41,14 +57,28 @@ export function NoProxies({ order, onClear }: { order: Order | undefined; onClea
         {again}
       </EmptyState>
     )
-  if (order.is_expired && renewable(order)) return <EmptyState title={t('proxy.expired')} body={t('proxy.graceHint')} />
+  if (order.is_expired && renewable(order))
+    return (
+      <EmptyState title={t('proxy.expired')} body={t('proxy.graceHint')}>
+        <Button loading={renewing === order.id} onClick={() => start(order)}>
+          {t('proxy.renewThis')}
+        </Button>
+      </EmptyState>
+    )
   if (order.is_expired)
     return (
       <EmptyState title={t('proxy.expired')} body={t('proxy.expiredHint')}>
         {again}
       </EmptyState>
     )
-  if (order.pay_status === 0) return <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')} />
+  if (order.pay_status === 0) {
+    const pending = payable(order)
+    return (
+      <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')}>
+        {pending && <PayButton pending={pending} onPay={onPay} />}
+      </EmptyState>
+    )
+  }
   if (isMoving(order)) return <EmptyState title={t('proxy.coming')} body={t('proxy.comingHint')} />
   return (
     <EmptyState title={t('proxy.none')} body={t('proxy.noneHint')}>

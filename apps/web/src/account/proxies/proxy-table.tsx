@@ -1,5 +1,5 @@
 import type { Proxy } from '@netlet/contract'
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -96,7 +96,7 @@ export function ProxyTable({ rows, stale, reveal, choice, picked, onPick, sort, 
 
 function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } & Pick<Props, 'sort' | 'onSort'>) {
   const active = sort.by === by
-  const Icon = sort.order === 'asc' ? IconArrowUp : IconArrowDown
+  const Icon = !active ? IconArrowsSort : sort.order === 'asc' ? IconArrowUp : IconArrowDown
   // A third press is how the order was delivered again.
   const next: Sort = !active
     ? { by, order: 'asc' }
@@ -107,7 +107,7 @@ function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } 
     <th scope="col" aria-sort={active ? (sort.order === 'asc' ? 'ascending' : 'descending') : undefined}>
       <button type="button" className={classes.sort} onClick={() => onSort(next)}>
         {title}
-        {active && <Icon size={14} aria-hidden />}
+        <Icon size={14} aria-hidden data-idle={!active || undefined} />
       </button>
     </th>
   )
@@ -146,23 +146,27 @@ export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Prop
               <Password proxy={proxy} reveal={reveal} />
             </dd>
             <dt>{tAccount('proxy.status')}</dt>
-            <dd>
-              <ProxyStatus status={proxy.status} />{' '}
-              <span className="dim">
-                · <Ago at={proxy.updated_at} />
-              </span>
+            <dd className={classes.status}>
+              <ProxyStatus status={proxy.status} />
+              {proxy.status !== null && (
+                <span className="dim">
+                  · <Ago at={proxy.updated_at} />
+                </span>
+              )}
             </dd>
           </dl>
-          <dl className={classes.delays}>
-            {SITES.map(([by, title]) => (
-              <div key={by}>
-                <dt>{title}</dt>
-                <dd>
-                  <Latency ms={proxy[by]} />
-                </dd>
-              </div>
-            ))}
-          </dl>
+          {SITES.some(([by]) => proxy[by] !== null) && (
+            <dl className={classes.delays}>
+              {SITES.map(([by, title]) => (
+                <div key={by}>
+                  <dt>{title}</dt>
+                  <dd>
+                    <Latency ms={proxy[by]} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          )}
         </li>
       ))}
     </ul>

@@ -5,18 +5,18 @@ import { ApiError } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import { useAddress } from '../../kit/use-address.ts'
-import { idIn } from './use-orders.ts'
+import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { renewable, useRenewal } from './use-renewal.ts'
 
 /** Reminder mails lead here with `?renew=ID`: that order's renewal starts as soon as its customer says so. */
 export function RenewalFromMail() {
   const t = useT()
   const { query, change } = useAddress()
-  const id = idIn(query, 'renew') ?? 0
+  const id = numberIn(query, 'renew') ?? 0
   const asked = id > 0
   const { data, error } = useQuery({
     ...read(orders.proxyDetail, { params: { id }, query: { limit: 1 } }),
@@ -37,11 +37,12 @@ export function RenewalFromMail() {
 
 function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
   const t = useT()
+  const called = useNames().order(order)
   const { start } = useRenewal()
   useEffect(() => {
     const names = {
-      product: order.product_name,
-      variant: order.variant_name,
+      product: called.product_name,
+      variant: called.variant_name,
       order: order.order_id,
       days: order.renewal_days
     }

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import classes from './orders.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** Names that are shown of a long list. */
 const SHOWN = 2
@@ -9,7 +10,7 @@ const SHOWN = 2
 export function Rules({ names }: { names: string[] }) {
   const t = useT()
   const [all, setAll] = useState(false)
-  if (names.length === 0) return <span className="dim">–</span>
+  if (names.length === 0) return none
   const shown = all ? names : names.slice(0, SHOWN)
   const more = names.length - SHOWN
   return (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MASK, snippetOf, TOOLS } from './snippets.ts'
+import { MASK, snippetOf, TOOLS, toolsFor } from './snippets.ts'
 
 const words = { protocol: 'Protocol', server: 'Server', port: 'Port', username: 'Username', password: 'Password' }
 const proxy = { ip: '2001:db8::7', port: 1080, username: 'alice7', password: 's3cret' }
@@ -8,7 +8,7 @@ describe('how tools are told of a proxy', () => {
   it.each(TOOLS)('%s: address, port, user and password, of which the screen shows all but the password', tool => {
     const text = snippetOf(tool, proxy, words)
     for (const part of ['2001:db8::7', '1080', 'alice7', 's3cret']) expect(text).toContain(part)
-    const shown = snippetOf(tool, proxy, words, true)
+    const shown = snippetOf(tool, proxy, words, { masked: true })
     expect(shown).not.toContain('s3cret')
     expect(shown).toBe(text.replace('s3cret', MASK))
   })
@@ -24,5 +24,25 @@ describe('how tools are told of a proxy', () => {
     expect(snippetOf('curl', quoted, words)).toContain(':a%27b%5Cc@')
     expect(snippetOf('wget', quoted, words)).toContain(`--proxy-password='a'\\''b\\c'`)
     expect(snippetOf('playwright', quoted, words)).toContain(`password: 'a\\'b\\\\c'`)
+  })
+
+  it('are told of TLS to the proxy by the name of its certificate, and of where it is where the name does not lead there', () => {
+    const secure = { secure: true }
+    const named = { ...proxy, https: { host: 'p.example.com', leads: true } }
+    expect(snippetOf('curl', named, words, secure)).toBe(
+      "curl --proxy 'https://alice7:s3cret@p.example.com:1080' https://example.com"
+    )
+    const elsewhere = { ...proxy, https: { host: 'p.example.com', leads: false } }
+    expect(snippetOf('curl', elsewhere, words, secure)).toContain(" --resolve 'p.example.com:1080:[2001:db8::7]' ")
+    for (const tool of toolsFor(named, true)) {
+      const text = snippetOf(tool, named, words, secure)
+      expect(text).toContain('p.example.com')
+      expect(text).toMatch(/https:\/\/(alice7:s3cret@)?p\.|: HTTPS/)
+      expect(text).not.toContain('2001:db8::7')
+      expect(snippetOf(tool, named, words)).toContain('2001:db8::7')
+    }
+    expect(toolsFor(elsewhere, true)).toEqual(['curl'])
+    expect(toolsFor(elsewhere, false)).toEqual(TOOLS)
+    expect(toolsFor({ ...proxy, https: null }, true)).toEqual(TOOLS)
   })
 })

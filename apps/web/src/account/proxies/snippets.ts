@@ -3,6 +3,14 @@ import { urlPart, type Credentials } from './formats.ts'
 
 export const TOOLS = ['curl', 'python', 'node', 'playwright', 'puppeteer', 'scrapy', 'wget', 'extension'] as const
 export type Tool = (typeof TOOLS)[number]
+/** Those that can speak TLS to a proxy. */
+const SECURE_TOOLS: readonly Tool[] = ['curl', 'python', 'node', 'playwright', 'puppeteer', 'extension']
+
+/** Tools for a proxy; over TLS, where its name does not lead to it, those that can be told where it is. */
+export function toolsFor({ https }: Credentials, secure: boolean): readonly Tool[] {
+  if (!secure || !https) return TOOLS
+  return https.leads ? SECURE_TOOLS : ['curl']
+}
 
 /** What stands on the screen for a password. */
 export const MASK = '••••••••'
@@ -16,17 +24,31 @@ export type ExtensionWords = Record<'protocol' | 'server' | 'port' | 'username' 
 
 /**
  * How a tool is told to use a proxy, in its own language.
- * @param masked for the screen: without the password
  * @param words the names of a browser extension's fields
+ * @param options.masked for the screen: without the password
+ * @param options.secure over TLS to the proxy, by the name of its certificate
  */
-export function snippetOf(tool: Tool, proxy: Credentials, words: ExtensionWords, masked = false): string {
+export function snippetOf(
+  tool: Tool,
+  proxy: Credentials,
+  words: ExtensionWords,
+  { masked = false, secure = false }: { masked?: boolean; secure?: boolean } = {}
+): string {
   const { ip, port, username } = proxy
+  const https = secure ? proxy.https : null
   const password = masked ? MASK : proxy.password
-  const at = hostPort(ip, port)
-  const url = `http://${urlPart(username)}:${masked ? MASK : urlPart(password)}@${at}`
+  const host = https?.host ?? ip
+  const at = hostPort(host, port)
+  const scheme = https ? 'https' : 'http'
+  const url = `${scheme}://${urlPart(username)}:${masked ? MASK : urlPart(password)}@${at}`
   switch (tool) {
-    case 'curl':
-      return `curl -x ${shell(url)} ${TARGET}`
+    case 'curl': {
+      if (!https) return `curl -x ${shell(url)} ${TARGET}`
+      const where = https.leads
+        ? ''
+        : ` --resolve ${shell(`${https.host}:${port}:${ip.includes(':') ? `[${ip}]` : ip}`)}`
+      return `curl --proxy ${shell(url)}${where} ${TARGET}`
+    }
     case 'wget':
       return [
         `wget -e use_proxy=yes -e https_proxy=${shell(`http://${at}`)} \\`,
@@ -63,7 +85,7 @@ export function snippetOf(tool: Tool, proxy: Credentials, words: ExtensionWords,
         '',
         'const browser = await chromium.launch({',
         '  proxy: {',
-        `    server: ${literal(`http://${at}`)},`,
+        `    server: ${literal(`${scheme}://${at}`)},`,
         `    username: ${literal(username)},`,
         `    password: ${literal(password)}`,
         '  }',
@@ -75,15 +97,15 @@ export function snippetOf(tool: Tool, proxy: Credentials, words: ExtensionWords,
       return [
         "import puppeteer from 'puppeteer'",
         '',
-        `const browser = await puppeteer.launch({ args: [${literal(`--proxy-server=http://${at}`)}] })`,
+        `const browser = await puppeteer.launch({ args: [${literal(`--proxy-server=${scheme}://${at}`)}] })`,
         'const page = await browser.newPage()',
         `await page.authenticate({ username: ${literal(username)}, password: ${literal(password)} })`,
         `await page.goto('${TARGET}')`
       ].join('\n')
     case 'extension':
       return [
-        `${words.protocol}: HTTP`,
-        `${words.server}: ${ip}`,
+        `${words.protocol}: ${scheme.toUpperCase()}`,
+        `${words.server}: ${host}`,
         `${words.port}: ${port}`,
         `${words.username}: ${username}`,
         `${words.password}: ${password}`

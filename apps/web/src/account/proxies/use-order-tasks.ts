@@ -13,7 +13,7 @@ const CALLS = { check: orders.check, change: orders.change, reset: orders.resetP
 export type OwnTask = keyof typeof CALLS
 
 const words: Record<OwnTask, { started: Key; failed: Key }> = {
-  check: { started: 'proxy.checking', failed: 'proxy.detailsFailed' },
+  check: { started: 'proxy.checking', failed: 'proxy.checkFailed' },
   change: { started: 'change.started', failed: 'change.failed' },
   reset: { started: 'reset.started', failed: 'reset.failed' }
 }

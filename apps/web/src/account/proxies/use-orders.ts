@@ -4,22 +4,17 @@ import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { isMoving } from '../../kit/order-state.tsx'
-import { useAddress } from '../../kit/use-address.ts'
+import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
+import { OF_ONE_ORDER } from './use-proxy-list.ts'
 
 /** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
 const WATCH = 2500
 
-/** An id as an address writes it; undefined for everything else. */
-export const idIn = (query: URLSearchParams, name: string): number | undefined => {
-  const text = query.get(name) ?? ''
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
-}
-
 /**
  * A page of the customer's orders, and which of them is selected: the one that the address names (`order`), on whatever
- * page it is, else the newest one of the page. `live`: the order that was paid for just now, until it is dismissed or the
- * page is loaded again.
+ * page it is, else the newest one of the page that did not end unpaid. `live`: the order that was paid for just now, until it is
+ * dismissed or the page is loaded again.
  */
 export function useOrders(collection: number | undefined) {
   const interval = usePollInterval(WATCH)
@@ -31,7 +26,13 @@ export function useOrders(collection: number | undefined) {
     refetchInterval: query => (query.state.data?.data.some(isMoving) ? interval : false)
   })
   const rows = data?.data
-  const chosen = idIn(query, 'order')
+  const chosen = numberIn(query, 'order')
+  const newest = rows?.find(order => order.state !== 'cancelled' && order.state !== 'timed_out') ?? rows?.[0]
+  // It stays while it is looked at, whatever becomes of it, as long as this page of the list is shown.
+  const place = `${paging.limit} ${paging.offset}`
+  const [auto, setAuto] = useState<{ place: string; id: number } | null>(null)
+  const kept = auto?.place === place ? rows?.find(order => order.id === auto.id) : undefined
+  if (newest && !kept && !isPlaceholderData) setAuto({ place, id: newest.id })
   const onPage = rows?.find(order => order.id === chosen)
   const elsewhere = chosen !== undefined && rows !== undefined && !onPage && !isPlaceholderData
   const other = useQuery({ ...read(orders.list, { query: { id: chosen ?? 0, limit: 1 } }), enabled: elsewhere })
@@ -54,12 +55,12 @@ export function useOrders(collection: number | undefined) {
     error,
     retry: () => void refetch(),
     paging,
-    selected: chosen === undefined ? rows?.[0] : (onPage ?? found),
+    selected: chosen === undefined ? (kept ?? newest) : (onPage ?? found),
     /** Which order is selected is not known yet. */
     looking: isPending || (elsewhere && other.isPending),
     /** There are orders, or there may be. */
     hasPanel: (isPending || rows?.length !== 0 || found !== undefined) && !(error && !data),
-    select: (id: number) => change({ order: id, proxy_page: null }, { push: id !== chosen }),
+    select: (id: number) => change({ ...(id === chosen ? {} : OF_ONE_ORDER), order: id }, { push: true }),
     live,
     dismiss: () => setLive(null)
   }

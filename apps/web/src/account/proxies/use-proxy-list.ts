@@ -1,18 +1,18 @@
 import type { Order, QueryOf } from '@netlet/contract'
 import { CHECK_SITES, PROXY_STATUSES, type CheckSite, type ProxyStatus } from '@netlet/contract/limits'
-import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { isMoving } from '../../kit/order-state.tsx'
+import { useAddress, type AddressChange } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 
 export const SIZES = [10, 20, 50, 100]
 /** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
 const WATCH = 2500
-/** Milliseconds without a key after which the server is asked. */
+/** Milliseconds without a key after which the typing pauses. */
 const PAUSE = 300
 /** What the contract takes of a search. */
 const LONGEST = 200
@@ -22,10 +22,10 @@ export type SiteFilter = '' | `${'answers' | 'silent'}:${CheckSite}`
 export const SITE_FILTERS = CHECK_SITES.flatMap(site => [`answers:${site}`, `silent:${site}`] as const)
 export const SORTS = ['id', 'ip', 'google_delay', 'bing_delay', 'amazon_delay'] as const
 export type Sort = { by: (typeof SORTS)[number]; order: 'asc' | 'desc' }
+const AS_DELIVERED: Sort = { by: 'id', order: 'asc' }
 export type Filters = { search: string; status: '' | ProxyStatus; site: SiteFilter }
 
-const NONE: Filters = { search: '', status: '', site: '' }
-export const isFiltered = ({ search, status, site }: Filters) => search.trim() !== '' || status !== '' || site !== ''
+export const isFiltered = ({ search, status, site }: Filters) => search !== '' || status !== '' || site !== ''
 export const statusOf = (text: string): Filters['status'] => PROXY_STATUSES.find(one => one === text) ?? ''
 export const siteOf = (text: string): SiteFilter => SITE_FILTERS.find(one => one === text) ?? ''
 
@@ -37,7 +37,7 @@ function queryOf({ search, status, site }: Filters, { by, order }: Sort): QueryO
   const [answer, name] = site.split(':')
   const of = CHECK_SITES.find(one => one === name)
   return {
-    search: search.trim().slice(0, LONGEST),
+    search: search || undefined,
     status: status || undefined,
     answers: answer === 'answers' ? of : undefined,
     silent: answer === 'silent' ? of : undefined,
@@ -45,18 +45,84 @@ function queryOf({ search, status, site }: Filters, { by, order }: Sort): QueryO
   }
 }
 
+/** What of the address is about the proxies of one order; those of another one begin without it. */
+export const OF_ONE_ORDER = { proxy_page: null, proxy_q: null, proxy_status: null, proxy_site: null, proxy_sort: null }
+
+const wordsIn = (text: string) => text.trim().slice(0, LONGEST)
+
+/** Filters and sorting as the address says them: `proxy_sort=-ip` is by address, the last one first. */
+function askedIn(query: URLSearchParams): { filters: Filters; sort: Sort } {
+  const sort = query.get('proxy_sort') ?? ''
+  const by = SORTS.find(one => one === sort.replace(/^-/, ''))
+  return {
+    filters: {
+      search: wordsIn(query.get('proxy_q') ?? ''),
+      status: statusOf(query.get('proxy_status') ?? ''),
+      site: siteOf(query.get('proxy_site') ?? '')
+    },
+    sort: by ? { by, order: sort.startsWith('-') ? 'desc' : 'asc' } : AS_DELIVERED
+  }
+}
+
+/**
+ * What is asked of an order's proxies, kept in the address. What is chosen is a step that Back undoes; what is typed is none,
+ * and is written once the typing pauses. The address names the order along with it: without that it would be whichever is the
+ * newest one by then.
+ */
+function useAsked(order: Order | undefined) {
+  const { query, change } = useAddress()
+  const { filters, sort } = useMemo(() => askedIn(query), [query])
+  const id = order?.id
+  const along = useMemo((): AddressChange => (id === undefined ? {} : { order: id }), [id])
+  const [typed, setTyped] = useState(filters.search)
+  const [known, setKnown] = useState(filters.search)
+  // Back and forward: the field says what is found.
+  if (known !== filters.search) {
+    setKnown(filters.search)
+    setTyped(filters.search)
+  }
+  useEffect(() => {
+    const search = wordsIn(typed)
+    if (search === filters.search) return
+    const timer = setTimeout(() => {
+      setKnown(search)
+      change({ ...along, proxy_q: search || null, proxy_page: null })
+    }, PAUSE)
+    return () => clearTimeout(timer)
+  }, [typed, filters.search, along, change])
+
+  const choose = (changes: AddressChange) => change({ ...along, ...changes, proxy_page: null }, { push: true })
+  return {
+    filters,
+    sort,
+    along,
+    typed,
+    type: setTyped,
+    setStatus: (status: Filters['status']) => choose({ proxy_status: status || null }),
+    setSite: (site: SiteFilter) => choose({ proxy_site: site || null }),
+    setSort: ({ by, order: direction }: Sort) => {
+      const text = direction === 'desc' ? `-${by}` : by
+      choose({ proxy_sort: text === AS_DELIVERED.by ? null : text })
+    },
+    clear: () => {
+      setTyped('')
+      choose({ proxy_q: null, proxy_status: null, proxy_site: null })
+    }
+  }
+}
+
 /** A page of an order's proxies: filtered, sorted, and read again while something is being done to them. */
 export function useProxyList(order: Order | undefined) {
   const interval = usePollInterval(WATCH)
-  const [filters, setFilters] = useState<Filters>(NONE)
-  const [sort, setSort] = useState<Sort>({ by: 'id', order: 'asc' })
-  const [search] = useDebouncedValue(filters.search, PAUSE)
-  const asked = queryOf({ ...filters, search }, sort)
-  const paging = useAddressPaging(20, { name: 'proxy', sizes: SIZES, resetKey: JSON.stringify(asked) })
+  const { along, ...asked } = useAsked(order)
+  const paging = useAddressPaging(20, { name: 'proxy', sizes: SIZES, along })
   const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
     ...read(
       orders.proxyDetail,
-      { params: { id: order?.id ?? 0 }, query: { limit: paging.limit, offset: paging.offset, ...asked } },
+      {
+        params: { id: order?.id ?? 0 },
+        query: { limit: paging.limit, offset: paging.offset, ...queryOf(asked.filters, asked.sort) }
+      },
       { accept: holdsList }
     ),
     enabled: Boolean(order),
@@ -75,11 +141,7 @@ export function useProxyList(order: Order | undefined) {
     error: malformed ? new Error('malformed') : error,
     retry: () => void refetch(),
     paging,
-    filters,
-    setFilters,
-    clear: () => setFilters(NONE),
-    sort,
-    setSort
+    ...asked
   }
 }
 export type ProxyList = ReturnType<typeof useProxyList>

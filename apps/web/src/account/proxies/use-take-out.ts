@@ -6,7 +6,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { notify } from '../../kit/notify.ts'
-import { download, exportFailure, fileName, linesOf, textOf } from './export.ts'
+import { download, exportFailure, fileName, hostsOf, linesOf, textOf } from './export.ts'
 import { fileOf, type FormatChoice } from './formats.ts'
 
 /** Milliseconds: a large order takes its time. */
@@ -23,8 +23,10 @@ export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
     return { params: { id: order.id } }
   }
   const copy = useMutation({
-    mutationFn: async (picked: readonly string[]) =>
-      textOf(linesOf(await call(orders.copyProxies, chosen(), { timeout: EXPORT_TIMEOUT }), picked), choice),
+    mutationFn: async (picked: readonly string[]) => {
+      const reply = await call(orders.copyProxies, chosen(), { timeout: EXPORT_TIMEOUT })
+      return textOf(linesOf(reply, picked), choice, hostsOf(reply))
+    },
     onSuccess: async text => {
       const copied = await toClipboard(text)
       notify(copied ? 'good' : 'bad', copied ? t('copied') : t('copyFailed'))
@@ -39,7 +41,7 @@ export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
       const input = chosen()
       const reply = await call(orders.exportProxies, input, { timeout: EXPORT_TIMEOUT })
       const { name, type } = fileOf(fileName(reply?.filename, input.params.id), choice.format)
-      download(name, `${textOf(linesOf(reply, picked), choice)}\n`, type)
+      download(name, `${textOf(linesOf(reply, picked), choice, hostsOf(reply))}\n`, type)
     },
     onError: error => notify('bad', exportFailure(error))
   })

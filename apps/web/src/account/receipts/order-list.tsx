@@ -1,8 +1,10 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/receipts.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { money } from '../../kit/money.ts'
@@ -12,6 +14,7 @@ import { useAddressPaging } from '../../kit/use-paging.ts'
 /** The orders that something was paid for. */
 export function OrderList() {
   const t = useT()
+  const names = useNames()
   const paging = useAddressPaging(10)
   const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
     ...read(orders.list, { query: { pay_status: '1', limit: paging.limit, offset: paging.offset } }),
@@ -19,7 +22,6 @@ export function OrderList() {
   })
   return (
     <div className="stack">
-      <h2>{t('title')}</h2>
       <p className="dim">{t('lead')}</p>
       <DataTable
         label={t('title')}
@@ -30,7 +32,7 @@ export function OrderList() {
             lead: true,
             render: order => (
               <>
-                <strong>{order.product_name}</strong> <span className="mono">{order.order_id}</span>
+                <strong>{names.order(order).product_name}</strong> <span className="mono">{order.order_id}</span>
               </>
             )
           },
@@ -45,10 +47,10 @@ export function OrderList() {
             render: order => (
               <Button
                 component={Link}
-                to={`/dashboard/index/receipts/${order.id}`}
+                to={pageAt('receipts', { order: order.id })}
                 size="xs"
                 variant="default"
-                aria-label={t('openOf', { order: order.order_id })}
+                aria-label={`${t('open')}: ${t('openOf', { order: order.order_id })}`}
               >
                 {t('open')}
               </Button>
@@ -65,7 +67,7 @@ export function OrderList() {
           title: t('noOrder'),
           body: t('noneHint'),
           action: (
-            <Button component={Link} to="/product">
+            <Button component={Link} to={pageAt('product')}>
               {t('browse')}
             </Button>
           )

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton } from '@mantine/core'
 import { IconPrinter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -6,8 +7,10 @@ import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/receipts.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { numberOf } from '../../kit/use-address.ts'
 import { OrderList } from './order-list.tsx'
 import { ReceiptSheet } from './receipt-sheet.tsx'
+import { Uncounted } from './uncounted.tsx'
 import classes from './receipts.module.css'
 
 /** What was paid: the paid orders, and the receipts of the one that the address names. */
@@ -15,7 +18,7 @@ export default function ReceiptsPage() {
   const { order } = useParams()
   if (order === undefined) return <OrderList />
   // An id that is none is answered as one that is not there.
-  return <Receipts orderId={/^[1-9]\d{0,8}$/.test(order) ? Number(order) : 0} />
+  return <Receipts orderId={numberOf(order) ?? 0} />
 }
 
 function Receipts({ orderId }: { orderId: number }) {
@@ -24,7 +27,7 @@ function Receipts({ orderId }: { orderId: number }) {
   return (
     <div className="stack">
       <div className={classes.tools}>
-        <Link to="/dashboard/index/receipts">{t('all')}</Link>
+        <Link to={pageAt('receipts')}>{t('all')}</Link>
         {data && data.receipts.length > 0 && (
           <Button leftSection={<IconPrinter size={18} aria-hidden />} onClick={() => window.print()}>
             {t('print')}
@@ -34,15 +37,24 @@ function Receipts({ orderId }: { orderId: number }) {
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
-        <Skeleton height={480} radius="md" />
-      ) : data.receipts.length === 0 ? (
-        <EmptyState title={t('none')} body={t('noneHint')} />
+        <Skeleton height="100vh" radius="md" />
+      ) : data.receipts.length === 0 && data.uncounted.length === 0 ? (
+        <EmptyState title={t('none')} body={t('noneHint')}>
+          <Button component={Link} to={pageAt('product')} variant="default">
+            {t('browse')}
+          </Button>
+        </EmptyState>
       ) : (
-        <section className={classes.print} aria-label={t('of', { order: data.order_id })}>
-          {data.receipts.map(receipt => (
-            <ReceiptSheet key={receipt.id} order={data} receipt={receipt} />
-          ))}
-        </section>
+        <>
+          <Uncounted payments={data.uncounted} />
+          {data.receipts.length > 0 && (
+            <section className={classes.print} aria-label={t('of', { order: data.order_id })}>
+              {data.receipts.map(receipt => (
+                <ReceiptSheet key={receipt.id} order={data} receipt={receipt} />
+              ))}
+            </section>
+          )}
+        </>
       )}
     </div>
   )

@@ -2,6 +2,7 @@ import type { Receipt, Receipts } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
 import type { ReactNode } from 'react'
 import { useLanguage } from '../../i18n/language.ts'
+import { useNames, type Names } from '../../i18n/names.ts'
 import { useT } from '../../i18n/receipts.ts'
 import { moneyIn } from '../../kit/money.ts'
 import { momentText } from '../../kit/time.tsx'
@@ -13,6 +14,7 @@ type Line = { title: string; variant: string | null; quantity: number; unit: str
 export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Receipt }) {
   const t = useT()
   const language = useLanguage()
+  const names = namesOf(useNames(), order)
   const amount = (text: string) => moneyIn(text, receipt.currency)
   const net = fromCents(toCents(receipt.total) - toCents(receipt.refunded))
   const title = `${t('receipt')} ${receipt.platform_order}`
@@ -20,7 +22,9 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
     <article className={`card ${classes.sheet}`} aria-label={title}>
       <header className={classes.head}>
         <div>
-          <strong className={classes.shop}>{order.shop}</strong>
+          <strong className={classes.shop}>
+            <img src="/icon.svg" alt="" width={24} height={24} /> {order.shop}
+          </strong>
           <p>{t(receipt.kind)}</p>
         </div>
         <h2>{title}</h2>
@@ -52,7 +56,7 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
           </tr>
         </thead>
         <tbody>
-          {linesOf(order, receipt).map((line, index) => (
+          {linesOf(order, names, t('rule'), receipt).map((line, index) => (
             <tr key={index}>
               <th scope="row">
                 {line.title}
@@ -81,16 +85,37 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
           )}
         </tfoot>
       </table>
-      {order.rules.length > 0 && <p className="dim">{t('rules', { rules: order.rules.join(', ') })}</p>}
+      {names.acl_names.length > 0 && <p className="dim">{t('rules', { rules: names.acl_names.join(', ') })}</p>}
     </article>
   )
 }
 
-/** What the platform reported; of a payment from before that was kept, the order by what it is. */
-function linesOf(order: Receipts, { lines, total, discount }: Receipt): Line[] {
-  if (lines.length > 0) return lines.map(({ unit_price: unit, ...line }) => ({ ...line, unit }))
+type OrderNames = ReturnType<Names['order']>
+
+const namesOf = (names: Names, { product, variant, rules, translations }: Receipts): OrderNames =>
+  names.order({ product_name: product, variant_name: variant, acl_names: rules, translations })
+
+/**
+ * What the platform reported, in the reader's language where it is worded as the order's plan or rules are; of a payment
+ * from before that was kept, the order by what it is.
+ */
+function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, total, discount }: Receipt): Line[] {
+  const said = new Map<string, string>([
+    ...order.rules.map((rule, at) => [rule, names.acl_names[at] ?? rule] as const),
+    [order.variant, names.variant_name],
+    [order.product, names.product_name]
+  ])
+  const say = (words: string) => said.get(words) ?? words
+  if (lines.length > 0)
+    return lines.map(({ unit_price: unit, title, variant, ...line }) => ({
+      ...line,
+      unit,
+      // The platform sells the rules as variants of a product of its own; the plan's own variant may be called as a rule is.
+      title: variant !== null && title !== order.product && order.rules.includes(variant) ? rule : say(title),
+      variant: variant === null ? null : say(variant)
+    }))
   const amount = fromCents(toCents(total) + toCents(discount))
-  return [{ title: order.product, variant: order.variant, quantity: order.quantity, unit: null, amount }]
+  return [{ title: names.product_name, variant: names.variant_name, quantity: order.quantity, unit: null, amount }]
 }
 
 const Fact = ({ title, children }: { title: string; children: ReactNode }) => (

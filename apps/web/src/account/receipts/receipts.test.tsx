@@ -51,7 +51,8 @@ const receipts: Receipts = {
   variant: 'New York / /29',
   rules: ['Video'],
   quantity: 8,
-  receipts: [purchase, renewal]
+  receipts: [purchase, renewal],
+  uncounted: []
 }
 
 const open = (at: string) => renderAt(<ReceiptsPage />, { at, route: pagePaths.receipts, user: customer })
@@ -96,6 +97,36 @@ describe('the receipts', () => {
     expect(rowsOf('收据 #1009').at(-1)).toBe('合计|1,234.50 EUR')
   })
 
+  it('name the plan and its rules in the reader’s language, and what else was bought as the platform does', async () => {
+    const lines = [
+      { title: 'Residential US', variant: 'New York / /29', quantity: 8, unit_price: '2.00', amount: '16.00' },
+      { title: 'Access rules', variant: 'Video', quantity: 8, unit_price: '0.50', amount: '4.00' },
+      { title: 'Tip', variant: null, quantity: 1, unit_price: '1.00', amount: '1.00' }
+    ]
+    const translations = { 'zh-CN': { product_name: '美国住宅', variant_name: '纽约 / /29', acl_names: ['视频'] } }
+    answer(orders.receipts, { ...receipts, translations, receipts: [{ ...purchase, lines }, renewal] })
+    await act(() => setLanguage('zh-CN'))
+    open('/dashboard/index/receipts/7')
+    await screen.findByRole('article', { name: '收据 #1007' })
+    expect(rowsOf('收据 #1007').slice(1, 4)).toEqual([
+      '美国住宅 · 纽约 / /29|8|$2.00|$16.00',
+      '访问规则 · 视频|8|$0.50|$4.00',
+      'Tip|1|$1.00|$1.00'
+    ])
+    expect(rowsOf('收据 #1009')[1]).toBe('美国住宅 · 纽约 / /29|8|–|1,234.50 EUR')
+    expect(screen.getAllByText('访问规则：视频')).toHaveLength(2)
+    await act(() => setLanguage('en'))
+    expect(rowsOf('Receipt #1007')[2]).toBe('Access rule · Video|8|$0.50|$4.00')
+  })
+
+  it('name a plan that is called as one of its rules by the plan', async () => {
+    const lines = [{ title: 'Residential US', variant: 'Video', quantity: 8, unit_price: '2.00', amount: '16.00' }]
+    answer(orders.receipts, { ...receipts, variant: 'Video', receipts: [{ ...purchase, lines }] })
+    open('/dashboard/index/receipts/7')
+    await screen.findByRole('article', { name: 'Receipt #1007' })
+    expect(rowsOf('Receipt #1007')[1]).toBe('Residential US · Video|8|$2.00|$16.00')
+  })
+
   it('are printed by a button', async () => {
     const print = vi.fn()
     vi.stubGlobal('print', print)
@@ -109,15 +140,35 @@ describe('the receipts', () => {
   it('are listed by paid order', async () => {
     answer(orders.list, pageOf(order))
     open('/dashboard/index/receipts')
-    const link = await screen.findByRole('link', { name: 'Receipts of 20260615-7QK2M9XA' })
+    const link = await screen.findByRole('link', { name: 'Open: Receipts of 20260615-7QK2M9XA' })
     expect(link.getAttribute('href')).toBe('/dashboard/index/receipts/7')
     expect(requestsOf(orders.list)[0]?.query).toMatchObject({ pay_status: '1' })
+  })
+
+  it('have none for what does not count, and say what becomes of it', async () => {
+    const one = { kind: 'renewal', paid_at: '2026-06-16T08:00:00.000Z', currency: 'USD', total: '12.32' } as const
+    const uncounted = (['held', 'ignored', 'refunded'] as const).map((state, at) => ({
+      ...one,
+      state,
+      id: 10 + at,
+      platform_order: `#104${at}`
+    }))
+    answer(orders.receipts, { ...receipts, receipts: [], uncounted })
+    open('/dashboard/index/receipts/7')
+    const part = within(await screen.findByRole('region', { name: 'Payments that do not count' }))
+    expect(part.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+      '#1040 Renewal, Jun 16, 2026$12.32The shop looks at it: it will count, or be given back.',
+      '#1041 Renewal, Jun 16, 2026$12.32The shop has decided that it does not count. Write to support if that is wrong.',
+      '#1042 Renewal, Jun 16, 2026$12.32It was given back.'
+    ])
+    expect(screen.queryByText('No payments yet')).toBeNull()
   })
 
   it('say that there are none, and that an order is not there', async () => {
     answer(orders.receipts, { ...receipts, receipts: [] })
     const { unmount } = open('/dashboard/index/receipts/7')
     expect(await screen.findByText('No payments yet')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Browse products' }).getAttribute('href')).toBe('/product')
     expect(screen.queryByRole('button', { name: 'Print' })).toBeNull()
     unmount()
     answerRefused(orders.receipts, 'not_found')

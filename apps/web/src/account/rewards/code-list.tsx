@@ -1,4 +1,5 @@
-import { Skeleton } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
+import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
@@ -23,13 +24,21 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
   if (codes?.length === 0)
     return (
       <div className="card">
-        <EmptyState title={t('noData')} body={gifts ? t('gift.noneHint') : t('promo.noneHint')} />
+        <EmptyState title={t('noData')} body={gifts ? t('gift.noneHint') : t('promo.noneHint')}>
+          <Button component={Link} to={pageAt('rewards')} variant="default">
+            {t('exchange.title')}
+          </Button>
+        </EmptyState>
       </div>
     )
   return (
     <ul className={classes.cards}>
       {isPending
-        ? [1, 2, 3].map(key => <Skeleton key={key} height={148} radius="md" />)
+        ? [1, 2, 3].map(key => (
+            <li key={key}>
+              <Skeleton height={148} radius="md" />
+            </li>
+          ))
         : codes?.map(code => (
             <li key={code.id} className={`card ${classes.code}`} data-used={code.is_used || undefined}>
               <div className={classes.codeHead}>
@@ -44,7 +53,7 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
               {code.is_used ? (
                 <span className="dim">{t('promo.use')}</span>
               ) : (
-                <Link to="/product">{t('promo.use')}</Link>
+                <Link to={pageAt('product')}>{t('promo.use')}</Link>
               )}
             </li>
           ))}

@@ -1,5 +1,7 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
@@ -50,7 +52,11 @@ export function ExchangeList() {
   if (data?.length === 0)
     return (
       <div className="card">
-        <EmptyState title={t('exchange.none')} body={t('exchange.noneHint')} />
+        <EmptyState title={t('exchange.none')} body={t('exchange.noneHint')}>
+          <Button component={Link} to={pageAt('product')} variant="default">
+            {t('exchange.browse')}
+          </Button>
+        </EmptyState>
       </div>
     )
   return (
@@ -61,7 +67,11 @@ export function ExchangeList() {
       </p>
       <ul className={classes.cards}>
         {isPending
-          ? [1, 2, 3].map(key => <Skeleton key={key} height={132} radius="md" />)
+          ? [1, 2, 3].map(key => (
+              <li key={key}>
+                <Skeleton height={132} radius="md" />
+              </li>
+            ))
           : data?.map(option => (
               <li key={option.mount} className={`card ${classes.reward}`}>
                 <strong className="num">{money(option.mount)}</strong>

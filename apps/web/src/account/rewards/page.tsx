@@ -1,5 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
-import { Skeleton } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
+import { Button, Skeleton } from '@mantine/core'
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
@@ -17,17 +19,23 @@ import classes from './rewards.module.css'
 
 export default function RewardsPage() {
   const t = useT()
+  const activity = useActivity()
+  // Asked for along with the rest, though it is shown later.
+  usePrefetchQuery(read(rewards.exchangeList))
   return (
     <div className="stack" style={{ gap: '1.75rem' }}>
       <Level />
       <section className="stack" aria-label={t('points.title')}>
         <h2 className={classes.title}>{t('points.title')}</h2>
-        <Activity />
+        <Activity {...activity} />
       </section>
-      <section className="stack" aria-label={t('exchange.title')}>
-        <h2 className={classes.title}>{t('exchange.title')}</h2>
-        <ExchangeList />
-      </section>
+      {/* Nobody knows before how many rows stand above it: below a place holder it would move. */}
+      {!activity.isPending && (
+        <section className="stack" aria-label={t('exchange.title')}>
+          <h2 className={classes.title}>{t('exchange.title')}</h2>
+          <ExchangeList />
+        </section>
+      )}
     </div>
   )
 }
@@ -78,14 +86,18 @@ function Level() {
   )
 }
 
-function Activity() {
-  const t = useT()
-  const reasonOf = usePointReason()
+function useActivity() {
   const paging = useAddressPaging(4)
-  const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
+  const query = useQuery({
     ...read(rewards.pointRecords, { query: { limit: paging.limit, offset: paging.offset } }),
     placeholderData: previous => previous
   })
+  return { ...query, paging }
+}
+
+function Activity({ paging, data, isPending, isPlaceholderData, error, refetch }: ReturnType<typeof useActivity>) {
+  const t = useT()
+  const reasonOf = usePointReason()
   return (
     <DataTable
       label={t('points.title')}
@@ -101,7 +113,10 @@ function Activity() {
               {record.point > 0 ? '+' : ''}
               {numberText(record.point)} <span className="dim">{t(`points.${record.kind}`)}</span>
               {record.pending_until && (
-                <span className="dim"> {t('points.pending', { day: record.pending_until.slice(0, 10) })}</span>
+                <span className="dim">
+                  {' '}
+                  <Day at={record.pending_until}>{day => t('points.pending', { day })}</Day>
+                </span>
               )}
             </span>
           )
@@ -113,7 +128,15 @@ function Activity() {
       stale={isPlaceholderData}
       error={error}
       onRetry={() => void refetch()}
-      empty={{ title: t('points.none'), body: t('points.noneHint') }}
+      empty={{
+        title: t('points.none'),
+        body: t('points.noneHint'),
+        action: (
+          <Button component={Link} to={pageAt('invite')} variant="default">
+            {t('points.invite')}
+          </Button>
+        )
+      }}
       paging={paging}
       total={data?.total}
     />

@@ -1,15 +1,15 @@
 import type { Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
-import { Button, Checkbox, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules, useErrorsInLanguage } from '../../kit/form.ts'
-import { notify } from '../../kit/notify.ts'
+import { useFormFailure } from '../../kit/form-failure.tsx'
+import { rules } from '../../kit/form.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import classes from './api-keys.module.css'
 
@@ -19,23 +19,29 @@ type Values = { name: string; scopes: Scope[]; password: string }
 export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
   const t = useT()
   const form = useForm<Values>({
+    name: 'api-key',
     initialValues: { name: '', scopes: ['read'], password: '' },
     validate: rules(ApiKeyRules)
   })
-  useErrorsInLanguage(form)
+  const failure = useFormFailure(form)
   const create = useMutation({
     mutationFn: (body: Values) => call(accounts.createApiKey, { body }),
     onSuccess: ({ key }) => {
       onMade(key)
       void refresh(accounts.apiKeys)
     },
-    onError: error => {
-      form.setErrors(fieldTexts(error))
-      notify('bad', failureText(error))
-    }
+    onError: failure.refused
   })
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(values => create.mutate(values))}>
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => create.mutate(values),
+        errors => failure.invalid(errors)
+      )}
+    >
       <TextInput label={t('keys.name')} maxLength={64} autoComplete="off" {...form.getInputProps('name')} />
       <Checkbox.Group label={t('keys.scopes')} {...form.getInputProps('scopes')}>
         <div className={classes.scopes}>
@@ -50,6 +56,7 @@ export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
         visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
         {...form.getInputProps('password')}
       />
+      {failure.alert}
       <Button type="submit" loading={create.isPending} style={{ alignSelf: 'flex-start' }}>
         {t('keys.create')}
       </Button>

@@ -1,4 +1,5 @@
 import type { ApiKey } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -25,7 +26,7 @@ export function ApiKeys() {
   return (
     <>
       <p className="dim">
-        {t('keys.hint')} <Link to="/api-reference">{t('keys.docs')}</Link>
+        {t('keys.hint')} <Link to={pageAt('apiReference')}>{t('keys.docs')}</Link>
       </p>
       {made ? <NewKey text={made} onDone={() => setMade(null)} /> : <ApiKeyForm onMade={setMade} />}
       {error && !data ? (

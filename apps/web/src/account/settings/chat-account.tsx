@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
+import { passFocus, useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
@@ -13,6 +14,8 @@ import { ConfirmForm } from './confirm-form.tsx'
 export function ChatAccount({ user }: { user: CurrentUser }) {
   const t = useT()
   const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
+  const ask = useInPlace(asked === 'bind')
+  const takeOff = useInPlace(asked === 'unbind')
   const close = () => setAsked(null)
   const bind = async (password: string) => {
     const { discord_auth_url } = await call(accounts.bindDiscord, { body: { password } })
@@ -24,6 +27,8 @@ export function ChatAccount({ user }: { user: CurrentUser }) {
     notify('good', t('settings.chatDone'))
     close()
     await reloadSession()
+    // Its button goes with the account.
+    if (document.activeElement === takeOff.current || document.activeElement === document.body) passFocus(ask.current)
   }
   const bound = Boolean(user.discord_id)
   return (
@@ -41,6 +46,7 @@ export function ChatAccount({ user }: { user: CurrentUser }) {
       ) : (
         <div className="row">
           <Button
+            ref={ask}
             variant="default"
             leftSection={<IconBrandDiscord size={18} aria-hidden />}
             onClick={() => setAsked('bind')}
@@ -48,7 +54,7 @@ export function ChatAccount({ user }: { user: CurrentUser }) {
             {bound ? t('settings.chatAgain') : t('settings.chatConnect')}
           </Button>
           {bound && (
-            <Button variant="default" onClick={() => setAsked('unbind')}>
+            <Button ref={takeOff} variant="default" onClick={() => setAsked('unbind')}>
               {t('settings.chatOff')}
             </Button>
           )}

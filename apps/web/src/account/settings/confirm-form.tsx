@@ -1,10 +1,11 @@
-import { Button, PasswordInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useId } from 'react'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules, useErrorsInLanguage } from '../../kit/form.ts'
-import { notify } from '../../kit/notify.ts'
+import { useFormFailure } from '../../kit/form-failure.tsx'
+import { rules } from '../../kit/form.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { ConfirmBody } from '../../kit/schemas.ts'
 
 type Props = {
@@ -15,28 +16,36 @@ type Props = {
   onCancel: () => void
 }
 
+/** The library takes letters, digits and dashes. */
+const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
+
 /** Asks for the password again: what it confirms must not be done by whoever finds the session open. */
 export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
   const t = useT()
-  const form = useForm({ initialValues: { password: '' }, validate: rules(ConfirmBody) })
-  useErrorsInLanguage(form)
+  const form = useForm({ name: formNameOf(useId()), initialValues: { password: '' }, validate: rules(ConfirmBody) })
+  const failure = useFormFailure(form)
   const confirm = useMutation({
     mutationFn: ({ password }: typeof form.values) => onConfirm(password),
-    onError: error => {
-      const fields = fieldTexts(error)
-      form.setErrors(fields)
-      if (Object.keys(fields).length === 0) notify('bad', failureText(error))
-    }
+    onError: failure.refused
   })
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(values => confirm.mutate(values))}>
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => confirm.mutate(values),
+        errors => failure.invalid(errors)
+      )}
+    >
       <PasswordInput
         label={t('settings.confirm')}
         autoComplete="current-password"
-        data-autofocus
+        autoFocus
         visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
         {...form.getInputProps('password')}
       />
+      {failure.alert}
       <div className="row">
         <Button type="submit" color={danger ? 'red.9' : undefined} loading={confirm.isPending}>
           {label}

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
@@ -6,9 +6,11 @@ import { accounts } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { rules, useErrorsInLanguage } from '../../kit/form.ts'
+import { CodeInput } from '../../kit/code-input.tsx'
+import { useFormFailure } from '../../kit/form-failure.tsx'
+import { rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { EmailChangeBody, EmailChangeCodeBody } from '../../kit/schemas.ts'
 
 /** Changes the e-mail address: first a code goes to the new one, then it is typed in. */
@@ -16,17 +18,14 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
   const t = useT()
   const [codeId, setCodeId] = useState<string | null>(null)
   const form = useForm({
+    name: 'email',
     initialValues: { email: '', password: '', email_code: '' },
     validate: values =>
       codeId === null
         ? rules(EmailChangeCodeBody)(values)
         : rules(EmailChangeBody)({ ...values, email_code_id: codeId })
   })
-  useErrorsInLanguage(form)
-  const onError = (error: Error) => {
-    form.setErrors(fieldTexts(error))
-    notify('bad', failureText(error))
-  }
+  const failure = useFormFailure(form, { email_code_id: 'email_code' })
   const send = useMutation({
     mutationFn: ({ email, password }: typeof form.values) =>
       call(accounts.changeEmailCode, { body: { email, password } }),
@@ -34,7 +33,7 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
       setCodeId(email_code_id)
       notify('good', t('settings.emailSent'))
     },
-    onError
+    onError: failure.refused
   })
   const change = useMutation({
     mutationFn: (body: typeof form.values & { email_code_id: string }) => call(accounts.changeEmail, { body }),
@@ -43,17 +42,23 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
       void reloadSession()
       onDone()
     },
-    onError
+    onError: failure.refused
   })
   const submit = (values: typeof form.values) =>
     codeId === null ? send.mutate(values) : change.mutate({ ...values, email_code_id: codeId })
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(submit)}>
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(submit, errors => failure.invalid(errors))}
+    >
       <TextInput
         label={t('settings.emailNew')}
         type="email"
         autoComplete="email"
         disabled={codeId !== null}
+        autoFocus
         {...form.getInputProps('email')}
       />
       <PasswordInput
@@ -62,15 +67,8 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
         visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
         {...form.getInputProps('password')}
       />
-      {codeId !== null && (
-        <TextInput
-          label={t('settings.emailCode')}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={6}
-          {...form.getInputProps('email_code')}
-        />
-      )}
+      {codeId !== null && <CodeInput label={t('settings.emailCode')} {...form.getInputProps('email_code')} />}
+      {failure.alert}
       <div className="row">
         <Button type="submit" loading={send.isPending || change.isPending}>
           {codeId === null ? t('settings.emailSend') : t('settings.emailChange')}

@@ -1,25 +1,34 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
+import { useLocation, useNavigate } from 'react-router'
 import { call } from '../../api/client.ts'
+import { endSession } from '../../api/end-session.ts'
 import { accounts } from '../../api/routes.ts'
-import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
+import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
+import { leaveForGood } from '../../kit/return-path.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
 /** Downloads the own data; deletes the own account, which an administrator's is not. */
 export function OwnData({ canDelete }: { canDelete: boolean }) {
   const t = useT()
   const navigate = useNavigate()
+  const { pathname, search } = useLocation()
   const [asked, setAsked] = useState(false)
+  const ask = useInPlace(asked)
   const remove = async (password: string) => {
-    await call(accounts.deleteAccount, { body: { password } })
+    await endSession(
+      () => call(accounts.deleteAccount, { body: { password } }),
+      () => {
+        // Its guard may be drawn once more before the other page is.
+        leaveForGood(pathname + search, pageAt('home'))
+        return navigate(pageAt('home'))
+      }
+    )
     notify('good', t('data.deleted'))
-    // First away from the guarded page: its guard would otherwise ask to come back here after the login.
-    await navigate('/')
-    setSessionUser(null)
   }
   return (
     <>
@@ -38,7 +47,7 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
         <ConfirmForm danger label={t('data.delete')} onConfirm={remove} onCancel={() => setAsked(false)} />
       ) : (
         canDelete && (
-          <Button variant="default" onClick={() => setAsked(true)}>
+          <Button ref={ask} variant="default" onClick={() => setAsked(true)}>
             {t('data.delete')}
           </Button>
         )

@@ -1,10 +1,12 @@
 import '../../kit/styles/forms.ts'
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
+import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { useAddress } from '../../kit/use-address.ts'
@@ -22,6 +24,7 @@ export default function SettingsPage() {
   const t = useT()
   const { user } = useSession()
   const [changing, setChanging] = useState(false)
+  const change = useInPlace(changing)
   useBindNotice()
   if (!user) return null
   return (
@@ -53,16 +56,13 @@ export default function SettingsPage() {
           {changing ? (
             <EmailForm onDone={() => setChanging(false)} />
           ) : (
-            <Button variant="default" onClick={() => setChanging(true)}>
+            <Button ref={change} variant="default" onClick={() => setChanging(true)}>
               {t('settings.emailChange')}
             </Button>
           )}
         </Part>
         <Part title={t('settings.chat')}>
           <ChatAccount user={user} />
-        </Part>
-        <Part title={t('sessions.title')}>
-          <Sessions />
         </Part>
         <Part title={t('mails.title')}>
           <Mails />
@@ -71,13 +71,17 @@ export default function SettingsPage() {
           <p className="dim">{t('settings.billingHint')}</p>
           <Button
             component={Link}
-            to="/dashboard/index/proxies"
+            to={pageAt('Proxies')}
             variant="default"
             leftSection={<IconReceipt size={18} aria-hidden />}
           >
             {t('settings.billingOpen')}
           </Button>
-          <Link to="/dashboard/index/receipts">{t('settings.receipts')}</Link>
+          <Link to={pageAt('receipts')}>{t('settings.receipts')}</Link>
+        </Part>
+        {/* The last of its column: however many there are, they push nothing down when they come. */}
+        <Part title={t('sessions.title')}>
+          <Sessions />
         </Part>
       </div>
       <div className="stack">

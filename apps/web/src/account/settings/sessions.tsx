@@ -1,12 +1,13 @@
 import type { OwnSession } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { CountryName } from '../../kit/country.tsx'
+import { passFocus, useInPlace } from '../../kit/focus-return.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
@@ -15,24 +16,32 @@ import { ConfirmForm } from './confirm-form.tsx'
 /** Where the account is signed in; each session but this one can be ended, for the password. */
 export function Sessions() {
   const t = useT()
+  const list = useRef<HTMLUListElement>(null)
   const { data, isPending, error, refetch } = useQuery(read(accounts.sessions))
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (isPending) return <Skeleton height={52} />
+  if (isPending) return <Skeleton height={160} />
+  /** The session takes its form along, and the focus in it. */
+  const keepFocus = () => {
+    const { activeElement: active } = document
+    if (!active || active === document.body || list.current?.contains(active)) passFocus(list.current)
+  }
   return (
-    <ul className={classes.list} aria-label={t('sessions.title')}>
+    <ul ref={list} className={classes.list} aria-label={t('sessions.title')}>
       {data?.map(session => (
-        <Session key={session.id} session={session} />
+        <Session key={session.id} session={session} onEnded={keepFocus} />
       ))}
     </ul>
   )
 }
 
-function Session({ session }: { session: OwnSession }) {
+function Session({ session, onEnded }: { session: OwnSession; onEnded: () => void }) {
   const t = useT()
   const [asked, setAsked] = useState(false)
+  const ask = useInPlace(asked)
   const end = async (password: string) => {
     await call(accounts.endSession, { params: { id: session.id }, body: { password } })
     await refresh(accounts.sessions)
+    onEnded()
   }
   return (
     <li>
@@ -46,6 +55,7 @@ function Session({ session }: { session: OwnSession }) {
       </div>
       {!session.is_current && !asked && (
         <Button
+          ref={ask}
           size="xs"
           variant="default"
           aria-label={`${t('sessions.end')}: ${session.device ?? t('sessions.unknown')}`}

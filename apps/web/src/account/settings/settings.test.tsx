@@ -2,6 +2,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
+import { notify } from '../../kit/notify.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -28,6 +29,55 @@ const part = (name: string) => within(screen.getByRole('region', { name }))
 const again = (name: string) => part(name).getByLabelText('Your password, once more', { selector: 'input' })
 
 describe('the settings page', () => {
+  it('begins with who it is of: name, points and the chat account', () => {
+    const { unmount } = open({ ...bound, points: 1234 })
+    const head = () => screen.getByRole('heading', { name: 'alice', level: 2 }).parentElement?.textContent
+    expect(head()).toBe('alicePoints: 1,234 · Seven')
+    expect(part('Account information').getByText('alice@example.com')).toBeTruthy()
+    unmount()
+    open()
+    expect(head()).toBe('alicePoints: 120')
+  })
+
+  it('leads from the billing to the proxies', async () => {
+    const { user, where } = open()
+    await user.click(part('Billing').getByRole('link', { name: 'Billing management' }))
+    expect(where()).toBe('/dashboard/index/proxies')
+  })
+
+  it('asks for both passwords in the form', async () => {
+    const { user } = open()
+    const form = part('Change password')
+    await user.click(form.getByRole('button', { name: 'Change password' }))
+    const says = (name: string) =>
+      (form.getByLabelText(name, { selector: 'input' }).getAttribute('aria-describedby') ?? '')
+        .split(' ')
+        .map(id => document.getElementById(id)?.textContent)
+    expect(says('Old password')).toContain('Please Enter Old Password')
+    expect(says('New password')).toContain('Please Enter New Password')
+    expect(document.activeElement).toBe(form.getByLabelText('Old password', { selector: 'input' }))
+    expect(requestsOf(accounts.changePassword)).toEqual([])
+  })
+
+  it('says nothing of a changed password: its fields are empty', async () => {
+    answer(accounts.changePassword, null)
+    const { user } = open()
+    const form = part('Change password')
+    const old = form.getByLabelText<HTMLInputElement>('Old password', { selector: 'input' })
+    const next = form.getByLabelText<HTMLInputElement>('New password', { selector: 'input' })
+    await user.type(old, 'Secret#123')
+    await user.type(next, 'Other#2026')
+    await user.click(form.getByRole('button', { name: 'Change password' }))
+    await waitFor(() => expect([old.value, next.value]).toEqual(['', '']))
+    expect(requestsOf(accounts.changePassword)).toMatchObject([
+      { body: { old_password: 'Secret#123', new_password: 'Other#2026' } }
+    ])
+    // A message before this one would stand there with it.
+    act(() => notify('info', 'Said later'))
+    const later = await screen.findByText('Said later')
+    expect(screen.getAllByRole('alert').map(({ textContent }) => textContent)).toEqual([later.textContent])
+  })
+
   it('asks for the password before it leads to the chat platform, and says where it is wrong', async () => {
     const assign = vi.spyOn(window.location, 'assign').mockImplementation(() => {})
     answerRefused(accounts.bindDiscord, 'wrong_password', wrong)
@@ -60,6 +110,48 @@ describe('the settings page', () => {
     await user.click(form.getByRole('checkbox', { name: 'Also disconnect the Discord account Seven' }))
     await user.click(form.getByRole('button', { name: 'Change password' }))
     await waitFor(() => expect(requestsOf(accounts.changePassword)).toMatchObject([{ body: { unbind_discord: true } }]))
+  })
+
+  it('keeps the focus at the chat account when that is taken off', async () => {
+    answer(accounts.unbindDiscord, null)
+    const { user } = open(bound)
+    const off = () => screen.getByRole('button', { name: 'Disconnect Discord' })
+    await user.click(off())
+    await user.click(part('Discord account').getByRole('button', { name: 'Cancel' }))
+    expect(document.activeElement).toBe(off())
+    await user.click(off())
+    await user.type(again('Discord account'), 'Secret#123')
+    answer(accounts.whoIsSignedIn, customer)
+    await user.click(off())
+    const connect = await screen.findByRole('button', { name: 'Connect Discord' })
+    await waitFor(() => expect(document.activeElement).toBe(connect))
+  })
+
+  it.each([
+    ['Account information', accounts.changeEmailCode, 'Change email address', 'Send a code to it'],
+    ['Discord account', accounts.bindDiscord, 'Connect Discord', 'Continue to Discord'],
+    ['API keys', accounts.createApiKey, null, 'Create key'],
+    ['Your data', accounts.deleteAccount, 'Delete my account', 'Delete my account']
+  ] as const)('says once what is wrong, at its place in the form: %s', async (name, call, opens, submits) => {
+    answerRefused(call, 'wrong_password', wrong)
+    const { user } = open()
+    if (opens) await user.click(part(name).getByRole('button', { name: opens }))
+    if (name === 'Account information') await user.type(screen.getByLabelText('New email address'), 'new@example.com')
+    if (name === 'API keys') await user.type(part(name).getByLabelText('Name'), 'script')
+    await user.type(again(name), 'Secret#123')
+    await user.click(part(name).getByRole('button', { name: submits }))
+    await part(name).findByText('The password is not correct')
+    await waitFor(() => expect(document.activeElement).toBe(again(name)))
+    expect(screen.getAllByText('The password is not correct')).toHaveLength(1)
+    expect(screen.queryByRole('alert')).toBeNull()
+    // What belongs to no field is said of the form, and stays until something is changed.
+    answerRefused(call, 'too_many')
+    await user.click(part(name).getByRole('button', { name: submits }))
+    const said = await part(name).findByRole('alert')
+    expect(document.activeElement).toBe(said)
+    expect(screen.getAllByRole('alert')).toEqual([said])
+    await user.type(again(name), 'x')
+    expect(screen.queryByRole('alert')).toBeNull()
   })
 
   it('makes a key for the password', async () => {
@@ -121,9 +213,13 @@ describe('the settings page', () => {
     await user.click(list.getByRole('button', { name: 'Log out' }))
     expect(await list.findByText('The password is not correct')).toBeTruthy()
     answer(accounts.endSession, null)
+    answer(accounts.sessions, [here])
     await user.click(list.getByRole('button', { name: 'Log out' }))
     const sent = { params: { id: '2' }, body: { password: 'Secret#123' } }
     await waitFor(() => expect(requestsOf(accounts.endSession)).toMatchObject([sent, sent]))
+    await waitFor(() => expect(list.queryByText('Chrome')).toBeNull())
+    // The form that had the focus is gone with it.
+    expect(document.activeElement).toBe(screen.getByRole('list', { name: 'Where you are logged in' }))
   })
 
   it('deletes the account for the password, and leaves; says what is still owed', async () => {

@@ -9,7 +9,7 @@ import { renderAt } from '../../testing/render.tsx'
 import { customer, pageOf } from '../../testing/shapes.ts'
 import { Webhooks } from './webhooks.tsx'
 
-const open = (user = customer) => renderAt(<Webhooks />, { at: '/dashboard/index/setting', user })
+const open = (user = customer, search = '') => renderAt(<Webhooks />, { at: `/dashboard/index/setting${search}`, user })
 
 describe('the webhooks of a customer', () => {
   it('are added with the events that are chosen, and the secret is shown once', async () => {
@@ -54,6 +54,38 @@ describe('the webhooks of a customer', () => {
     await user.click(screen.getByRole('button', { name: 'Send again' }))
     await waitFor(() => expect(requestsOf(webhooks.resend)).toHaveLength(1))
     for (const why of WEBHOOK_FAILURES) expect(`hooks.why.${why}` in en, why).toBe(true)
+  })
+
+  it('have the endpoint, state and delivery of the log in the address: a link shows them, and Back undoes each', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    answer(webhooks.deliveries, pageOf(failed))
+    answer(webhooks.delivery, failedDetail)
+    const { user, where, goBack } = open(customer, '?endpoint=4&log_state=failed&tab=api')
+    expect(await screen.findByRole('dialog', { name: /CI/ })).toBeTruthy()
+    expect(await screen.findByText('Answered 503')).toBeTruthy()
+    expect(requestsOf(webhooks.deliveries).at(-1)?.query).toMatchObject({ endpoint_id: '4', state: 'failed' })
+    await user.click(screen.getByRole('button', { name: 'Show' }))
+    expect(where()).toBe(`/dashboard/index/setting?endpoint=4&log_state=failed&tab=api&delivery=${failed.id}`)
+    expect(await screen.findByText('down for maintenance')).toBeTruthy()
+    goBack()
+    await waitFor(() => expect(screen.queryByText('down for maintenance')).toBeNull())
+    await user.selectOptions(screen.getByRole('combobox', { name: 'State' }), '')
+    expect(where()).toBe('/dashboard/index/setting?endpoint=4&tab=api')
+    await user.click(within(screen.getByRole('dialog', { name: /CI/ })).getByRole('button', { name: 'Close' }))
+    expect(where()).toBe('/dashboard/index/setting?tab=api')
+    goBack()
+    expect(await screen.findByRole('dialog', { name: /CI/ })).toBeTruthy()
+  })
+
+  it('say of an empty log why it is empty: nothing was sent, or nothing is in the chosen state', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    answer(webhooks.deliveries, pageOf())
+    const { user } = open(customer, '?endpoint=4')
+    expect(await screen.findByText('Nothing was sent yet')).toBeTruthy()
+    expect(screen.getByText(/A test event can be sent at once/)).toBeTruthy()
+    await user.selectOptions(screen.getByRole('combobox', { name: 'State' }), 'failed')
+    expect(await screen.findByText('Nothing in this state')).toBeTruthy()
+    expect(screen.queryByText('Nothing was sent yet')).toBeNull()
   })
 
   it('say why one was switched off, and cannot be changed by an administrator who looks at them', async () => {

@@ -1,28 +1,32 @@
-import type { WebhookEndpoint } from '@netlet/contract'
-import { useState } from 'react'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { ownEndpoints } from '../../kit/webhooks/calls.ts'
-import { Endpoints } from '../../kit/webhooks/endpoints.tsx'
-import { DeliveryLog } from '../../kit/webhooks/log.tsx'
+import { numberIn, useAddress } from '../../kit/use-address.ts'
+import { Endpoints, useEndpoints } from '../../kit/webhooks/endpoints.tsx'
+import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 
-/** Where the customer's own server is told of what happens to the orders. */
+/** Where the customer's own server is told of what happens to the orders; the endpoint whose log is open is in the address. */
 export function Webhooks() {
   const t = useT()
   const { user } = useSession()
-  const [log, setLog] = useState<WebhookEndpoint | null>(null)
+  const { query, change } = useAddress()
+  const { data } = useEndpoints(ownEndpoints)
+  const shown = numberIn(query, 'endpoint')
+  const log = data?.find(({ id }) => id === shown)
+  const showLog = (id: number | null) => change({ ...NO_LOG, endpoint: id }, { push: true })
   // Where events go outlasts the visit of an administrator.
   const canChange = !user?.impersonated_by
   return (
     <>
       <p className="dim">
-        {t('hooks.hint')} <Link to="/api-reference#webhooks">{t('keys.docs')}</Link>
+        {t('hooks.hint')} <Link to={`${pageAt('apiReference')}#webhooks`}>{t('keys.docs')}</Link>
       </p>
-      <Endpoints calls={ownEndpoints} canChange={canChange} onLog={setLog} />
+      <Endpoints calls={ownEndpoints} canChange={canChange} onLog={({ id }) => showLog(id)} />
       {log && (
-        <Dialog size="xl" onClose={() => setLog(null)} title={t('hooks.logOf', { url: log.description || log.url })}>
+        <Dialog size="xl" onClose={() => showLog(null)} title={t('hooks.logOf', { url: log.description || log.url })}>
           <DeliveryLog endpointId={log.id} canResend={canChange} />
         </Dialog>
       )}

@@ -1,4 +1,5 @@
 import type { AbuseAlarm } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
@@ -6,10 +7,9 @@ import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet, home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
-import { useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
 
 /** Its name in the address: `#abuse` leads to it. */
 const ID = 'abuse'
@@ -48,7 +48,7 @@ export function AbuseAlarms({ of, quiet = false }: Props) {
         row.order_id === null ? (
           <span className="mono">{row.username}</span>
         ) : (
-          <Link className="mono" to={`/dashboard/index/order/${row.order_id}`}>
+          <Link className="mono" to={pageAt('order', { id: row.order_id })}>
             {row.username}
           </Link>
         )
@@ -56,7 +56,7 @@ export function AbuseAlarms({ of, quiet = false }: Props) {
     {
       key: 'server',
       title: t('abuse.server'),
-      render: row => <Link to={`/dashboard/index/servers?detail=${row.server_id}`}>{row.server}</Link>
+      render: row => <Link to={`${pageAt('servers')}?detail=${row.server_id}`}>{row.server}</Link>
     },
     { key: 'subject', title: t('abuse.subject'), render: row => <span className="mono">{row.subject}</span> },
     { key: 'count', title: t('abuse.count'), align: 'end', render: row => numberText(row.count) },

@@ -1,4 +1,5 @@
 import type { AddressLease } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
@@ -8,7 +9,7 @@ import { Moment, momentText } from '../../kit/time.tsx'
 type Props = { lease: AddressLease }
 
 export const UserLink = ({ lease }: Props) => (
-  <Link to={`/dashboard/index/userList?search=${encodeURIComponent(lease.username)}`}>{lease.username}</Link>
+  <Link to={`${pageAt('userList')}?search=${encodeURIComponent(lease.username)}`}>{lease.username}</Link>
 )
 
 /** Was it in use, or reserved only? @param at the instant that is looked at; without it, of the whole time */

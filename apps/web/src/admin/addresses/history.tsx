@@ -7,12 +7,11 @@ import { address as addressOf } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
 import classes from './addresses.module.css'
 import { OrderLink } from '../orders/order-link.tsx'
 import { Moment } from '../../kit/time.tsx'
-import { instantOf, localTime, TimeInput } from '../kit/index.ts'
+import { type Column, DataTable, instantOf, localTime, TimeInput } from '../kit/index.ts'
 import { LeaseProved, LeaseState, UserLink } from './cells.tsx'
 
 type Props = {
@@ -25,7 +24,7 @@ type Props = {
 /** Everyone who had the address, or addresses of the range, in a span of time; as a file too. */
 export function History({ address, from, to, onAsk }: Props) {
   const t = useT()
-  const paging = usePaging(10)
+  const paging = useAddressPaging(10, { name: 'leases' })
   const span = { address, ...(from ? { from } : {}), ...(to ? { to } : {}) }
   const { data, isPending, error, refetch } = useQuery({
     ...read(inventory.addressLeases, { query: { ...span, limit: paging.size, offset: paging.offset } }),

@@ -81,7 +81,7 @@ describe('the audit log', () => {
     for (const name of [
       'State Failed Paid',
       'Amount $1,234.50 $20.00',
-      /^Expires – Aug 1, 2026/,
+      /^Expires – Aug\s1,\s2026/,
       /^On sale on the platform yes no$/i,
       'Servers added: 3; removed: 1',
       'acls added: b; removed: a'

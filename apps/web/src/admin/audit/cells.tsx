@@ -8,6 +8,7 @@ import classes from './audit.module.css'
 import { difference, listChange, type Change } from './difference.ts'
 import { actionText, isMoneyField, isYesNoField, labelOf, valueKey } from './labels.ts'
 import { TARGETS } from './targets.ts'
+import { none } from '../../kit/none.tsx'
 
 export function Actor({ entry: { actor, viewed_as: viewedAs } }: { entry: AuditEntry }) {
   const t = useT()
@@ -58,7 +59,7 @@ export function Changes({ entry }: { entry: AuditEntry }) {
   const changed = difference(entry.before, entry.after).changed.filter(
     one => (one.before ?? one.after ?? null) !== null
   )
-  if (changed.length === 0) return <span className="dim">–</span>
+  if (changed.length === 0) return none
   return (
     <ul className={classes.changes}>
       {changed.slice(0, SHOWN).map(change => (

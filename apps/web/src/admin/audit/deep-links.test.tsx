@@ -149,6 +149,7 @@ beforeEach(() => {
   answer(fleet.servers, pageOf())
   answer(fleet.serverNames, pageOf())
   answer(catalog.priceDrift, pageOf())
+  answer(catalog.syncRuns, [])
   answer(inventory.ruleConflicts, conflicts)
   answer(inventory.checkRule, { ...conflicts, effect })
   answer(inventory.cidrEffect, { sells: true, excluded: [], allowed: [], orders: 0 })

@@ -30,9 +30,8 @@ function flatten(value: unknown, path = ''): [field: string, value: unknown][] {
   if (Array.isArray(value)) value = listed(value)
   if (isTable(value)) return value.flatMap((one, at) => flatten(one, `${path}[${nameIn(one, at)}]`))
   if (!isObject(value)) return [[path, value]]
-  const inner = Object.entries(value)
-  if (inner.length === 0) return path ? [[path, value]] : []
-  return inner.flatMap(([key, one]) => flatten(one, path ? `${path}.${key}` : key))
+  // One without fields, such as texts in no other language, is nothing.
+  return Object.entries(value).flatMap(([key, one]) => flatten(one, path ? `${path}.${key}` : key))
 }
 
 /**

@@ -84,7 +84,7 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     level: 'level-codes.level',
     point: 'level-codes.point'
   },
-  mail: { address: 'blocks.address', cause: 'blocks.cause', template: 'mails.template' },
+  mail: { address: 'blocks.address', cause: 'blocks.cause', template: 'mails.template', copy: 'audit.field.copy' },
   webhook: {
     delivery: 'hook-log.one',
     enabled: 'hook-log.enabled',
@@ -187,6 +187,10 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     outage: 'outages.one',
     port: 'servers.port',
     proxy_port: 'servers.proxy_port',
+    source: 'proxyTls.source',
+    certificate_file: 'proxyTls.certificate_file',
+    certificate_fingerprint: 'servers.certificate',
+    key_file: 'proxyTls.key_file',
     step: 'audit.field.step',
     ranges: 'servers.cidrs',
     rules: 'orders.rules',

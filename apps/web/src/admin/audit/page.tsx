@@ -2,7 +2,7 @@ import { IconEye } from '@tabler/icons-react'
 import type { AuditEntry, Resource } from '@netlet/contract'
 import { settings } from '../../api/routes.ts'
 import { Moment } from '../../kit/time.tsx'
-import { column, dayFilter, defineResource, integer, oneOf, textFilter } from '../kit/index.ts'
+import { code, column, dayFilter, defineResource, integer, oneOf, textFilter } from '../kit/index.ts'
 import { Action, Actor, Changes, Target } from './cells.tsx'
 import { EntryDrawer } from './drawer.tsx'
 import { TARGETS } from './targets.ts'
@@ -19,7 +19,7 @@ export default defineResource({
     column('action', (row: AuditEntry) => <Action entry={row} />, { lead: true }),
     column('target', (row: AuditEntry) => <Target entry={row} />),
     column('changes', (row: AuditEntry) => <Changes entry={row} />, { wide: true }),
-    column('ip', (row: AuditEntry) => <span className="mono">{row.ip ?? '–'}</span>)
+    code('ip')
   ],
   sort: ['id'],
   filters: [

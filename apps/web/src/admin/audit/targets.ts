@@ -1,8 +1,9 @@
 import type { Resource } from '@netlet/contract'
+import { pageAt, type PageId } from '@netlet/contract/pages'
 
-const screen = (name: string) => (id: string) => `/dashboard/index/${name}${id}`
-const edited = (name: string) => screen(`${name}?form=edit.`)
-const opened = (name: string) => screen(`${name}?open=`)
+const at = (page: PageId, query: string) => (id: string) => `${pageAt(page)}?${query}${id}`
+const edited = (page: PageId) => at(page, 'form=edit.')
+const opened = (page: PageId) => at(page, 'open=')
 
 /** Where a thing of each kind is shown; null where no address names one. */
 export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
@@ -10,8 +11,9 @@ export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   acl_rule: edited('AclManager'),
   api_key: null,
   bulk_run: null,
+  catalog_sync: null,
   // Who had an address is asked about the address itself.
-  cidr: id => screen(/^\d+$/.test(id) ? 'CIDRManage?detail=' : 'addresses?address=')(encodeURIComponent(id)),
+  cidr: id => (/^\d+$/.test(id) ? at('CIDRManage', 'detail=') : at('addresses', 'address='))(encodeURIComponent(id)),
   collection: edited('productType'),
   coupon: edited('promocode'),
   faq: edited('QA'),
@@ -19,17 +21,17 @@ export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   incident: opened('incidents'),
   level_code: edited('leveldiscount'),
   mail: opened('mails'),
-  notice: id => screen(/^\d+$/.test(id) ? 'notices?open=' : 'notices?tab=')(id),
-  notice_channel: () => '/dashboard/index/notices?tab=channels',
-  order: screen('order/'),
+  notice: id => at('notices', /^\d+$/.test(id) ? 'open=' : 'tab=')(id),
+  notice_channel: () => at('notices', 'tab=')('channels'),
+  order: id => pageAt('order', { id }),
   platform_event: null,
-  product: screen('productManager/'),
+  product: product => pageAt('productManager', { product }),
   server: opened('servers'),
   server_group: edited('servergroup'),
-  settings: () => '/dashboard/index/WebsiteSettings',
+  settings: () => pageAt('WebsiteSettings'),
   tag: edited('productTag'),
   ticket: opened('tickets'),
-  upgrade: () => '/dashboard/index/servers',
-  user: screen('users/'),
-  webhook: screen('webhooks?endpoint_id=')
+  upgrade: () => pageAt('servers'),
+  user: id => pageAt('user', { id }),
+  webhook: at('webhooks', 'endpoint_id=')
 }

@@ -1,4 +1,5 @@
 import classes from './clip.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** A long text on a list's row: its beginning, and all of it for who points at it. */
 export const clip = (text: string) =>
@@ -7,5 +8,5 @@ export const clip = (text: string) =>
       {text}
     </span>
   ) : (
-    <span className="dim">–</span>
+    none
   )

@@ -1,12 +1,13 @@
-import type { Collection, SyncPreview, Tag } from '@netlet/contract'
+import type { Collection, SyncPlan, SyncRun, Tag } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ProductTags from '../product-tags/page.tsx'
 import ProductTypes from '../product-types/page.tsx'
+import { answerSync, failedRun } from './syncs.fixture.ts'
 
 const type: Collection = {
   id: 3,
@@ -18,7 +19,8 @@ const type: Collection = {
   version: 'v3'
 }
 const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: 'Low delay', is_internal: false, version: 'v8' }
-const plan: SyncPreview = {
+const plan: Extract<SyncPlan, { what: 'collections' | 'tags' }> = {
+  what: 'collections',
   created: 1,
   updated: 1,
   removed: 1,
@@ -27,18 +29,19 @@ const plan: SyncPreview = {
     { kind: 'created', name: 'Mobile', fields: [] },
     { kind: 'updated', name: 'Residential', fields: [{ field: 'name', was: 'Homes', is: 'Residential' }] },
     { kind: 'removed', name: 'Old', fields: [] }
-  ],
-  version: 'plan-1'
+  ]
 }
 
-function openTypes(at = '/list') {
+function openTypes(at = '/list', run?: SyncRun, shown = plan) {
   keepNothing()
   answer(catalog.collections, pageOf(type))
+  answerSync(shown, run)
   return renderScreen(<ProductTypes />, { at })
 }
 function openTags(at = '/list') {
   keepNothing()
   answer(catalog.tags, pageOf(tag))
+  answerSync({ ...plan, what: 'tags' })
   return renderScreen(<ProductTags />, { at })
 }
 
@@ -63,6 +66,8 @@ describe('the product types', () => {
     await user.type(name, 'Homes')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('successfully')).toBeTruthy()
+    // From now on no sync changes its name: an edit back would not be what it was.
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
     expect(requestsOf(catalog.updateCollection)).toMatchObject([
       { body: { collection_name: 'Homes', collection_desc: 'Addresses of homes', version: 'v3' } }
     ])
@@ -79,8 +84,6 @@ describe('the product types', () => {
   })
 
   it('are taken from the platform after what that changes was shown, and as it was shown', async () => {
-    answer(catalog.previewCollections, plan)
-    answer(catalog.syncCollections, { created: 1, updated: 1, removed: 1 })
     const { user, asked } = openTypes()
     await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
     const dialog = await screen.findByRole('dialog', { name: 'Take the product types from the platform' })
@@ -92,31 +95,36 @@ describe('the product types', () => {
         .getAllByRole('listitem')
         .map(item => item.textContent)
     ).toEqual(['NewMobile', 'ChangedResidentialName: was Homes, is now Residential', 'RemovedOld'])
-    expect(requestsOf(catalog.syncCollections)).toEqual([])
+    expect(requestsOf(catalog.startSync)).toMatchObject([{ body: { what: 'collections' } }])
+    expect(requestsOf(catalog.applySync)).toEqual([])
     await user.click(within(dialog).getByRole('button', { name: 'Apply' }))
     expect(await screen.findByText('successfully')).toBeTruthy()
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    expect(requestsOf(catalog.syncCollections)).toMatchObject([{ query: { plan: 'plan-1' } }])
+    expect(requestsOf(catalog.applySync)).toMatchObject([{ params: { id: '4' } }])
   })
 
-  it('show the plan again where the platform has changed since', async () => {
-    answer(catalog.previewCollections, plan)
-    answerRefused(catalog.syncCollections, 'stale')
-    const { user } = openTypes('/list?sync=true')
-    await user.click(await screen.findByRole('button', { name: 'Apply' }))
+  it('say that the plan is not true any more, and are compared again', async () => {
+    const { user } = openTypes('/list?sync=true', failedRun({ what: 'collections' }))
     expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
-    await waitFor(() => expect(requestsOf(catalog.previewCollections)).toHaveLength(2))
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByRole('list', { name: 'Changes' })).toBeTruthy()
+    expect(requestsOf(catalog.startSync)).toHaveLength(1)
   })
 
   it('say where there is nothing to take over, or the platform fails', async () => {
-    answerRefused(catalog.previewCollections, 'platform_not_configured')
-    const { user } = openTypes('/list?sync=true')
-    expect(await screen.findByRole('alert')).toBeTruthy()
+    const run = failedRun({ what: 'collections', reason: 'platform_not_configured', msg: 'Set the platform up.' })
+    const shown = { ...plan, created: 0, updated: 0, removed: 0, products: 0, changes: [] }
+    const { user } = openTypes('/list?sync=true', run, shown)
+    expect((await screen.findByRole('alert')).textContent).toContain('Set the platform up.')
     expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
-    answer(catalog.previewCollections, { ...plan, created: 0, updated: 0, removed: 0, products: 0, changes: [] })
-    await user.click(screen.getByRole('button', { name: /Retry|Try again/ }))
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
     expect(await screen.findByText('Nothing to do')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
+    // It waits for nobody any more.
+    const dialog = within(screen.getByRole('dialog'))
+    await user.click(dialog.getByText('Close', { selector: 'button *' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(catalog.cancelSync)).toHaveLength(1)
   })
 })
 
@@ -139,8 +147,6 @@ describe('the product tags', () => {
 
   it('are deleted after a question, and taken from the platform after a look at what that changes', async () => {
     answer(catalog.deleteTag, null)
-    answer(catalog.previewTags, { ...plan, updated: 0 })
-    answer(catalog.syncTags, { created: 1, updated: 0, removed: 1 })
     const { user } = openTags()
     await user.click(await screen.findByRole('button', { name: 'Delete: Fast' }))
     expect((await screen.findByRole('dialog', { name: 'Confirm deletion' })).textContent).toContain('Delete ?')
@@ -148,6 +154,7 @@ describe('the product tags', () => {
     await waitFor(() => expect(requestsOf(catalog.deleteTag)).toHaveLength(1))
     await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
     await user.click(await screen.findByRole('button', { name: 'Apply' }))
-    await waitFor(() => expect(requestsOf(catalog.syncTags)).toMatchObject([{ query: { plan: 'plan-1' } }]))
+    await waitFor(() => expect(requestsOf(catalog.applySync)).toHaveLength(1))
+    expect(requestsOf(catalog.startSync)).toMatchObject([{ body: { what: 'tags' } }])
   })
 })

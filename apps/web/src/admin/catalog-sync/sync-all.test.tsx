@@ -1,12 +1,16 @@
-import type { CatalogPreview, LastSync } from '@netlet/contract'
+import type { LastSync, SyncPlan, SyncRun } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { refresh } from '../../api/query.ts'
+import { admin } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { Products } from '../products/list.tsx'
+import { answerSync, failedRun, readyRun, syncRun } from './syncs.fixture.ts'
 
-const plan: CatalogPreview = {
+const plan: Extract<SyncPlan, { what: 'catalogue' }> = {
+  what: 'catalogue',
   parts: [
     {
       part: 'products',
@@ -36,8 +40,7 @@ const plan: CatalogPreview = {
     { kind: 'product', name: 'Access rules', because: [] },
     { kind: 'tag', name: 'acl', because: ['Access rules'] }
   ],
-  offered: [{ id: '9', name: 'Brand new' }],
-  version: 'plan-1'
+  offered: [{ id: '9', name: 'Brand new' }]
 }
 const done: LastSync = {
   id: 5,
@@ -52,13 +55,15 @@ const done: LastSync = {
   changed_count: 0
 }
 
-function open(last: LastSync | null = null, shown: CatalogPreview = plan) {
+type Shown = { last?: LastSync | null; shown?: typeof plan; run?: SyncRun | null; at?: string; as?: typeof admin }
+
+function open({ last = null, shown = plan, run = readyRun(), at = '/list?sync=true', as = admin }: Shown = {}) {
   keepNothing()
   const none = { data: [], total: 0, total_exact: true, limit: 10, offset: 0, next: null }
   for (const list of [catalog.products, catalog.collections, catalog.tags]) answer(list, none)
-  answer(catalog.previewSync, shown)
+  const sync = answerSync(shown, run ?? undefined)
   answer(catalog.lastSync, last)
-  return renderScreen(<Products />, { at: '/list?sync=true' })
+  return { ...renderScreen(<Products />, { at, as }), sync }
 }
 const texts = (list: HTMLElement) =>
   within(list)
@@ -83,21 +88,88 @@ describe('the sync of everything', () => {
     expect(screen.queryByRole('region', { name: 'Last sync' })).toBeNull()
   })
 
-  it('applies what was seen, and shows the plan again where that has changed', async () => {
-    answerRefused(catalog.sync, 'stale')
-    const { user } = open()
+  it('begins with the button and shows how far it is, in every tab and after a reload, until it is ready', async () => {
+    const { user, sync } = open({ at: '/list', run: null })
+    answer(catalog.startSync, () => (sync.now = syncRun({ step: 'waiting', done: 0, total: null })))
+    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    const dialog = await screen.findByRole('dialog')
+    expect(await within(dialog).findByText('Waiting to begin')).toBeTruthy()
+    expect(requestsOf(catalog.startSync)).toMatchObject([{ body: { what: 'catalogue' } }])
+    sync.now = syncRun()
+    await refresh(catalog.syncRuns)
+    expect((await within(dialog).findByText(/^Reading products/)).textContent).toBe('Reading products 20 of 80')
+    expect(within(dialog).getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
+    expect(dialog.textContent).toContain('Asked for by ann')
+    sync.now = readyRun()
+    await refresh(catalog.syncRuns)
+    expect(await within(dialog).findByRole('button', { name: 'Apply' })).toBeTruthy()
+    expect(requestsOf(catalog.startSync)).toHaveLength(1)
+  })
+
+  it.each([
+    ['that goes on', syncRun()],
+    ['that is ready', readyRun()]
+  ])('shows the one %s, of whoever asked for it, and begins no other', async (_which, run) => {
+    const { user } = open({ at: '/list', run })
+    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    expect((await screen.findByRole('dialog')).textContent).toContain('ann')
+    expect(requestsOf(catalog.startSync)).toEqual([])
+  })
+
+  it('begins anew where a plan is too old to be applied', async () => {
+    const { user } = open({ at: '/list', run: readyRun({ ready_at: '2026-01-01T00:00:00.000Z' }) })
+    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    await waitFor(() => expect(requestsOf(catalog.startSync)).toHaveLength(1))
+  })
+
+  it('is cancelled while it reads; a link to it begins none', async () => {
+    const { user } = open({ run: syncRun() })
+    await user.click(await screen.findByRole('button', { name: 'Cancel' }))
+    expect(await screen.findByText('Nothing was changed.')).toBeTruthy()
+    expect(requestsOf(catalog.cancelSync)).toMatchObject([{ params: { id: '4' } }])
+    expect(requestsOf(catalog.startSync)).toEqual([])
+    // What had the focus is gone, and the dialog has it.
+    expect(screen.getByRole('dialog').contains(document.activeElement)).toBe(true)
+    await user.click(screen.getByRole('button', { name: 'Compare now' }))
+    expect(await screen.findByRole('button', { name: 'Apply' })).toBeTruthy()
+  })
+
+  it('applies what was seen, says how far that is, and what came of it', async () => {
+    const { user, sync } = open()
+    answer(catalog.applySync, () => (sync.now = syncRun({ state: 'applying', step: 'applying', done: 5, total: 10 })))
+    await user.click(await screen.findByRole('button', { name: 'Apply' }))
+    expect((await screen.findByText(/^Changing products/)).textContent).toBe('Changing products 5 of 10')
+    sync.now = { ...syncRun(), state: 'applied', counts: { created: 1, updated: 201, removed: 1 } }
+    await refresh(catalog.syncRuns)
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(catalog.applySync)).toMatchObject([{ params: { id: '4' } }])
+  })
+
+  it('says that the plan is not true any more, and compares again', async () => {
+    const { user, sync } = open()
+    answer(catalog.applySync, () => (sync.now = failedRun()))
     await user.click(await screen.findByRole('button', { name: 'Apply' }))
     expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
-    await waitFor(() => expect(requestsOf(catalog.previewSync)).toHaveLength(2))
-    answer(catalog.sync, { created: 1, updated: 201, removed: 1 })
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByRole('button', { name: 'Apply' })).toBeTruthy()
+  })
+
+  it('says at once why it cannot be asked for, or applied', async () => {
+    const { user } = open()
+    answerRefused(catalog.applySync, 'stale')
     await user.click(await screen.findByRole('button', { name: 'Apply' }))
-    expect(await screen.findByText('successfully')).toBeTruthy()
-    expect(requestsOf(catalog.sync).map(one => one.body)).toEqual([{ plan: 'plan-1' }, { plan: 'plan-1' }])
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toContain('This was changed meanwhile')
+    expect(document.activeElement).toBe(alert)
+    answerRefused(catalog.startSync, 'role_not_allowed')
+    await user.click(screen.getByRole('button', { name: 'Compare again' }))
+    await waitFor(() => expect(screen.getAllByRole('alert').length).toBeGreaterThan(0))
   })
 
   it('undoes the last one after a question', async () => {
     answer(catalog.undoSync, null)
-    const { user } = open(done, { ...plan, parts: [], products: 0 })
+    const { user } = open({ last: done, shown: { ...plan, parts: [], products: 0 } })
     expect(await screen.findByText('Nothing to do')).toBeTruthy()
     const last = await screen.findByRole('region', { name: 'Last sync' })
     expect(last.textContent).toContain('Last sync of everything by boss')
@@ -107,7 +179,7 @@ describe('the sync of everything', () => {
   })
 
   it('says what has changed since where it cannot be undone', async () => {
-    const { user } = open({ ...done, changed: ['Metro: London'], changed_count: 1 })
+    const { user } = open({ last: { ...done, changed: ['Metro: London'], changed_count: 1 } })
     const last = await screen.findByRole('region', { name: 'Last sync' })
     await user.click(within(last).getByRole('button', { name: /Undo the last sync/ }))
     expect((await screen.findAllByText('1 of it changed since: Metro: London')).length).toBeGreaterThan(0)

@@ -1,8 +1,11 @@
 import type { Faq } from '@netlet/contract'
 import { support } from '../../api/routes.ts'
 import { FaqForm } from '../../kit/schemas.ts'
-import { column, defineResource, integer, areaField } from '../kit/index.ts'
+import { column, defineResource, inChinese, integer, areaField } from '../kit/index.ts'
 import classes from './faqs.module.css'
+
+const question = areaField('question', { rows: 2 })
+const answer = areaField('answer', { rows: 10 })
 
 /** The questions and answers that the help page searches. */
 export default defineResource({
@@ -17,7 +20,7 @@ export default defineResource({
   sort: ['id'],
   form: {
     schema: FaqForm,
-    fields: [areaField('question', { rows: 2 }), areaField('answer', { rows: 10 })],
+    fields: [question, answer, inChinese('question', question), inChinese('answer', answer)],
     create: support.createFaq,
     update: support.updateFaq,
     undo: true

@@ -15,6 +15,7 @@ import {
   yesNo,
   yesNoFilter
 } from '../kit/index.ts'
+import { ManyGiftCards } from './many.tsx'
 import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
 /** Gift cards: added with their code, handed out for coins, and from then on somebody's property. */
@@ -22,6 +23,8 @@ export default defineResource({
   key: 'gift-cards',
   list: rewards.giftCards,
   nameOf: card => card.code,
+  address: ['many'],
+  toolbar: ManyGiftCards,
   columns: [
     integer('id'),
     money('mount', { prefix: '$' }),

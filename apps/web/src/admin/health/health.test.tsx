@@ -33,7 +33,7 @@ const good: Health = {
   at: AT,
   platform,
   jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
-  servers: { total: 3, reachable: 3, unreachable: [], troubled: [] },
+  servers: { total: 3, reachable: 3, unreachable: [], troubled: [], certificates: [] },
   mail: { waiting: 2, oldest: AT, failed: 0, error: null },
   database: { bytes: 52_428_800, connections: 9, max_connections: 100, pool: { size: 3, idle: 2, waiting: 0 } },
   http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
@@ -91,7 +91,8 @@ describe('the health page', () => {
         total: 3,
         reachable: 2,
         unreachable: [{ id: 1, name: 'fr-1', since: AT }],
-        troubled: [{ id: 2, name: 'fr-2', since: AT, message: 'Its disk is full' }]
+        troubled: [{ id: 2, name: 'fr-2', since: AT, message: 'Its disk is full' }],
+        certificates: [{ id: 2, name: 'fr-2', ends_at: AT, days_left: 3 }]
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
@@ -103,12 +104,21 @@ describe('the health page', () => {
       '2 payments are unresolved.',
       '7 events of the platform have waited for more than ten minutes.',
       'Why they wait: no such column',
-      '1 prices differ from those of the platform.',
+      '1 price differs from those of the platform.',
       'Server fr-1 does not answer.',
       'Server fr-2 does not hold what it should: Its disk is full',
       'send-mail: 5 jobs failed for good.',
       '172.17.0.1 forwards requests of others, and TRUST_PROXY does not name it: every visitor counts as one client.'
     ])
+    expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
+    // Each leads to what it names.
+    const to = (text: string) => screen.getByRole('link', { name: text }).getAttribute('href')
+    expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
+    expect(to('2 payments are unresolved.')).toBe('/dashboard/index/payments?unresolved=1')
+    expect(to('Why they wait: no such column')).toBe('/dashboard/index/payments?late=1')
+    expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
+    expect(to('1 price differs from those of the platform.')).toBe('/dashboard/index/health#prices')
+    expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
   })
 
   it('shows the others where one part could not be read', async () => {
@@ -167,6 +177,7 @@ describe('the health page', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await screen.findByText('The e-commerce platform did not do this: no such variant')).toBeTruthy()
     await user.click(within(row).getByRole('button', { name: "Take the platform's price" }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '4' } }]))
   })
 

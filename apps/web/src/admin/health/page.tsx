@@ -2,6 +2,7 @@ import '../kit/styles.ts'
 import { Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -65,8 +66,8 @@ export default function HealthPage() {
         <>
           {problems.length > 0 ? (
             <ul className={`card ${classes.problems}`} aria-label={t('health.problems')}>
-              {problems.map(problem => (
-                <li key={problem}>{problem}</li>
+              {problems.map(({ text, to }) => (
+                <li key={text}>{to ? <Link to={to}>{text}</Link> : text}</li>
               ))}
             </ul>
           ) : (

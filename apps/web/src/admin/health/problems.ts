@@ -1,4 +1,5 @@
 import type { Health } from '@netlet/contract'
+import { pagePaths } from '@netlet/contract/pages'
 import type { T } from '../kit/index.ts'
 
 /** How long a job or an event may wait before it is a problem, in milliseconds. */
@@ -6,58 +7,81 @@ const LATE = 10 * 60_000
 
 const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
 
-/** What somebody has to look at, in words, the worst first. */
-export function problemsOf(health: Health, t: T): string[] {
+/** What somebody has to look at, in words, and where that is; nowhere else for what only the settings of a machine change. */
+export type Problem = { text: string; to?: string }
+
+const { WebsiteSettings, tasks, servers: serversPath, mails, payments, health: own } = pagePaths
+
+/** The worst first. */
+export function problemsOf(health: Health, t: T): Problem[] {
   const { at, platform, jobs, servers, mail, http } = health
   const late = (time: string | null | undefined) => typeof time === 'string' && Date.parse(at) - Date.parse(time) > LATE
-  const found: (string | false | undefined)[] = SECTIONS.map(
-    part => health[part] === null && t('health.problem.unread', { part: t(`health.${part}`) })
-  )
-  if (platform && !platform.configured) found.push(t('health.problem.notConfigured'))
+  const found: Problem[] = []
+  const tell = (is: boolean, text: string, to?: string) => void (is && found.push({ text, ...(to ? { to } : {}) }))
+  for (const part of SECTIONS) tell(health[part] === null, t('health.problem.unread', { part: t(`health.${part}`) }))
+  const platformSettings = `${WebsiteSettings}?tab=shopify`
   if (platform) {
+    tell(!platform.configured, t('health.problem.notConfigured'), platformSettings)
     const { shop, webhooks, events, prices, products, reconciliation } = platform
     const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
-    found.push(
-      shop.error !== null && t('health.problem.platform', { message: shop.error }),
-      shop.currency !== null &&
-        shop.currency !== shop.expected_currency &&
-        t('health.problem.currency', { currency: shop.currency, expected: shop.expected_currency }),
-      shop.missing_scopes.length > 0 && t('health.problem.scopes', { scopes: shop.missing_scopes.join(', ') }),
-      webhooks.error !== null &&
-        webhooks.error !== shop.error &&
-        t('health.problem.webhooks', { message: webhooks.error }),
-      reconciliation.error !== null && t('health.problem.reconciliation', { message: reconciliation.error }),
-      products.error !== null && t('health.problem.products', { message: products.error }),
-      prices.error !== null &&
-        prices.error !== products.error &&
-        prices.error !== shop.error &&
-        t('health.problem.products', { message: prices.error }),
-      webhooks.foreign.length > 0 && t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }),
-      missing.length > 0 && t('health.problem.missing', { topics: missing.join(', ') }),
-      webhooks.missed > 0 && t('health.problem.missed', { count: webhooks.missed }),
-      events.unresolved > 0 && t('health.problem.unresolved', { count: events.unresolved }),
-      late(events.oldest_waiting) && t('health.problem.events', { count: events.waiting }),
-      late(events.oldest_waiting) &&
-        events.waits_for !== null &&
-        t('health.problem.eventsWaitFor', { reason: events.waits_for }),
-      prices.differ > 0 && t('health.problem.prices', { count: prices.differ })
+    tell(shop.error !== null, t('health.problem.platform', { message: shop.error ?? '' }), platformSettings)
+    tell(
+      shop.currency !== null && shop.currency !== shop.expected_currency,
+      t('health.problem.currency', { currency: shop.currency ?? '', expected: shop.expected_currency }),
+      platformSettings
     )
+    tell(
+      shop.missing_scopes.length > 0,
+      t('health.problem.scopes', { scopes: shop.missing_scopes.join(', ') }),
+      platformSettings
+    )
+    tell(
+      webhooks.error !== null && webhooks.error !== shop.error,
+      t('health.problem.webhooks', { message: webhooks.error ?? '' }),
+      platformSettings
+    )
+    tell(
+      reconciliation.error !== null,
+      t('health.problem.reconciliation', { message: reconciliation.error ?? '' }),
+      platformSettings
+    )
+    tell(products.error !== null, t('health.problem.products', { message: products.error ?? '' }), platformSettings)
+    tell(
+      prices.error !== null && prices.error !== products.error && prices.error !== shop.error,
+      t('health.problem.products', { message: prices.error ?? '' }),
+      platformSettings
+    )
+    tell(webhooks.foreign.length > 0, t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }))
+    tell(missing.length > 0, t('health.problem.missing', { topics: missing.join(', ') }), platformSettings)
+    tell(webhooks.missed > 0, t('health.problem.missed', { count: webhooks.missed }), payments)
+    tell(
+      events.unresolved > 0,
+      t('health.problem.unresolved', { count: events.unresolved }),
+      `${payments}?unresolved=1`
+    )
+    const waits = late(events.oldest_waiting)
+    tell(waits, t('health.problem.events', { count: events.waiting }), `${payments}?late=1`)
+    tell(
+      waits && events.waits_for !== null,
+      t('health.problem.eventsWaitFor', { reason: events.waits_for ?? '' }),
+      `${payments}?late=1`
+    )
+    tell(prices.differ > 0, t('health.problem.prices', { count: prices.differ }), `${own}#prices`)
   }
+  const serverAt = (name: string) => `${serversPath}?search=${encodeURIComponent(name)}`
   for (const { name, since } of servers?.unreachable ?? [])
-    found.push(since === null ? false : t('health.problem.server', { name }))
+    tell(since !== null, t('health.problem.server', { name }), serverAt(name))
   for (const { name, message } of servers?.troubled ?? [])
-    found.push(t('health.problem.server_trouble', { name, message }))
-  for (const queue of jobs?.queues ?? []) {
-    found.push(queue.dead > 0 && t('health.problem.dead', { queue: queue.name, count: queue.dead }))
-    found.push(late(queue.oldest) && t('health.problem.queue', { queue: queue.name, count: queue.waiting }))
+    tell(true, t('health.problem.server_trouble', { name, message }), serverAt(name))
+  for (const { name, dead, waiting, oldest } of jobs?.queues ?? []) {
+    tell(dead > 0, t('health.problem.dead', { queue: name, count: dead }), `${tasks}?tab=dead`)
+    tell(late(oldest), t('health.problem.queue', { queue: name, count: waiting }), `${tasks}?tab=queues`)
   }
   if (mail) {
-    found.push(
-      mail.error !== null && t('health.problem.mailError', { message: mail.error }),
-      mail.failed > 0 && t('health.problem.mailFailed', { count: mail.failed })
-    )
+    tell(mail.error !== null, t('health.problem.mailError', { message: mail.error ?? '' }), `${mails}?state=waiting`)
+    tell(mail.failed > 0, t('health.problem.mailFailed', { count: mail.failed }), `${mails}?state=failed`)
+    tell(late(mail.oldest), t('health.problem.mail', { count: mail.waiting }), `${mails}?state=waiting`)
   }
-  found.push(late(mail?.oldest) && t('health.problem.mail', { count: mail?.waiting ?? 0 }))
-  for (const { address } of http?.untrusted_proxies ?? []) found.push(t('health.problem.proxy', { address }))
-  return found.filter(text => typeof text === 'string')
+  for (const { address } of http?.untrusted_proxies ?? []) tell(true, t('health.problem.proxy', { address }))
+  return found
 }

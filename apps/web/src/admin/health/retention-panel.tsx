@@ -4,10 +4,11 @@ import { read } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { numberText, unitText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
+import { DataTable, type Column } from '../kit/index.ts'
 import classes from './health.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** What grows in the database: how long it is kept, how much there is, and what was removed last. */
 export function RetentionPanel() {
@@ -19,10 +20,10 @@ export function RetentionPanel() {
     {
       key: 'rows',
       title: t('retention.rows'),
-      render: ({ rows }) => (rows === null ? '–' : numberText(rows)),
+      render: ({ rows }) => (rows === null ? none : numberText(rows)),
       align: 'end'
     },
-    { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
+    { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : none) },
     { key: 'removed', title: t('retention.removed'), render: row => <Removed entry={row} /> }
   ]
   return (
@@ -55,7 +56,7 @@ function What({ entry: { what } }: { entry: RetentionFigures }) {
 }
 
 function Removed({ entry: { removed, removed_at: at } }: { entry: RetentionFigures }) {
-  if (!at) return '–'
+  if (!at) return none
   return (
     <>
       {numberText(removed)}, <Ago at={at} />

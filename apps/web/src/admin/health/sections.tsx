@@ -70,7 +70,14 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
           servers && [
             [t('health.reachable'), `${servers.reachable} / ${servers.total}`],
             ...servers.unreachable.map(({ id, name, since }) => [name, <When key={id} at={since} />] as const),
-            ...servers.troubled.map(({ name, message }) => [name, message] as const)
+            ...servers.troubled.map(({ name, message }) => [name, message] as const),
+            ...servers.certificates.map(
+              ({ name, days_left: days }) =>
+                [
+                  t('health.certificate', { name }),
+                  t(days < 0 ? 'health.certificateEnded' : 'health.daysLeft', { count: numberText(days) })
+                ] as const
+            )
           ]
         }
       />

@@ -1,4 +1,5 @@
 import type { AttentionItem, ReplyOf } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconChevronRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { home } from '../../api/routes.ts'
@@ -7,23 +8,21 @@ import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
-const index = '/dashboard/index'
-
 /** Where exactly the rows are that were counted. */
 const PLACES: Record<AttentionItem, string> = {
-  undelivered: `${index}/orders?problem=1`,
-  payments: `${index}/payments?unresolved=1`,
-  late_events: `${index}/health`,
-  servers: `${index}/servers?state=trouble`,
-  upgrades: `${index}/servers`,
-  abuse: `${index}/health#abuse`,
-  proofs: `${index}/health#proofs`,
-  dead_letters: `${index}/tasks?tab=dead`,
-  mails: `${index}/mails?state=failed`,
-  notices: `${index}/notices?state=failed`,
-  prices: `${index}/health#prices`,
-  stock: `${index}/productManager?low_stock=1`,
-  tickets: `${index}/tickets?state=open`
+  undelivered: `${pageAt('Orders')}?problem=1`,
+  payments: `${pageAt('payments')}?unresolved=1`,
+  late_events: `${pageAt('payments')}?late=1`,
+  servers: `${pageAt('servers')}?state=trouble`,
+  upgrades: pageAt('servers'),
+  abuse: `${pageAt('health')}#abuse`,
+  proofs: `${pageAt('health')}#proofs`,
+  dead_letters: `${pageAt('tasks')}?tab=dead`,
+  mails: `${pageAt('mails')}?state=failed`,
+  notices: `${pageAt('notices')}?state=failed`,
+  prices: `${pageAt('health')}#prices`,
+  stock: `${pageAt('productManager')}?low_stock=1`,
+  tickets: `${pageAt('tickets')}?state=open`
 }
 
 /** What needs attention, each with the way to it; where nothing does it says so, and no more. */
@@ -53,7 +52,7 @@ function AttentionList({ list }: { list: ReplyOf<typeof home.attention> }) {
             <IconChevronRight size={16} aria-hidden />
           </Link>
           {what === 'servers' && (
-            <Link to={`${index}/outages?state=lasts`} className={classes.beside}>
+            <Link to={`${pageAt('outages')}?state=lasts`} className={classes.beside}>
               {t('home.outages')}
             </Link>
           )}

@@ -1,4 +1,5 @@
 import type { DeliveryTimes } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -23,6 +24,13 @@ function Times({ times }: { times: DeliveryTimes }) {
   const t = useT()
   const language = useLanguage()
   const text = (seconds: number | null) => (seconds === null ? '–' : durationText(seconds, language))
+  /** To the orders that a figure is of, the slowest first, where there are any. */
+  const leads = (time: 'day' | 'week', figure: string) =>
+    times[time].orders > 0 ? (
+      <Link to={`${pageAt('Orders')}?delivered_in=${time}&sort=delivery_seconds.desc`}>{figure}</Link>
+    ) : (
+      figure
+    )
   return (
     <>
       <table className={classes.times}>
@@ -37,14 +45,14 @@ function Times({ times }: { times: DeliveryTimes }) {
           {(['p50', 'p99'] as const).map(part => (
             <tr key={part}>
               <th scope="row">{t(`home.${part}`)}</th>
-              <td className="num">{text(times.day[part])}</td>
-              <td className="num">{text(times.week[part])}</td>
+              <td className="num">{leads('day', text(times.day[part]))}</td>
+              <td className="num">{leads('week', text(times.week[part]))}</td>
             </tr>
           ))}
           <tr>
             <th scope="row">{t('home.delivered')}</th>
-            <td className="num">{numberText(times.day.orders)}</td>
-            <td className="num">{numberText(times.week.orders)}</td>
+            <td className="num">{leads('day', numberText(times.day.orders))}</td>
+            <td className="num">{leads('week', numberText(times.week.orders))}</td>
           </tr>
         </tbody>
       </table>
@@ -54,7 +62,7 @@ function Times({ times }: { times: DeliveryTimes }) {
           <ul className={classes.slowest}>
             {times.slowest.map(({ id, order, delivered_at, seconds }) => (
               <li key={id}>
-                <Link to={`/dashboard/index/orders?open=${id}`} className="mono">
+                <Link to={`${pageAt('Orders')}?open=${id}`} className="mono">
                   {order}
                 </Link>
                 <span className="dim">

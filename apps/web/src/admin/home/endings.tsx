@@ -1,4 +1,5 @@
 import type { Endings } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -42,7 +43,7 @@ function Days({ endings }: { endings: Endings }) {
         return (
           <li key={day}>
             {orders > 0 ? (
-              <Link to={`/dashboard/index/orders?ends_on=${day}&sort=expired_at.asc`} className={classes.dayRow}>
+              <Link to={`${pageAt('Orders')}?ends_on=${day}&sort=expired_at.asc`} className={classes.dayRow}>
                 {inside}
               </Link>
             ) : (

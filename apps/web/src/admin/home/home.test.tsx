@@ -83,7 +83,7 @@ describe("the console's first screen", () => {
     expect(links.map(link => [link.textContent, link.getAttribute('href')])).toEqual([
       ['3Paid orders without a delivery', '/dashboard/index/orders?problem=1'],
       ['1Payments to decide on', '/dashboard/index/payments?unresolved=1'],
-      ['9Events of the platform that have waited for an hour', '/dashboard/index/health'],
+      ['9Events of the platform that have waited for an hour', '/dashboard/index/payments?late=1'],
       ['2Servers in trouble', '/dashboard/index/servers?state=trouble'],
       ['Outages that last', '/dashboard/index/outages?state=lasts'],
       ['4Jobs that failed for good', '/dashboard/index/tasks?tab=dead'],
@@ -146,6 +146,15 @@ describe("the console's first screen", () => {
     const rows = within(shown.getByRole('table', { name: /Sales by day/ })).getAllByRole('row')
     expect(rows.map(row => row.textContent)).toContain('2026-03-02$1,234.2087')
     expect(rows).toHaveLength(6)
+    const to = (name: string) => shown.getByRole('link', { name }).getAttribute('href')
+    expect(to('2026-03-02')).toBe('/dashboard/index/orders?paid_on=2026-03-02')
+    expect(to('$1,234.20')).toBe('/dashboard/index/orders?paid_on=2026-03-02')
+    expect(to('Paid orders: 7')).toBe('/dashboard/index/orders?placed_on=2026-03-02&pay_status=1')
+    expect(to('$1,234.30')).toBe('/dashboard/index/orders?paid_in=2026-03')
+    expect(to('Paid orders: 8')).toBe('/dashboard/index/orders?placed_in=2026-03&pay_status=1')
+    // Orders are listed by day or by month: there is no list of a part of one.
+    expect(shown.queryByRole('link', { name: '$30.30' })).toBeNull()
+    expect(shown.queryByRole('link', { name: 'Paid orders: 3' })).toBeNull()
   })
 
   it('leads from each day on which orders end to these orders', async () => {
@@ -164,6 +173,11 @@ describe("the console's first screen", () => {
     expect((await shown.findByRole('row', { name: /p50/ })).textContent).toBe('Half of all within (p50)–2.3 sec')
     expect(shown.getByRole('row', { name: /p99/ }).textContent).toBe('99 of 100 within (p99)–1.5 hr')
     expect(shown.getByRole('link', { name: 'NL-SLOW' }).getAttribute('href')).toBe('/dashboard/index/orders?open=7')
+    expect(shown.getByRole('link', { name: '2.3 sec' }).getAttribute('href')).toBe(
+      '/dashboard/index/orders?delivered_in=week&sort=delivery_seconds.desc'
+    )
+    // Nothing was delivered today.
+    expect(shown.queryByRole('link', { name: '0' })).toBeNull()
   })
 
   it('shows stock as a table that is read and scrolled by keyboard, and says what is left out', async () => {
@@ -176,6 +190,8 @@ describe("the console's first screen", () => {
         .getAllByRole('cell')
         .map(cell => cell.textContent)
     ).toEqual(['1,500', '0'])
+    const cell = within(row).getByRole('link', { name: /^New York, .*: 1,500 free/ })
+    expect(cell.getAttribute('href')).toMatch(/^\/dashboard\/index\/CIDRManage\?group_id=\d+&sold_with=\d+$/)
     const rule = await shown.findByRole('link', { name: 'A&B' })
     expect(rule.getAttribute('href')).toBe('/dashboard/index/AclManager?search=A%26B')
     expect(row.closest('[tabindex="0"]')).toBeTruthy()

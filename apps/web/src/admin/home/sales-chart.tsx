@@ -4,13 +4,16 @@ import '@mantine/charts/styles.layer.css'
 import { CompositeChart } from '@mantine/charts'
 import { useElementSize } from '@mantine/hooks'
 import type { DaySales, Sales } from '@netlet/contract'
+import { useNavigate } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
+import { paidOn } from './places.ts'
 
 /** The days of this month as bars, and those of the month before as a line. The table beside it says the same. */
 export default function SalesChart({ sales: { month, before } }: { sales: Sales }) {
   const t = useT()
+  const navigate = useNavigate()
   const { ref, width } = useElementSize()
   const days = Math.max(before.length, month.length)
   const data = Array.from({ length: days }, (_, at) => ({
@@ -35,12 +38,15 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
           curveType="linear"
           withDots={false}
           withLegend
+          legendProps={{ itemSorter: null }}
           maxBarWidth={18}
           tickLine="none"
           gridAxis="x"
           valueFormatter={value => money(value.toFixed(2))}
           yAxisProps={{ width: 76 }}
           composedChartProps={{ accessibilityLayer: false }}
+          // For the pointer alone: the table below has the same as links.
+          barProps={{ onClick: (_bar, at) => month[at] && void navigate(paidOn(month[at].day)), cursor: 'pointer' }}
         />
       )}
     </div>

@@ -1,5 +1,6 @@
 import type { DaySales, Sales } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
+import { pageAt } from '@netlet/contract/pages'
 import { Skeleton } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
@@ -9,6 +10,7 @@ import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
+import { paidOn } from './places.ts'
 
 // The library that draws is larger than the rest of the console's screens.
 const SalesChart = lazy(() => import('./sales-chart.tsx'))
@@ -16,6 +18,16 @@ const SalesChart = lazy(() => import('./sales-chart.tsx'))
 const revenueOf = (days: readonly DaySales[]) =>
   money(fromCents(days.reduce((sum, { revenue }) => sum + toCents(revenue), 0n)))
 const paidOf = (days: readonly DaySales[]) => days.reduce((sum, { paid }) => sum + paid, 0)
+
+const ORDERS = pageAt('Orders')
+/** Where the orders are that a figure of a day, or of its month, counts: placed then and paid by now, or paid or renewed then. */
+const PLACES = {
+  day: { paid: (day: string) => `${ORDERS}?placed_on=${day}&pay_status=1`, revenue: paidOn },
+  month: {
+    paid: (day: string) => `${ORDERS}?placed_in=${day.slice(0, 7)}&pay_status=1`,
+    revenue: (day: string) => `${ORDERS}?paid_in=${day.slice(0, 7)}`
+  }
+}
 
 export function SalesPanel() {
   const t = useT()
@@ -31,19 +43,24 @@ function Figures({ sales }: { sales: Sales }) {
   const { month, before } = sales
   const soFar = before.slice(0, month.length)
   const figures = [
-    [t('home.today'), month.slice(-1)],
-    [t('home.yesterday'), [...before, ...month].slice(-2, -1)],
-    [t('home.month'), month],
-    [t('home.monthBefore', { day: soFar.length }), soFar]
+    [t('home.today'), month.slice(-1), PLACES.day],
+    [t('home.yesterday'), [...before, ...month].slice(-2, -1), PLACES.day],
+    [t('home.month'), month, PLACES.month],
+    // No list has the days of a month until one of them.
+    [t('home.monthBefore', { day: soFar.length }), soFar, undefined]
   ] as const
   return (
     <>
       <dl className={classes.figures}>
-        {figures.map(([name, days]) => (
+        {figures.map(([name, days, places]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd className="num">{revenueOf(days)}</dd>
-            <dd className="dim">{t('home.paidOrders', { count: paidOf(days) })}</dd>
+            <dd className="num">
+              <ToRows to={days[0] && places?.revenue(days[0].day)}>{revenueOf(days)}</ToRows>
+            </dd>
+            <dd className="dim">
+              <ToRows to={days[0] && places?.paid(days[0].day)}>{t('home.paidOrders', { count: paidOf(days) })}</ToRows>
+            </dd>
           </div>
         ))}
       </dl>
@@ -52,7 +69,7 @@ function Figures({ sales }: { sales: Sales }) {
       </Suspense>
       <SalesTable sales={sales} />
       <p className={classes.links}>
-        <Link to="/dashboard/index/orders?pay_status=1">{t('home.allPaid')}</Link>
+        <Link to={`${pageAt('Orders')}?pay_status=1`}>{t('home.allPaid')}</Link>
         {[...new Set([...month, ...before].map(({ day }) => day.slice(0, 7)))].map(name => (
           <a key={name} href={address(home.salesCsv.path, {}, { in_month: name })} download={`sales_${name}.csv`}>
             {t('home.salesCsv', { month: name })}
@@ -63,13 +80,18 @@ function Figures({ sales }: { sales: Sales }) {
   )
 }
 
-/** What the chart shows, for those who cannot see it. */
+/** A figure that leads to its rows. */
+const ToRows = ({ to, children }: { to: string | undefined; children: string }) =>
+  to ? <Link to={to}>{children}</Link> : children
+
+/** What the chart shows, for those who cannot see it; each day leads to the orders that were paid on it. */
 function SalesTable({ sales: { month, before } }: { sales: Sales }) {
   const t = useT()
   return (
-    <div className="sr-only">
-      <table>
-        <caption>{t('home.salesByDay')}</caption>
+    <details>
+      <summary>{t('home.salesByDay')}</summary>
+      <table className={classes.times}>
+        <caption className="sr-only">{t('home.salesByDay')}</caption>
         <thead>
           <tr>
             <th scope="col">{t('home.day')}</th>
@@ -81,14 +103,16 @@ function SalesTable({ sales: { month, before } }: { sales: Sales }) {
         <tbody>
           {[...before, ...month].map(({ day, revenue, orders, paid }) => (
             <tr key={day}>
-              <th scope="row">{day}</th>
-              <td>{money(revenue)}</td>
+              <th scope="row">
+                <Link to={paidOn(day)}>{day}</Link>
+              </th>
+              <td className="num">{money(revenue)}</td>
               <td>{orders}</td>
               <td>{paid}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </details>
   )
 }

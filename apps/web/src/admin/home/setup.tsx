@@ -1,4 +1,5 @@
 import type { SetupStep } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconCheck, IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
@@ -11,15 +12,13 @@ import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { EVERY } from './panel.tsx'
 
-const index = '/dashboard/index'
-
 const PLACES: Record<SetupStep, string> = {
-  platform: `${index}/WebsiteSettings?tab=shopify`,
-  mail: `${index}/WebsiteSettings?tab=email`,
-  rule: `${index}/AclManager?form=new`,
-  server: `${index}/servers?form=new`,
-  group: `${index}/servergroup?form=new`,
-  product: `${index}/productManager`
+  platform: `${pageAt('WebsiteSettings')}?tab=shopify`,
+  mail: `${pageAt('WebsiteSettings')}?tab=email`,
+  rule: `${pageAt('AclManager')}?form=new`,
+  server: `${pageAt('servers')}?form=new`,
+  group: `${pageAt('servergroup')}?form=new`,
+  product: pageAt('productManager')
 }
 
 /** What a new shop needs before it can sell; gone once all of it is there. */

@@ -1,8 +1,11 @@
 import type { StockMap } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
+import { useRef } from 'react'
 import { Link } from 'react-router'
 import { home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
+import { useSideways } from '../kit/index.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
@@ -22,24 +25,38 @@ export function StockPanel() {
   )
 }
 
+const rangesOf = (group: { id: number }, rule: { id: number }) =>
+  `${pageAt('CIDRManage')}?group_id=${group.id}&sold_with=${rule.id}`
+
 /** Per cent of the accent behind a figure: by its size and not by its share, or one large group would hide all others. */
 const strength = (free: number, most: number) => (free === 0 ? 0 : 8 + 34 * (Math.log1p(free) / Math.log1p(most)))
 
 function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
   const t = useT()
+  const scroll = useRef<HTMLDivElement>(null)
+  // At its beginning the groups' names stay, in front of what is scrolled below them.
+  const { className: shaded, 'data-after': after, 'data-before': before } = useSideways(scroll)
   const most = Math.max(1, ...free.flat())
   const hasBoth = (id: number) => groups.filter(group => group.id === id).length > 1
   return (
     <>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reached by keyboard */}
-      <div className={classes.scroll} role="group" aria-label={t('home.stock')} tabIndex={0}>
+      <div
+        ref={scroll}
+        className={`${classes.scroll} ${shaded}`}
+        role="group"
+        aria-label={t('home.stock')}
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reached by keyboard
+        tabIndex={0}
+        data-after={after}
+        data-scrolled={before}
+      >
         <table className={classes.map}>
           <thead>
             <tr>
               <th scope="col">{t('home.group')}</th>
               {rules.map(rule => (
                 <th key={rule.id} scope="col">
-                  <Link to={`/dashboard/index/AclManager?search=${encodeURIComponent(rule.name)}`}>{rule.name}</Link>
+                  <Link to={`${pageAt('AclManager')}?search=${encodeURIComponent(rule.name)}`}>{rule.name}</Link>
                 </th>
               ))}
             </tr>
@@ -48,7 +65,7 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
             {groups.map((group, line) => (
               <tr key={`${group.id}.${group.family}`}>
                 <th scope="row">
-                  <Link to={`/dashboard/index/servergroup?search=${encodeURIComponent(group.name)}`}>{group.name}</Link>
+                  <Link to={`${pageAt('servergroup')}?search=${encodeURIComponent(group.name)}`}>{group.name}</Link>
                   {(group.family === 'ipv6' || hasBoth(group.id)) && (
                     <span className="dim"> {t(`products.family.${group.family}`)}</span>
                   )}
@@ -62,7 +79,12 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
                       data-none={figure === 0}
                       style={{ '--strength': `${strength(figure, most)}%` } as React.CSSProperties}
                     >
-                      {numberText(figure)}
+                      <Link
+                        to={rangesOf(group, rule)}
+                        aria-label={t('home.cell', { group: group.name, rule: rule.name, count: numberText(figure) })}
+                      >
+                        {numberText(figure)}
+                      </Link>
                     </td>
                   )
                 })}

@@ -1,4 +1,5 @@
 import type { Incident, IncidentUpdate } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -65,7 +66,7 @@ function Facts({ incident }: { incident: Incident }) {
         <ul>
           {outages.map(({ id, server, started_at: from }) => (
             <li key={id}>
-              <Link to={`/dashboard/index/outages?open=${id}`}>{server}</Link> <Moment at={from} />
+              <Link to={`${pageAt('outages')}?open=${id}`}>{server}</Link> <Moment at={from} />
             </li>
           ))}
         </ul>

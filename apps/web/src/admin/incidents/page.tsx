@@ -1,4 +1,5 @@
 import type { Incident } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { INCIDENT_SEVERITIES, INCIDENT_STATES, INCIDENT_VIEWS } from '@netlet/contract/status-states'
 import { IconExternalLink, IconSpeakerphone } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
@@ -21,6 +22,7 @@ import { SeverityCell, SeverityInput, StateCell, StateInput } from './cells.tsx'
 import { IncidentDrawer } from './drawer.tsx'
 import { Subscribers } from './subscribers.tsx'
 import { useLocations } from './use-locations.ts'
+import { none } from '../../kit/none.tsx'
 
 /** What the status page says of incidents and planned work. */
 export default defineResource({
@@ -37,7 +39,7 @@ export default defineResource({
     column('state', (incident: Incident) => <StateCell incident={incident} />),
     column('locations', (incident: Incident) => incident.locations.map(({ name }) => name).join(', '), { wide: true }),
     column('started_at', (incident: Incident) => <Moment at={incident.started_at} />),
-    column('resolved_at', (incident: Incident) => (incident.resolved_at ? <Moment at={incident.resolved_at} /> : '–'))
+    column('resolved_at', (incident: Incident) => (incident.resolved_at ? <Moment at={incident.resolved_at} /> : none))
   ],
   sort: ['id'],
   filters: [oneOf('view', INCIDENT_VIEWS, 'incidents.is')],
@@ -79,7 +81,7 @@ export default defineResource({
     {
       name: 'showPage',
       icon: IconExternalLink,
-      run: ({ id }, { go }) => go(`/status?incident=${id}`)
+      run: ({ id }, { go }) => go(`${pageAt('status')}?incident=${id}`)
     }
   ],
   remove: {

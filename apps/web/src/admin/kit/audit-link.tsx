@@ -1,4 +1,5 @@
 import type { Resource } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -7,7 +8,7 @@ import { May } from './may.tsx'
 
 /** Where the audit entries of one thing are. */
 export const auditPath = (of: Resource, id: number | string): string =>
-  `/dashboard/index/audit?${new URLSearchParams({ target_type: of, target_id: String(id) }).toString()}`
+  `${pageAt('audit')}?${new URLSearchParams({ target_type: of, target_id: String(id) }).toString()}`
 
 /** Leads to who did what to one thing. */
 export function AuditLink({ of, id }: { of: Resource; id: number | string }) {

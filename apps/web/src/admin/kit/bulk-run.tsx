@@ -1,6 +1,7 @@
 import type { BulkRow, BulkRun } from '@netlet/contract'
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useQueryStates } from 'nuqs'
 import { useEffect, useRef, useState } from 'react'
 import { ApiError, type Endpoint } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
@@ -10,7 +11,8 @@ import { failureText } from '../../i18n/failures.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
 import classes from './bulk-run.module.css'
-import { WithReason } from './with-reason.tsx'
+import { RESULTS } from './list-state.ts'
+import { WithReason } from '../../kit/with-reason.tsx'
 
 /** Milliseconds between two looks at a run that goes on. */
 const WATCH = 1000
@@ -26,6 +28,12 @@ type Props = {
 /** How far a bulk run is, and what became of each row. It is in the address, so a reload finds it again. */
 export function BulkRunPanel({ id, invalidate, onClose }: Props) {
   const t = useT()
+  const [, choose] = useQueryStates(RESULTS)
+  const close = () => {
+    // The next one begins with all of its rows.
+    void choose(null)
+    onClose()
+  }
   const { data, error, refetch } = useQuery({
     ...read(bulk.run, { params: { id } }),
     staleTime: 0,
@@ -43,7 +51,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
       <section className="card" aria-label={t('run.label')}>
         <ErrorState error={error} onRetry={() => void refetch()} />
         <div className={classes.runFoot}>
-          <Button size="compact-sm" variant="default" onClick={onClose}>
+          <Button size="compact-sm" variant="default" onClick={close}>
             {t('list.close')}
           </Button>
         </div>
@@ -61,7 +69,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
         </span>
         <span className={classes.runButtons}>
           {data && <CancelRun run={data} />}
-          <Button size="compact-sm" variant="default" onClick={onClose}>
+          <Button size="compact-sm" variant="default" onClick={close}>
             {t('list.close')}
           </Button>
         </span>
@@ -75,12 +83,12 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
 
 function Results({ run }: { run: BulkRun }) {
   const t = useT()
-  const [state, setState] = useState<BulkRow['state'] | ''>('')
-  const [page, setPage] = useState(1)
+  const [{ results: state, results_page: page }, set] = useQueryStates(RESULTS, { history: 'push' })
+  const setPage = (next: number) => void set({ results_page: next })
   const { data, error, refetch } = useQuery({
     ...read(bulk.rows, {
       params: { id: run.id },
-      query: { limit: ROWS, offset: (page - 1) * ROWS, ...(state ? { state } : {}) }
+      query: { limit: ROWS, offset: (Math.max(1, page) - 1) * ROWS, ...(state ? { state } : {}) }
     }),
     staleTime: 0,
     placeholderData: previous => previous,
@@ -89,14 +97,17 @@ function Results({ run }: { run: BulkRun }) {
   // Also at its end, when nobody asks by the clock any more.
   useEffect(() => void refresh(bulk.rows), [run.done, run.state])
   const total = data?.total ?? 0
+  // Once open it stays so: the first page of all of them is no reason to fold what somebody reads.
+  const [open, setOpen] = useState(state !== null || page > 1)
+  if (!open && (run.refused > 0 || error !== null)) setOpen(true)
   return (
-    <details className={classes.results} open={run.refused > 0 || error !== null || undefined}>
+    <details className={classes.results} open={open || undefined}>
       <summary>{t('run.results')}</summary>
       <NativeSelect
         className={classes.which}
         size="xs"
         aria-label={t('run.filter')}
-        value={state}
+        value={state ?? ''}
         data={[
           { value: '', label: t('run.all') },
           { value: 'refused', label: t('run.row.refused') },
@@ -104,8 +115,8 @@ function Results({ run }: { run: BulkRun }) {
           { value: 'pending', label: t('run.row.pending') }
         ]}
         onChange={event => {
-          setState(event.currentTarget.value as BulkRow['state'] | '')
-          setPage(1)
+          const next = RESULTS.results.parse(event.currentTarget.value)
+          void set({ results: next, results_page: null })
         }}
       />
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
@@ -122,7 +133,7 @@ function Results({ run }: { run: BulkRun }) {
       </ul>
       {total > ROWS && (
         <div className={classes.runFoot}>
-          <WithReason why={page === 1 ? t('list.isFirst') : undefined}>
+          <WithReason why={page <= 1 ? t('list.isFirst') : undefined}>
             <Button size="compact-sm" variant="default" onClick={() => setPage(page - 1)}>
               {t('list.previous')}
             </Button>

@@ -138,7 +138,11 @@ describe('the selection', () => {
         {
           body: {
             action: 'gift_card.delete',
-            selection: { query: { search: 'CARD', is_exchanged: '0' }, expected: 1240, version: 'of 1240' }
+            selection: {
+              query: { search: 'CARD', is_exchanged: '0', sort_by: 'mount', sort_order: 'asc' },
+              expected: 1240,
+              version: 'of 1240'
+            }
           }
         }
       ])
@@ -320,9 +324,24 @@ describe('a bulk run', () => {
 
   it('shows the results that are asked for only', async () => {
     begin({ state: 'done', done: 3, succeeded: 2, refused: 1 })
-    const { user } = open('/list?run=12')
+    const { user, asked } = open('/list?run=12')
     await user.selectOptions(await screen.findByRole('combobox', { name: 'Which results' }), 'refused')
     await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
+    // A link to them, until the run is closed.
+    await waitFor(() => expect(asked()).toEqual({ run: '12', results: 'refused' }))
+    await user.click(screen.getByRole('button', { name: 'Close' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+
+  it('keeps its results open when all of them are asked for again', async () => {
+    begin({ state: 'done', done: 3, succeeded: 3 })
+    const { user, asked } = open('/list?run=12&results=succeeded')
+    const which = await screen.findByRole('combobox', { name: 'Which results' })
+    const results = () => which.closest('details')?.open
+    expect(results()).toBe(true)
+    await user.selectOptions(which, '')
+    await waitFor(() => expect(asked()).toEqual({ run: '12' }))
+    expect(results()).toBe(true)
   })
 
   it('says that its results could not be read, and reads them again when asked', async () => {

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import { ToolbarPopover } from './toolbar-popover.tsx'
-import { WithReason } from './with-reason.tsx'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { useWords } from './words.ts'
 
 type Choice = { key: string; shown: boolean }

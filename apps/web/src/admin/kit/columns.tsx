@@ -2,14 +2,14 @@ import type { ReactNode } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { money as moneyText } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
-import { Day } from '../../kit/time.tsx'
+import { Day, Moment } from '../../kit/time.tsx'
 import classes from './kit.module.css'
 import type { Column } from './resource.ts'
+import { none } from '../../kit/none.tsx'
 
 // Each maker gives a column whose key must be in the list's rows with a value of its kind.
 
 type Look = Pick<Column<never>, 'lead' | 'wide' | 'optional'>
-const none = <span className="dim">–</span>
 
 /** A column of its own making. */
 export const column = <R, const C extends string>(
@@ -51,6 +51,10 @@ export const yesNo = <const C extends string>(key: C, look: Look = {}): Column<R
 
 export const date = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <Day at={row[key]} /> : none), look)
+
+/** As `date`, to the second: of a log. */
+export const moment = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
+  column(key, row => (row[key] ? <Moment at={row[key]} /> : none), look)
 
 function YesNo({ value }: { value: boolean }) {
   const t = useT()

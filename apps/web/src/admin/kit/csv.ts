@@ -1,4 +1,4 @@
-import { address, ApiError, unwrap, type Endpoint } from '../../api/client.ts'
+import { address, ApiError, call, unwrap, type Endpoint } from '../../api/client.ts'
 
 /** Milliseconds: a large export takes its time. */
 const TIMEOUT = 30_000
@@ -24,12 +24,29 @@ export async function fetchCsv(route: Endpoint, { query, body }: { query?: objec
   throw new ApiError('format', '', response.status)
 }
 
+/**
+ * Has the browser load a CSV of however many rows itself: onto the disk as it comes, without a limit of time, and with its own
+ * progress and way to stop. The list is asked for one row before: what it refuses is told here, where the browser would say
+ * only that the download failed.
+ */
+export async function download(name: string, route: Endpoint, query: Record<string, string>): Promise<void> {
+  await fetchFirst(route, query)
+  follow(name, address(route.path, {}, query))
+}
+
+const fetchFirst = (route: Endpoint, { format: _csv, ...query }: Record<string, string>) =>
+  (call as (route: Endpoint, input: object) => Promise<unknown>)(route, { query: { ...query, limit: 1 } })
+
 /** Hands a file to the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
+  follow(name, url)
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+function follow(name: string, url: string): void {
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

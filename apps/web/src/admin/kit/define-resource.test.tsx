@@ -65,7 +65,7 @@ describe('a resource', () => {
       ...resource.sort,
       ...resource.filters.map(({ key }) => key),
       ...resource.rowActions.map(({ name }) => name),
-      ...(resource.form?.fields ?? []).map(({ name }) => name)
+      ...(resource.form?.fields ?? []).map(({ name, translates }) => translates?.like ?? name)
     ].map(name => `${resource.key}.${name}`)
     for (const key of [...names, ...(resource.batch ?? []).map(({ name }) => `bulk.${name}`)])
       expect(en, key).toHaveProperty([key])

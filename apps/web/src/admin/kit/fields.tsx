@@ -1,7 +1,8 @@
-import { NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
+import { NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useT, type Key } from '../../i18n/admin.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { instantOf, localTime } from './local-time.ts'
-import type { Field, FieldProps, Option } from './resource.ts'
+import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'
 import { TimeInput } from './time-input.tsx'
 
 // Each maker gives a field whose name must be in the form's schema. What is typed is sent as it is: the contract's
@@ -95,6 +96,14 @@ export const idField = <const N extends string>(
 
 /** The same field where nothing has to be entered. */
 export const optional = <const N extends string>(field: Field<N>): Field<N> => ({ ...field, optional: true })
+
+/** The text of another field in Chinese; left empty, visitors read the other field's. */
+export const inChinese = <const N extends string>(text: string, field: Field<N>): TranslatedField<N> => ({
+  ...field,
+  name: 'translations',
+  optional: true,
+  translates: { language: 'zh-CN', text, like: field.name }
+})
 
 /** All that the input holds. */
 const toMinute = (value: unknown) => localTime(value, 'minute')

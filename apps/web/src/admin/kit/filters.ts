@@ -29,6 +29,13 @@ export const dayFilter = <const N extends string>(key: N): Filter<N> => ({
   accepts: value => value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value)
 })
 
+/** A month, as `2026-03`. */
+export const monthFilter = <const N extends string>(key: N): Filter<N> => ({
+  key,
+  type: 'month',
+  accepts: value => value === '' || /^\d{4}-\d{2}$/.test(value)
+})
+
 export const textFilter = <const N extends string>(key: N): Filter<N> => ({
   key,
   accepts: value => value.length <= 200

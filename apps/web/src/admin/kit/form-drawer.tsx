@@ -8,9 +8,12 @@ import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormAlert, type Difference } from './form-alert.tsx'
+import { bodyOf, errorsByKey, keyOf, shownOf, toldOf, type Row } from './form-values.ts'
 import classes from './kit.module.css'
 import { useOpenForm } from './open-form.ts'
 import type { Asking, Field, FormSchema, PlanProps } from './resource.ts'
+import { SecondLanguage } from './second-language.tsx'
+import type { Undo } from './undo.ts'
 import { WorkButton } from './work-button.tsx'
 
 export type FormTask = {
@@ -45,6 +48,8 @@ export type Saved = {
   sent?: Former
   /** Nobody has left the form while its call was out. */
   open: boolean
+  /** What takes the edit back, where a dialog of its own knows it. */
+  undo?: Undo | undefined
 }
 
 /** A form beside the list. It is not left with changes in it before that was asked. */
@@ -88,54 +93,48 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
 type TaskFormProps = Pick<Props, 'labelOf'> & {
   task: FormTask
   isOpen: () => boolean
-  onSaved: (reply: unknown, edit: Omit<Saved, 'open'>) => void
+  onSaved: (reply: unknown, edit: Omit<Saved, 'open' | 'undo'>) => void
   onDirty: (dirty: boolean) => void
   onCancel: () => void
 }
-
-const shownOf = ({ name, shown }: Field, row: Record<string, unknown> | undefined): string => {
-  const value = row?.[name]
-  if (shown) return shown(value, row ?? {})
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-
-const toldOf = (field: Field, row: Record<string, unknown> | undefined): string =>
-  field.told ? field.told(row?.[field.name]) : shownOf(field, row)
 
 function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
   const { schema, row, route, plan: Plan } = task
   const fields = task.fields.filter(({ only }) => !only || (only === 'edit') === Boolean(row))
-  const valuesOf = (row: Record<string, unknown> | undefined) =>
-    Object.fromEntries(fields.map(field => [field.name, shownOf(field, row)]))
+  const valuesOf = (row: Row | undefined) =>
+    Object.fromEntries(fields.map(field => [keyOf(field), shownOf(field, row)]))
   const [failure, setFailure] = useState('')
   const [stale, setStale] = useState<Difference[]>([])
   const [saving, setSaving] = useState(false)
+  const [wrong, setWrong] = useState<{ first: string }>()
   const base = useRef(row)
   const check = rules(schema as never)
-  const sentOf = (values: Record<string, string>) =>
-    Object.fromEntries(
-      fields.map(({ name, sent }) => [name, sent ? sent(values[name] ?? '', base.current ?? {}) : values[name]])
-    )
+  const sentOf = (values: Record<string, string>) => bodyOf(fields, values, base.current ?? {})
   const form = useForm<Record<string, string>>({
     mode: 'controlled',
     initialValues: valuesOf(row),
-    validate: values => check(sentOf(values))
+    validate: values => errorsByKey(fields, check(sentOf(values)))
   })
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
 
   const focusFirst = (errors: object) => {
-    const first = fields.find(({ name }) => name in errors)
-    if (first) form.getInputNode(first.name)?.focus()
+    const first = fields.map(keyOf).find(key => key in errors)
+    if (first) setWrong({ first })
   }
+  // Once it is there: a part of the form that was closed opens for it.
+  useEffect(() => {
+    if (wrong) form.getInputNode(wrong.first)?.focus()
+    // oxlint-disable-next-line react/exhaustive-deps -- at each try, not when the form is made anew
+  }, [wrong])
   /** What somebody else changed since this form was opened. */
   const compare = (current: Record<string, unknown>) => {
     const before = base.current
     base.current = current as typeof row
     return fields
       .filter(field => shownOf(field, before) !== shownOf(field, current))
-      .map(field => ({ name: field.name, was: toldOf(field, before), is: toldOf(field, current) }))
+      .map(field => ({ name: keyOf(field), was: toldOf(field, before), is: toldOf(field, current) }))
   }
   const save = async (values: Record<string, string>) => {
     setSaving(true)
@@ -154,8 +153,8 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
       onSaved(reply, { former: same ? undefined : former, sent: body })
     } catch (error) {
       if (!isOpen()) return notify('bad', failureText(error))
-      const found = fieldTexts(error)
-      const own = Object.fromEntries(Object.entries(found).filter(([name]) => fields.some(one => one.name === name)))
+      const found = errorsByKey(fields, fieldTexts(error))
+      const own = Object.fromEntries(Object.entries(found).filter(([key]) => fields.some(one => keyOf(one) === key)))
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
@@ -164,6 +163,24 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
     } finally {
       setSaving(false)
     }
+  }
+  const second = fields.filter(({ translates }) => translates)
+  const wordOf = (field: Field | undefined) =>
+    field?.translates ? t('form.inChinese', { field: labelOf(field.translates.like) }) : labelOf(field?.name ?? '')
+  const input = (field: Field) => {
+    const { Input, optional, placeholder, help } = field
+    const key = keyOf(field)
+    return (
+      <Input
+        key={form.key(key)}
+        label={wordOf(field)}
+        withAsterisk={!optional}
+        {...(placeholder ? { placeholder: placeholder(t, row ?? {}) } : {})}
+        {...(help ? { description: help(t) } : {})}
+        {...(field === fields[0] ? { 'data-autofocus': true } : {})}
+        {...form.getInputProps(key)}
+      />
+    )
   }
   return (
     <form
@@ -177,7 +194,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
       <FormAlert
         failure={failure}
         stale={stale}
-        labelOf={labelOf}
+        labelOf={key => wordOf(fields.find(field => keyOf(field) === key))}
         onTake={() => {
           form.setInitialValues(valuesOf(base.current))
           form.setValues(valuesOf(base.current))
@@ -185,17 +202,15 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
           setFailure('')
         }}
       />
-      {fields.map(({ name, Input, optional, placeholder, help }, index) => (
-        <Input
-          key={form.key(name)}
-          label={labelOf(name)}
-          withAsterisk={!optional}
-          {...(placeholder ? { placeholder: placeholder(t, row ?? {}) } : {})}
-          {...(help ? { description: help(t) } : {})}
-          {...(index === 0 ? { 'data-autofocus': true } : {})}
-          {...form.getInputProps(name)}
-        />
-      ))}
+      {fields.filter(({ translates }) => !translates).map(input)}
+      {second.length > 0 && (
+        <SecondLanguage
+          filled={second.some(field => shownOf(field, row) !== '')}
+          wrong={second.some(field => keyOf(field) in form.errors)}
+        >
+          {second.map(input)}
+        </SecondLanguage>
+      )}
       {Plan && <Plan values={form.values} row={row} set={(name, value) => form.setFieldValue(name, value)} />}
       <div className={classes.drawerFoot}>
         <Button variant="default" onClick={onCancel}>

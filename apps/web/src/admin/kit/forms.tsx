@@ -10,7 +10,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { FormDrawer, type Former, type FormTask, type Saved } from './form-drawer.tsx'
 import type { List } from './list-state.ts'
 import { useMayChange } from './may.tsx'
-import type { Resource, Row, Tools } from './resource.ts'
+import type { Resource, Row, RowAction, Tools } from './resource.ts'
 import type { Undo } from './undo.ts'
 import { sayDone } from './use-command.ts'
 import { useWords } from './words.ts'
@@ -49,7 +49,10 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
           title:
             action === 'new'
               ? words('add')
-              : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
+              : t('form.about', {
+                  what: action === 'edit' ? t('list.edit') : words(action),
+                  name: resource.nameOf(row as R)
+                }),
           submit: own ? words(action) : t(action === 'new' ? 'form.add' : 'form.save'),
           danger: own?.danger,
           ask: sent =>
@@ -64,8 +67,9 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
           plan: own ? undefined : resource.form?.plan
         }
       : null
-  const saved = (reply?: unknown, { former, sent = {}, open }: Saved = { open: true }) => {
-    const undo = action === 'edit' && row ? undoOf(resource, row, { reply, former, sent }) : undefined
+  const saved = (reply: unknown, { former, sent = {}, open, undo: exact }: Saved) => {
+    const undo =
+      exact ?? (row && (action === 'edit' ? undoOf(resource, row, { reply, former, sent }) : formUndo(own, row, reply)))
     const invalidate = [resource.list, ...(resource.also ?? [])]
     // An edit answers with the row as it is now, by the name that it has now.
     const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
@@ -76,13 +80,13 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
   }
   useFocusReturn(failure !== null, id ? Number(id) : null)
   const Dialog = resource.dialog
-  const ways = { onClose: () => list.go({ form: '' }), onSaved: saved }
+  const onClose = () => list.go({ form: '' })
   return (
     <>
       {failure && (
         <Drawer
           opened
-          onClose={ways.onClose}
+          onClose={onClose}
           returnFocus={false}
           title={own ? words(action) : t('list.edit')}
           position="right"
@@ -94,8 +98,14 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
           <ErrorState error={failure} onRetry={() => void refetch()} />
         </Drawer>
       )}
-      {Dialog && <Dialog task={action === 'edit' && row && allowed ? { id: list.form, row } : null} {...ways} />}
-      <FormDrawer task={task} labelOf={words} {...ways} />
+      {Dialog && (
+        <Dialog
+          task={action === 'edit' && row && allowed ? { id: list.form, row } : null}
+          onClose={onClose}
+          onSaved={undo => saved(undefined, { open: true, undo })}
+        />
+      )}
+      <FormDrawer task={task} labelOf={words} onClose={onClose} onSaved={saved} />
     </>
   )
 }
@@ -111,6 +121,9 @@ function undoOf<R extends Row>(
   if (form.undo !== true && !form.undo({ former, sent })) return undefined
   return { route: form.update, input: { params: { id: row.id }, body: { ...former, version } } }
 }
+
+const formUndo = <R extends Row>(own: RowAction<R> | undefined, row: R, reply: unknown): Undo | undefined =>
+  own && 'form' in own ? own.undo?.(row, reply) : undefined
 
 function formOf<R extends Row>({ form, rowActions }: Resource<R>, action: string) {
   if (action === 'new') return form?.create && { ...form, route: form.create }

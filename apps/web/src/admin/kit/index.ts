@@ -4,12 +4,14 @@
  */
 export { AuditLink, auditPath } from './audit-link.tsx'
 export { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
-export { code, column, date, integer, money, yesNo } from './columns.tsx'
-export { fetchCsv, saveFile, stamp } from './csv.ts'
+export { code, column, date, integer, moment, money, yesNo } from './columns.tsx'
+export { download, fetchCsv, saveFile, stamp } from './csv.ts'
+export { DataTable, type Column } from './data-table.tsx'
 export { defineResource } from './define-resource.tsx'
 export {
   choiceField,
   idField,
+  inChinese,
   instantField,
   integerField,
   moneyField,
@@ -23,8 +25,9 @@ export {
 export { FactList, type Fact } from './facts.tsx'
 export { FormAlert, type Difference } from './form-alert.tsx'
 export { areaField, hiddenField, idsField } from './long-fields.tsx'
-export { askingFilter, dayFilter, idFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
-export { useLeaveGuard, useQuestionOpen } from './leave-guard.ts'
+export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
+export { Keyed } from './keyed.tsx'
+export { useLeaveGuard } from './leave-guard.ts'
 export { instantOf, localTime } from './local-time.ts'
 export { useOpenForm } from './open-form.ts'
 export type {
@@ -40,6 +43,7 @@ export type {
   WhyNot
 } from './resource.ts'
 export { ofMany, risky } from './risky.ts'
+export { SecondLanguage } from './second-language.tsx'
 export { RowPage, RowPageHead } from './row-page.tsx'
 export { RowTools } from './row-tools.tsx'
 export { May } from './may.tsx'
@@ -47,8 +51,9 @@ export { stateBack, type Undo } from './undo.ts'
 export { deletion, sayDone, useCommand } from './use-command.ts'
 export { figures } from './words.ts'
 export { StatList } from './stat-list.tsx'
+export { useSideways } from './sideways.ts'
 export { TabBar } from './tab-bar.tsx'
 export { TimeInput } from './time-input.tsx'
 export { useSettled } from './use-settled.ts'
-export { WithReason } from './with-reason.tsx'
+export { WithReason } from '../../kit/with-reason.tsx'
 export { WorkButton } from './work-button.tsx'

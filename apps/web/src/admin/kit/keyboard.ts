@@ -1,40 +1,58 @@
 import { useEffect, type RefObject } from 'react'
 import { isForRow } from '../../kit/row-click.ts'
+import { singleKeys } from './single-keys.ts'
 
 type Keys = {
-  /** Where the rows are: elements with `data-row`. */
+  /** Where the rows are: elements with `data-row`, in an element with `data-keys`. */
   area: RefObject<HTMLElement | null>
-  search: RefObject<HTMLInputElement | null>
-  onOpen: (id: number) => void
-  onSelect: (id: number) => void
+  search?: RefObject<HTMLInputElement | null>
+  onOpen: (row: HTMLElement) => void
+  onSelect: (row: HTMLElement) => void
 }
 
 const WRITES = 'input:not([type="checkbox"]), textarea, select, [contenteditable="true"]'
+/** The rows that the keys go through. */
+const ROWS = '[data-keys] [data-row]'
+
+/** What the keys work on: the dialog that lies above all else, or the page. Nothing while a menu is open. */
+function scopeOf(): ParentNode | undefined {
+  if (document.querySelector('[role="menu"]')) return undefined
+  return [...document.querySelectorAll('[role="dialog"]')].at(-1) ?? document
+}
 
 /**
- * j and k go through the rows, x selects the one that has the focus, Enter opens it, / leads to the search, Escape back from it. Keys that
- * are typed into a field, or while a dialog or a menu is open, are left to these.
+ * j and k go through the rows of all lists of a page, or of the dialog that is open; x selects the row that has the focus, Enter opens it,
+ * / leads to the search; `singleKeys` switches all but Enter off. Keys that are typed into a field are left to it. Each list listens; the one that has the focus acts, and the
+ * first one that has rows where none has it.
  */
 export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-      if (target.closest(WRITES) || document.querySelector('[role="dialog"], [role="menu"]')) return
-      const rows = [...(area.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
-      const at = rows.findIndex(row => row.contains(document.activeElement))
-      const id = Number(rows[at]?.dataset['row'])
-      const move = (to: number) => {
-        const row = rows[Math.min(Math.max(to, 0), rows.length - 1)]
-        row?.focus()
-        row?.scrollIntoView({ block: 'nearest' })
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest(WRITES)) return
+      if (event.key.length === 1 && !singleKeys.current()) return
+      const scope = scopeOf()
+      const list = area.current
+      if (!scope || !list || !scope.contains(list)) return
+      if (event.key === '/' && search?.current) {
+        search.current.focus()
+        event.preventDefault()
+        return
       }
-      if (event.key === '/') search.current?.focus()
-      else if (event.key === 'j') move(at + 1)
+      const rows = [...scope.querySelectorAll<HTMLElement>(ROWS)]
+      const at = rows.findIndex(row => row.contains(document.activeElement))
+      const row = rows[at]
+      if (!list.contains(row ?? rows[0] ?? null)) return
+      const move = (to: number) => {
+        const next = rows[Math.min(Math.max(to, 0), rows.length - 1)]
+        next?.focus()
+        next?.scrollIntoView({ block: 'nearest' })
+      }
+      if (event.key === 'j') move(at + 1)
       else if (event.key === 'k') move(at === -1 ? rows.length - 1 : at - 1)
-      else if (event.key === 'x' && at >= 0) onSelect(id)
+      else if (event.key === 'x' && row) onSelect(row)
       // A button or a link in the row has its own use of Enter.
-      else if (event.key === 'Enter' && rows[at] === target) onOpen(id)
+      else if (event.key === 'Enter' && row && row === target) onOpen(row)
       else return
       event.preventDefault()
     }

@@ -1,18 +1,26 @@
 import { useEffect } from 'react'
 import { useLocation, useNavigate } from 'react-router'
-import { FIXED } from './list-state.ts'
+import { FIXED, RESULTS } from './list-state.ts'
 import type { Resource, Row } from './resource.ts'
 
 /** Takes out of the address what nothing of the screen reads, so that it says no more than what is shown. */
-export function useKnownAddress<R extends Row>({ filters, address = [] }: Resource<R>): void {
+export function useKnownAddress<R extends Row>({ filters, address, addressOfDrawer }: Resource<R>): void {
   const { search, hash, state } = useLocation()
   const navigate = useNavigate()
   useEffect(() => {
-    const known = new Set(['menu', 'full', ...Object.keys(FIXED), ...filters.map(({ key }) => key), ...address])
     const params = new URLSearchParams(search)
+    const known = new Set([
+      'menu',
+      'full',
+      ...Object.keys(FIXED),
+      ...Object.keys(RESULTS),
+      ...filters.map(({ key }) => key),
+      ...(address ?? []),
+      ...((params.has('open') && addressOfDrawer) || [])
+    ])
     const strange = [...params.keys()].filter(key => !known.has(key))
     if (strange.length === 0) return
     for (const key of strange) params.delete(key)
     void navigate({ search: params.toString(), hash }, { replace: true, state: state as unknown })
-  }, [search, hash, state, navigate, filters, address])
+  }, [search, hash, state, navigate, filters, address, addressOfDrawer])
 }

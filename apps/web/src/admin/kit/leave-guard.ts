@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
 import { t } from '../../i18n/admin.ts'
 import { confirm, questions } from '../../kit/confirm.ts'
@@ -70,7 +70,9 @@ function install(): () => void {
     event.stopImmediatePropagation()
     // Entries that only differ in their parameters have no number of their own: there, the view gets a new one.
     const steps = indexOf(entry.state) - indexOf(event.state)
-    if (steps === 0) window.history.pushState(entry.state, '', entry.address)
+    // Past what nuqs puts over it: told of an entry, nuqs drops a change of the address that is not drawn yet, and the
+    // form with it.
+    if (steps === 0) History.prototype.pushState.call(window.history, entry.state, '', entry.address)
     else window.history.go(steps)
     void goOn(left, () => window.history.go(-steps || -1))
   }
@@ -131,6 +133,3 @@ export function useLeaveGuard(dirty: boolean, part?: Part) {
   }, [own])
   return { mark, release: own.release, mayLeave: () => mayLeave(own.guards() ? [own] : []) }
 }
-
-/** Whether a question is open: Escape answers that, and closes nothing below it. */
-export const useQuestionOpen = (): boolean => useSyncExternalStore(questions.subscribe, questions.current) !== null

@@ -1,4 +1,4 @@
-import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
+import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs'
 import { useMemo } from 'react'
 import type { Resource, Row } from './resource.ts'
 
@@ -23,6 +23,12 @@ export type ListState = Query & {
 
 export const DEFAULT_SIZE = 10
 export const SIZES = [10, 20, 50, 100]
+
+/** Which results of a bulk run are shown, of whatever list it was started from. */
+export const RESULTS = {
+  results: parseAsStringLiteral(['pending', 'succeeded', 'refused'] as const),
+  results_page: parseAsInteger.withDefault(1)
+}
 
 /** What of an address every list reads, beside its filters. */
 export const FIXED = {

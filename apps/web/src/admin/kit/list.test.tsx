@@ -48,6 +48,7 @@ describe("a list's state", () => {
 
   it('keeps in the address what other parts of the screen read', async () => {
     keepNothing()
+    answer(catalog.syncRuns, [])
     answer(catalog.collections, { data: [], total: 0, total_exact: true, limit: 10, offset: 0, next: null })
     const { asked } = renderScreen(<ProductTypes />, { at: '/list?sync=false&strange=1' })
     await waitFor(() => expect(asked()).toEqual({ sync: 'false' }))

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useFocusReturn } from '../../kit/focus-return.ts'
-import { useLeaveGuard, useQuestionOpen } from './leave-guard.ts'
+import { useQuestionOpen } from '../../kit/use-question-open.ts'
+import { useLeaveGuard } from './leave-guard.ts'
 
 /** The row that a form's name (`edit.12`) is about. */
 const rowOf = (form = ''): number | null => Number(form.split('.')[1]) || null

@@ -6,7 +6,7 @@ import { numberText } from '../../kit/number.ts'
 import { pageWithin } from '../../kit/use-paging.ts'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
-import { WithReason } from './with-reason.tsx'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { countText } from './words.ts'
 
 type Props = {

@@ -1,4 +1,5 @@
 import type { BulkAction, CurrentUser, QueryOf, ReplyOf } from '@netlet/contract'
+import type { Translations } from '@netlet/contract/in-language'
 import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '@netlet/contract/permissions'
 import type { Endpoint } from '../../api/client.ts'
@@ -36,7 +37,7 @@ export type Filter<Name extends string = string> = {
   key: Name
   /** The values to choose from; without them the filter is a text. */
   useOptions?: () => readonly Option[]
-  type?: 'date'
+  type?: 'date' | 'month'
   /** Values of the address that are none of the filter's are left out of the query. */
   accepts: (value: string) => boolean
   /** What the query asks for a value; without it the value under the filter's own key. */
@@ -63,6 +64,8 @@ export type Field<Name extends string = string> = {
   told?: (value: unknown) => string
   /** Only where a row is added, or only where one is edited. */
   only?: 'new' | 'edit'
+  /** The row's text of this name in another language; `like`: the form's field that says it in the first one. */
+  translates?: { language: keyof Translations; text: string; like: string }
 }
 
 /** What a form shows below its fields of what is entered: what saving it would do. */
@@ -76,6 +79,9 @@ export type PlanProps = {
 
 /** A schema of the contract, as forms check by it. */
 export type FormSchema = { readonly _zod: { input: object }; safeParse: (values: unknown) => unknown }
+export type TranslatedField<Names extends string = string> = Field<'translations'> & {
+  translates: { language: keyof Translations; text: string; like: Names }
+}
 type InputOf<S> = S extends { readonly _zod: { input: infer I } } ? keyof I & string : never
 
 /**
@@ -111,6 +117,7 @@ export type RowAction<R, Name extends string = string> = {
         /** What is asked before the form is sent: what will happen. */
         confirm?: Ask<R>
         done?: Answered
+        undo?: Undoing<R>
       }
     /** `needs`: the call that the work makes, where it makes one: offered to those alone who may make it. */
     | { run: (row: R, tools: Tools) => unknown; needs?: Endpoint }
@@ -156,12 +163,13 @@ export type DialogProps<R> = {
   /** What the address asks for; null: nothing. */
   task: { id: string; row: R } | null
   onClose: () => void
-  onSaved: () => void
+  /** `undo`: what takes exactly this edit back, where anything does. */
+  onSaved: (undo?: Undo) => void
 }
 
 type FormOf<R, K extends string, S extends FormSchema> = {
   schema: S
-  fields: readonly Field<InputOf<S> & Worded<K>>[]
+  fields: readonly (Field<InputOf<S> & Worded<K>> | TranslatedField<InputOf<S>>)[]
   create?: Endpoint
   update?: Endpoint
   /** Why a row cannot be edited as it is. */
@@ -185,6 +193,8 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   filters?: readonly (Filter<FilterOf<L> & Worded<K>> | AskingFilter<Worded<K>, FilterOf<L>>)[]
   /** Parameters of the address that other parts of the screen read. What nothing reads is taken out. */
   address?: readonly string[]
+  /** The same of the drawer: they go when it closes, and the next row's begins without them. */
+  addressOfDrawer?: readonly string[]
   /** Other calls whose answers change with the list's. */
   also?: readonly Endpoint[]
   form?: FormOf<R, K, S>

@@ -4,7 +4,7 @@ import { useEffect, useId, useImperativeHandle, useState, type Ref } from 'react
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import type { Action } from './row-actions.tsx'
-import { WithReason } from './with-reason.tsx'
+import { WithReason } from '../../kit/with-reason.tsx'
 
 /** One of a row's actions as a button with its words. */
 export function ActionButton({ action }: { action: Action }) {

@@ -161,7 +161,8 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
     const { [String(id)]: ticked, ...others } = selection
     onSelect(ticked ? others : { ...selection, [String(id)]: true })
   }
-  useListKeys({ area, search: searchRef, onOpen: open, onSelect: toggle })
+  const idOf = (row: HTMLElement) => Number(row.dataset['row'])
+  useListKeys({ area, search: searchRef, onOpen: row => open(idOf(row)), onSelect: row => toggle(idOf(row)) })
   // A look costs nothing; a form does not open by a click that went astray.
   const looks = resource.drawer !== undefined || resource.pageOf !== undefined
   useRowClick(area, looks ? open : undefined)
@@ -213,6 +214,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
       <div
         ref={area}
         className={`card ${classes.list}`}
+        data-keys
         aria-busy={page.isFetching}
         // The rows of what was asked before: seen, and not worked on.
         data-former={page.isPlaceholderData || undefined}

@@ -115,9 +115,9 @@ export function SelectionBar<R extends Row>({
   )
 }
 
-/** A bulk run has no order to keep. */
+/** With the order: which rows a list has may depend on it. */
 const rowsOf = (selected: Selected) =>
-  'ids' in selected ? selected : { query: selected.query, expected: selected.expected }
+  'ids' in selected ? selected : { query: { ...selected.query, ...selected.sort }, expected: selected.expected }
 
 const isOtherMatch = (error: unknown): error is ApiError =>
   error instanceof ApiError && ['bulk_more_match', 'bulk_other_match'].includes(error.refusal.reason ?? '')

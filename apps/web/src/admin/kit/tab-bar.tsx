@@ -1,5 +1,6 @@
 import { Tabs } from '@mantine/core'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { useSideways } from './sideways.ts'
 import classes from './tab-bar.module.css'
 
 /** Pixels of a neighbour that stay in sight beside the chosen tab. */
@@ -11,23 +12,7 @@ const PEEK = 32
  */
 export function TabBar({ value, children }: { value: string; children: ReactNode }) {
   const bar = useRef<HTMLDivElement>(null)
-  const [more, setMore] = useState({ before: false, after: false })
-  useEffect(() => {
-    const list = bar.current
-    if (!list) return undefined
-    const look = () => {
-      const left = list.scrollWidth - list.clientWidth - list.scrollLeft
-      setMore({ before: list.scrollLeft > 1, after: left > 1 })
-    }
-    look()
-    list.addEventListener('scroll', look, { passive: true })
-    const watch = new ResizeObserver(look)
-    watch.observe(list)
-    return () => {
-      list.removeEventListener('scroll', look)
-      watch.disconnect()
-    }
-  }, [])
+  const { className: shaded, ...more } = useSideways(bar)
   // Not by scrollIntoView, which moves the page as well.
   useEffect(() => {
     const list = bar.current
@@ -38,12 +23,7 @@ export function TabBar({ value, children }: { value: string; children: ReactNode
     else if (to > list.scrollLeft + list.clientWidth) list.scrollLeft = to - list.clientWidth
   }, [value])
   return (
-    <Tabs.List
-      ref={bar}
-      className={classes.bar}
-      data-before={more.before || undefined}
-      data-after={more.after || undefined}
-    >
+    <Tabs.List ref={bar} className={`${classes.bar} ${shaded}`} {...more}>
       {children}
     </Tabs.List>
   )

@@ -17,7 +17,7 @@ import shared from '../../kit/data-table.module.css'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
-import { WithReason } from './with-reason.tsx'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { useWords } from './words.ts'
 
 const features = tableFeatures({
@@ -63,7 +63,8 @@ function useListTable<R extends Row>({ resource, list, rows, arranged, selection
     enableMultiSort: false,
     state: {
       columnOrder: arranged.map(({ key }) => key),
-      columnVisibility: Object.fromEntries(arranged.map(({ key, shown }) => [key, shown])),
+      // What rows are sorted by is shown, hidden or not: a link may lead here.
+      columnVisibility: Object.fromEntries(arranged.map(({ key, shown }) => [key, shown || key === list.sort?.by])),
       rowSelection: selection,
       sorting: list.sort ? [{ id: list.sort.by, desc: list.sort.order === 'desc' }] : []
     },

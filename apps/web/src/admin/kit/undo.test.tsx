@@ -67,9 +67,10 @@ describe('an action that can be undone', () => {
     expect((await undo()).closest('[role="alert"]')?.textContent).toContain('What is a /29?')
     await user.click(await undo())
     await says('Undone')
+    const translations = { 'zh-CN': { question: '', answer: '' } }
     expect(requestsOf(support.updateFaq).map(({ body }) => body)).toEqual([
-      { question: 'What is a /29?', answer: 'Nine', version: 'v1' },
-      { question: 'What is a /29?', answer: 'Eight', version: 'v2' }
+      { question: 'What is a /29?', answer: 'Nine', translations, version: 'v1' },
+      { question: 'What is a /29?', answer: 'Eight', translations, version: 'v2' }
     ])
   })
 

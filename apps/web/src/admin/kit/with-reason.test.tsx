@@ -7,7 +7,7 @@ import { answer, requestsOf } from '../../testing/answers.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import TasksPage from '../tasks/page.tsx'
 import { cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
-import { WithReason } from './with-reason.tsx'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { WorkButton } from './work-button.tsx'
 
 describe('a control that cannot be used now', () => {

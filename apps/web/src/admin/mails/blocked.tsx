@@ -2,7 +2,8 @@ import { IconMailForward } from '@tabler/icons-react'
 import { BLOCK_CAUSES, type BlockedAddress } from '@netlet/contract'
 import { mail } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { column, date, defineResource, integer, oneOf } from '../kit/index.ts'
+import { column, defineResource, integer, moment, oneOf } from '../kit/index.ts'
+import { none } from '../../kit/none.tsx'
 
 /** Addresses that the shop writes to no more, until an operator says otherwise. */
 export const BlockedAddresses = defineResource({
@@ -14,9 +15,9 @@ export const BlockedAddresses = defineResource({
     integer('id', { optional: true }),
     column('address', (row: BlockedAddress) => row.address, { lead: true }),
     column('cause', (row: BlockedAddress) => <Cause row={row} />),
-    column('reason', (row: BlockedAddress) => row.reason || '–', { wide: true }),
+    column('reason', (row: BlockedAddress) => row.reason || none, { wide: true }),
     column('source', (row: BlockedAddress) => <Source row={row} />),
-    date('at')
+    moment('at')
   ],
   sort: ['id'],
   filters: [oneOf('cause', BLOCK_CAUSES, 'blocks.causeIs')],

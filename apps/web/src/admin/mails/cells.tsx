@@ -1,15 +1,30 @@
 import type { SentMail } from '@netlet/contract'
-import { useT } from '../../i18n/admin.ts'
+import en from '../../i18n/admin.en.json'
+import { useT, type Key } from '../../i18n/admin.ts'
 import { LANGUAGES } from '../../i18n/language.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
+import { none } from '../../kit/none.tsx'
 
 /** Why it was not sent, and what the mail service said of it in its own words. */
 export function Failure({ row: { error, error_code: code, state } }: { row: SentMail }) {
   const t = useT()
-  if (!code) return error ?? '–'
+  if (!code) return error ?? none
   return (
     <>
       {t(`mails.why.${code}`)}
       {error && state !== 'skipped' && <div className="dim">{error}</div>}
+    </>
+  )
+}
+
+/** Which mail it is: in words, and as programs call it. */
+export function Template({ name }: { name: string }) {
+  const t = useT()
+  const key = `mails.name.${name}`
+  return (
+    <>
+      {key in en ? t(key as Key) : name}
+      {key in en && <div className="dim mono">{name}</div>}
     </>
   )
 }
@@ -19,9 +34,11 @@ export function Kind({ row }: { row: SentMail }) {
   return <>{t(`mails.kindOf.${row.kind}`)}</>
 }
 
+const TONES = { waiting: 'busy', sent: 'good', bounced: 'bad', failed: 'bad', skipped: 'off' } as const
+
 export function State({ row }: { row: SentMail }) {
   const t = useT()
-  return <>{t(`mails.is.${row.state}`)}</>
+  return <StateBadge tone={TONES[row.state]}>{t(`mails.is.${row.state}`)}</StateBadge>
 }
 
 /** In its own words, so that whoever reads it knows it. */

@@ -2,8 +2,8 @@ import { IconEye, IconSend } from '@tabler/icons-react'
 import type { SentMail } from '@netlet/contract'
 import { MAIL_STATES } from '@netlet/contract/states'
 import { mail } from '../../api/routes.ts'
-import { code, column, date, defineResource, integer, oneOf } from '../kit/index.ts'
-import { Failure, Kind, Language, State } from './cells.tsx'
+import { column, defineResource, integer, moment, oneOf } from '../kit/index.ts'
+import { Failure, Kind, Language, State, Template } from './cells.tsx'
 import { MailDrawer } from './mail-drawer.tsx'
 
 /** Every mail of the shop and what came of it; beside the list, what it said. */
@@ -15,13 +15,13 @@ export const MailLog = defineResource({
   columns: [
     integer('id', { optional: true }),
     column('to', (row: SentMail) => row.to, { lead: true }),
-    code('template'),
+    column('template', (row: SentMail) => <Template name={row.template} />),
     column('kind', (row: SentMail) => <Kind row={row} />),
     column('language', (row: SentMail) => <Language row={row} />, { optional: true }),
     column('state', (row: SentMail) => <State row={row} />),
     column('error', (row: SentMail) => <Failure row={row} />, { wide: true }),
-    date('created_at'),
-    date('sent_at', { optional: true })
+    moment('created_at'),
+    moment('sent_at', { optional: true })
   ],
   sort: ['id'],
   filters: [oneOf('state', MAIL_STATES, 'mails.is')],
@@ -32,7 +32,7 @@ export const MailLog = defineResource({
       name: 'sendAgain',
       icon: IconSend,
       route: mail.sendAgain,
-      whyNot: row => (row.state === 'failed' ? undefined : 'whyNot.mailNotFailed'),
+      whyNot: ({ send_again }) => (send_again === 'possible' ? undefined : `whyNot.mail.${send_again}`),
       confirm: (t, row) => ({ title: t('mails.sendAgain'), body: t('mails.sendAgainBody', { to: row.to }) }),
       success: t => t('mails.sentAgain')
     }

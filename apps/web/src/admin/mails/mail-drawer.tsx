@@ -8,7 +8,7 @@ import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { AuditLink, FactList, type Fact, type Tools } from '../kit/index.ts'
-import { Failure, Kind, Language, State } from './cells.tsx'
+import { Failure, Kind, Language, State, Template } from './cells.tsx'
 import classes from './mails.module.css'
 
 /** A mail beside the log: what came of it, and what it said. */
@@ -37,7 +37,7 @@ function Facts({ of: row }: { of: MailDetail }) {
     [t('mails.subject'), row.content?.subject],
     [t('mails.to'), row.to],
     [t('mails.language'), <Language row={row} />],
-    [t('mails.template'), <span className="mono">{row.template}</span>],
+    [t('mails.template'), <Template name={row.template} />],
     [t('mails.kind'), <Kind row={row} />],
     [t('mails.state'), <State row={row} />],
     [t('mails.created_at'), <Moment at={row.created_at} />],

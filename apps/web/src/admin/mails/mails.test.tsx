@@ -20,7 +20,8 @@ const skipped: SentMail = {
   error_code: 'switched_off',
   provider_id: null,
   created_at: '2026-06-15T08:00:00.000Z',
-  sent_at: null
+  sent_at: null,
+  send_again: 'needless'
 }
 const preview = (language: MailPreview['language'], subject: string): MailPreview => ({
   template: 'order-expired',
@@ -43,6 +44,8 @@ describe('the mails of the shop', () => {
     open()
     expect(await screen.findByText('alice@example.com')).toBeTruthy()
     expect(screen.getByText('Switched off by its recipient')).toBeTruthy()
+    expect(screen.getByText('order expired')).toBeTruthy()
+    expect(screen.getByText('order-expired')).toBeTruthy()
     expect(requestsOf(mail.templates)).toEqual([])
   })
 
@@ -67,6 +70,7 @@ describe('the mails of the shop', () => {
     expect(frame.getAttribute('srcdoc')).toContain('Your proxies have expired')
     await user.click(list.getByRole('button', { name: /您的代理已到期/ }))
     expect(await screen.findByTitle('Preview of order-expired zh-CN')).toBeTruthy()
+    expect(where()).toBe('/dashboard/index/mails?tab=preview&template=order-expired+zh-CN')
   })
 
   it('of the log are shown as they were sent, read once each time they are opened', async () => {
@@ -91,6 +95,22 @@ describe('the mails of the shop', () => {
     openMail({ state, sent_at, content: null })
     expect(await screen.findByText(words)).toBeTruthy()
   })
+})
+
+it('are sent again where that is possible, after a question; otherwise the menu says why not', async () => {
+  answer(accounts.preferences, null)
+  answer(mail.sendAgain, null)
+  const sent: SentMail = { ...skipped, id: 4, to: 'bob@example.com', state: 'sent', error: null, error_code: null }
+  answer(mail.mails, pageOf(skipped, { ...sent, send_again: 'possible' }))
+  const { user } = renderScreen(<MailsPage />, { at: '/dashboard/index/mails' })
+  const off = { name: 'Send again: alice@example.com', description: 'Nobody wanted, needed or could get this mail.' }
+  expect((await screen.findByRole('button', off)).getAttribute('aria-disabled')).toBe('true')
+  await user.click(screen.getByRole('button', { name: 'Send again: bob@example.com' }))
+  const dialog = within(await screen.findByRole('dialog'))
+  expect(dialog.getByText(/The mail to bob@example.com is sent as it was/)).toBeTruthy()
+  await user.click(dialog.getByRole('button', { name: /^yes$/i }))
+  await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '4' } }]))
+  expect(await screen.findByText('The mail is sent again.')).toBeTruthy()
 })
 
 function openMail(more: Partial<MailDetail>) {

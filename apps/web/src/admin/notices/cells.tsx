@@ -2,6 +2,7 @@ import type { Notice, NoticeChannel, NoticeSend } from '@netlet/contract'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago, Moment } from '../../kit/time.tsx'
 import classes from './notices.module.css'
 
@@ -11,13 +12,11 @@ export function Title({ row }: { row: Notice }) {
   return <Link to={row.path}>{row.title[language]}</Link>
 }
 
+const TONES = { critical: 'bad', warning: 'wait', info: 'busy' } as const
+
 export function Severity({ row: { severity } }: { row: Pick<Notice, 'severity'> }) {
   const t = useT()
-  return (
-    <span className={classes.severity} data-severity={severity}>
-      {t(`notices.severityOf.${severity}`)}
-    </span>
-  )
+  return <StateBadge tone={TONES[severity]}>{t(`notices.severityOf.${severity}`)}</StateBadge>
 }
 
 export function Cause({ row: { cause } }: { row: Pick<Notice, 'cause'> }) {
@@ -31,7 +30,7 @@ export function State({ row }: { row: Notice }) {
   const muted = row.muted_until !== null && row.state === 'open' && Date.parse(row.muted_until) > Date.now()
   return (
     <>
-      {t(`notices.is.${row.state}`)}
+      <StateBadge tone={row.state === 'open' ? 'wait' : 'off'}>{t(`notices.is.${row.state}`)}</StateBadge>
       {row.closed_at && (
         <div className="dim">
           <Ago at={row.closed_at} />

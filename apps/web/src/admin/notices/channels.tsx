@@ -49,6 +49,8 @@ export const NoticeChannels = defineResource({
     schema: NoticeChannelForm,
     create: notices.createChannel,
     update: notices.updateChannel,
+    // A secret that was replaced is not known any more.
+    undo: ({ sent }) => !sent['target'] && !sent['secret'],
     fields: [
       textField('name'),
       { ...choiceField('kind', NOTICE_CHANNELS, 'notice-channels.kindOf'), only: 'new' },

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, within, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import {
   NoticeRules,
@@ -123,6 +123,15 @@ it('the rules are saved as a whole, with the version that was shown', async () =
     causes: { stock: { severity: 'info', threshold: 64, enabled: true } },
     version: 'v1'
   })
+  // All of them as they were, unless somebody changed them since.
+  await userEvent.click(await screen.findByRole('button', { name: 'Undo' }))
+  await waitFor(() =>
+    expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
+      quiet_hours: false,
+      causes: { stock: { severity: 'warning' } },
+      version: 'v2'
+    })
+  )
 })
 
 it('figures for single groups and rules are added, changed, taken away, and saved with the rest', async () => {

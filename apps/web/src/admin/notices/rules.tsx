@@ -51,7 +51,13 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       setBase(saved)
       setTyped({})
       const invalidate = [notices.rules, notices.notices, settings.audit]
-      sayDone(t('noticeRules.saved'), { undo: undefined, what: undefined, invalidate })
+      const { version: _seen, ...former } = base
+      const undo = { route: notices.saveRules, input: { body: { ...former, version: saved.version } } }
+      sayDone(t('noticeRules.saved'), {
+        undo: saved.version === base.version ? undefined : undo,
+        what: undefined,
+        invalidate
+      })
       await refresh(...invalidate)
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownNoticeRules | undefined) : undefined

@@ -1,13 +1,15 @@
 import type { OperatorRole, User } from '@netlet/contract'
 import { OPERATOR_ROLES, PERMISSIONS, mayOperate, type Permission } from '@netlet/contract/permissions'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
+import { DataTable } from '../kit/index.ts'
 import classes from './operators.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** More administrators than any shop has. */
 const MOST = 200
@@ -30,12 +32,12 @@ export default function OperatorsPage() {
               key: 'username',
               title: t('operators.username'),
               lead: true,
-              render: user => <Link to={`/dashboard/index/users/${user.id}`}>{user.username}</Link>
+              render: user => <Link to={pageAt('user', { id: user.id })}>{user.username}</Link>
             },
             {
               key: 'role',
               title: t('operators.roleTitle'),
-              render: ({ operator_role }) => (operator_role ? t(`operators.role.${operator_role}`) : '–')
+              render: ({ operator_role }) => (operator_role ? t(`operators.role.${operator_role}`) : none)
             },
             {
               key: 'last',

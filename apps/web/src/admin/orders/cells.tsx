@@ -1,10 +1,14 @@
 import type { Order } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { durationText } from '../../kit/duration.ts'
 import { OrderLink } from './order-link.tsx'
 import classes from './orders.module.css'
+import { none } from '../../kit/none.tsx'
 
 export const OrderCell = ({ order }: { order: Order }) => (
   <div className={classes.order}>
@@ -16,7 +20,9 @@ export const OrderCell = ({ order }: { order: Order }) => (
 /** Leads to the user, found by the username. */
 export const UserCell = ({ order }: { order: Order }) => (
   <div className={`${classes.order} ${classes.clip}`}>
-    <Link to={`/dashboard/index/userList?search=${encodeURIComponent(order.username)}`}>{order.username}</Link>
+    <Link to={`${pageAt('userList')}?search=${encodeURIComponent(order.username)}`} title={order.username}>
+      {order.username}
+    </Link>
     <span title={order.email}>{order.email}</span>
   </div>
 )
@@ -27,6 +33,13 @@ export const ProductCell = ({ order }: { order: Order }) => (
     <span title={order.variant_name}>{order.variant_name}</span>
   </div>
 )
+
+/** How long its customer waited from the payment until everything worked. */
+export function Waited({ order }: { order: Order }) {
+  const language = useLanguage()
+  if (order.delivery_seconds === null) return none
+  return <span className="num">{durationText(order.delivery_seconds, language)}</span>
+}
 
 /** The product types to filter by: all of them, as the server gives a page at most. */
 export function useCollections() {

@@ -41,5 +41,11 @@ export const extend = {
   icon: IconCalendarPlus,
   whyNot: (order: Order) => hindrance(whyNotExtend(order)),
   form: { schema: ExtendForm, fields: [timeField('expired_at'), shownEnd], route: orders.extend },
-  confirm: question
+  confirm: question,
+  // The end that it had, where it ends now as it was set.
+  undo: ({ id, expired_at: former }: Order, reply: unknown) => {
+    const { expired_at: set } = reply as Order
+    if (former === null || set === null || set === former) return undefined
+    return { route: orders.extend, input: { params: { id }, body: { expired_at: Date.parse(former), ends_at: set } } }
+  }
 } as const

@@ -4,11 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { payments } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable } from '../../kit/data-table.tsx'
 import { money, moneyIn } from '../../kit/money.ts'
 import { Ago, Day } from '../../kit/time.tsx'
+import { DataTable } from '../kit/index.ts'
 import { PaymentStateBadge } from '../payments/payment-state.tsx'
 import classes from './orders.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** More renewals than any order has in years. */
 const MOST = 100
@@ -134,7 +135,7 @@ function Lines({ payment }: { payment: OrderPayment }) {
 function GivenBack({ payment }: { payment: OrderPayment }) {
   const t = useT()
   if (payment.refunds.length === 0)
-    return <>{payment.refunded_amount === '0.00' ? '–' : moneyIn(payment.refunded_amount, payment.currency)}</>
+    return <>{payment.refunded_amount === '0.00' ? none : moneyIn(payment.refunded_amount, payment.currency)}</>
   return (
     <ul className={classes.lines}>
       {payment.refunds.map((refund, at) => (

@@ -3,6 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, mail, orders, payments } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
+import { refresh } from '../../api/query.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -25,6 +26,7 @@ function open({ of = order, alarms = [], access = byPassword, timeline = [], as 
   answer(fleet.alarms, { alarms })
   answer(orders.timeline, { data: timeline, next: null })
   answer(orders.credits, [])
+  answer(orders.lostTime, [])
   answer(orders.proxies, pageOf(proxy))
   answer(orders.traffic, noOrderTraffic)
   answer(payments.ofOrder, pageOf(payment))
@@ -126,6 +128,26 @@ describe('the page of an order', () => {
     expect(requestsOf(fleet.acknowledgeAlarm)).toMatchObject([{ params: { id: '3' } }])
   })
 
+  it('has the credit of time at hand where an outage cost it some, and says which', async () => {
+    open({})
+    const lost = {
+      outage_id: 3,
+      server: { id: 4, name: 'paris' },
+      from: '2026-06-15T12:00:00.000Z',
+      to: null,
+      seconds: 5400
+    }
+    answer(orders.lostTime, [lost])
+    await refresh(orders.lostTime)
+    const region = within(await screen.findByRole('region', { name: 'Time lost in outages and not given back' }))
+    const link = region.getByRole('link', { name: '1.5 hr, server paris' })
+    expect(link.getAttribute('href')).toBe('/dashboard/index/outages?open=3')
+    expect(screen.getByRole('button', { name: 'Credit time' })).toBeTruthy()
+    answer(orders.lostTime, [])
+    await refresh(orders.lostTime)
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Credit time' })).toBeNull())
+  })
+
   it('says how clients are let in', async () => {
     open({ access: { ...byPassword, access: 'address', client_ips: ['192.0.2.0/28'], is_pending: true } })
     expect(await screen.findByText('Listed addresses need no password')).toBeTruthy()
@@ -200,6 +222,7 @@ describe('the page of an order', () => {
     answer(fleet.alarms, { alarms: [] })
     answer(orders.proxies, pageOf(proxy))
     answer(payments.ofOrder, pageOf(payment))
+    answer(orders.lostTime, [])
     answer(orders.credits, [])
     answer(orders.timeline, ({ query }) =>
       query['earlier']
@@ -267,7 +290,7 @@ describe('the page of an order', () => {
   it('reads the password only once somebody asks for it', async () => {
     const shown = { id: 1, ip: '192.0.2.10', port: 1080, username: 'u1', password: 'secret1', status: null }
     const none = { bing_delay: null, google_delay: null, amazon_delay: null }
-    const times = { created_at: order.created_at, updated_at: order.created_at }
+    const times = { created_at: order.created_at, updated_at: order.created_at, https: null }
     const { data: _data, ...paging } = pageOf(order)
     answer(orders.proxyDetail, { ...paging, proxy_list: [{ ...shown, ...none, ...times }], order })
     const { user } = open()

@@ -1,6 +1,7 @@
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/tables.ts'
-import type { Order } from '@netlet/contract'
+import type { LostTime, Order } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
@@ -14,6 +15,7 @@ import { AuditLink, May, RowPage, RowPageHead, RowTools } from '../kit/index.ts'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
 import { OrderClientAccess } from './client-access.tsx'
 import { Facts } from './facts.tsx'
+import { LostTimeList } from './lost-time.tsx'
 import { Money } from './money.tsx'
 import { OrderProxies } from './order-proxies.tsx'
 import { Orders } from './orders.tsx'
@@ -46,6 +48,10 @@ function Shown({ order }: { order: Order }) {
   const navigate = useNavigate()
   const list = useListLeft()
   useTitle(order.order_id)
+  const { data: lost = [] } = useQuery({
+    ...read(orders.lostTime, { params: { id: order.id } }),
+    enabled: order.pay_status === 1
+  })
   return (
     <div className={classes.page}>
       <RowPageHead
@@ -55,7 +61,7 @@ function Shown({ order }: { order: Order }) {
             of={Orders}
             row={order}
             without={['details']}
-            buttons={correctiveActions(order)}
+            buttons={correctiveActions(order, lost)}
             onGone={() => void navigate(list, { replace: true })}
           />
         }
@@ -64,10 +70,11 @@ function Shown({ order }: { order: Order }) {
       </RowPageHead>
       <div className={classes.columns}>
         <div className={classes.main}>
-          <div className={`card ${classes.panel}`}>
+          <div className={`card stack ${classes.panel}`}>
             <Facts order={order} />
             <OrderClientAccess order={order} />
             {order.pay_status === 1 && <OrderCredits orderId={order.id} />}
+            <LostTimeList lost={lost} />
           </div>
           <May make={payments.ofOrder}>
             <Money order={order} />
@@ -94,9 +101,11 @@ function Shown({ order }: { order: Order }) {
 }
 
 /** What corrects an order that is not as it should be, by the names of its actions. */
-function correctiveActions(order: Order): string[] {
+function correctiveActions(order: Order, lost: readonly LostTime[]): string[] {
   if (order.can_reopen) return ['reopen', 'refund']
   if (order.state === 'placed') return ['cancel']
   const over = order.is_expired || order.state === 'refunded'
-  return order.pay_status === 1 && !over && order.delivery_num < order.proxy_num ? ['deliver', 'move', 'refund'] : []
+  if (order.pay_status !== 1 || over) return []
+  const credit = lost.length > 0 ? ['credit'] : []
+  return order.delivery_num < order.proxy_num ? ['deliver', 'move', ...credit, 'refund'] : credit
 }

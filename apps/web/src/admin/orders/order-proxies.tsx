@@ -1,4 +1,5 @@
 import type { Order, OrderProxy } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Switch } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { parseAsBoolean, parseAsInteger, useQueryStates } from 'nuqs'
@@ -13,12 +14,11 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { hostPort } from '../../kit/host-port.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
-import { DataTable } from '../../kit/data-table.tsx'
 import { Delay } from '../../kit/delay.tsx'
 import { isMoving } from '../../kit/order-state.tsx'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { WorkButton } from '../kit/index.ts'
+import { DataTable, WorkButton } from '../kit/index.ts'
 import classes from './orders.module.css'
 
 const SIZES = [10, 20, 50, 100]
@@ -127,7 +127,7 @@ function useColumns() {
       title: t('orders.server'),
       render: (proxy: OrderProxy) => (
         <>
-          <Link to={`/dashboard/index/servers?open=${proxy.server_id}`}>{proxy.server}</Link>
+          <Link to={`${pageAt('servers')}?open=${proxy.server_id}`}>{proxy.server}</Link>
           {proxy.server_status !== 'active' && (
             <span className="dim">{`, ${t(`servers.is.${proxy.server_status}`)}`}</span>
           )}

@@ -61,3 +61,13 @@ export const byPassword: ClientAccess = {
   your_address: '192.0.2.1',
   is_pending: false
 }
+
+export const statistics = {
+  total: 3,
+  paid: 2,
+  unpaid: 1,
+  today: 1,
+  totalAmount: '1234.50',
+  monthlyAmount: '12.00',
+  dailyAmount: '0.00'
+}

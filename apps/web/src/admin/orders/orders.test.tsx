@@ -1,23 +1,15 @@
 import type { Order } from '@netlet/contract'
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { catalog, fleet, orders } from '../../api/routes.ts'
 import { momentText } from '../../kit/time.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
+import { statistics } from './order.fixture.ts'
 import OrdersPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/orders/:username?'
-const statistics = {
-  total: 3,
-  paid: 2,
-  unpaid: 1,
-  today: 1,
-  totalAmount: '1234.50',
-  monthlyAmount: '12.00',
-  dailyAmount: '0.00'
-}
 const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }
 
 function open(at = '/dashboard/index/orders', rows = [order], as = admin) {
@@ -54,6 +46,17 @@ describe('the orders of the console', () => {
     expect(within(row).getByRole('link', { name: 'alice' }).getAttribute('href')).toBe(
       '/dashboard/index/userList?search=alice'
     )
+  })
+
+  it.each([
+    ['', true],
+    ['&delivered_in=day', false]
+  ])('say that a sort by delivery time has the last 7 days alone, unless a time is chosen: %j', async (more, says) => {
+    answer(catalog.collections, pageOf())
+    open(`/dashboard/index/orders?sort=delivery_seconds.desc${more}`)
+    await rowOf(order.order_id)
+    const said = 'Sorted by delivery time: only orders that were delivered in the last 7 days are listed.'
+    expect(screen.queryByText(said) !== null).toBe(says)
   })
 
   it('mark what was paid and not delivered, and say what runs', async () => {
@@ -164,56 +167,6 @@ describe('the orders of the console', () => {
     )
   })
 
-  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
-  /** As a field for a date and a time takes it. */
-  const typed = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-  const openExpiry = async (row: Order) => {
-    answer(orders.extend, row)
-    const { user } = open('/dashboard/index/orders', [row])
-    await choose(user, `Actions: ${row.order_id}`, 'Extend expiry')
-    const form = within(await screen.findByRole('dialog', { name: /^Extend expiry/ }))
-    const field = form.getByLabelText<HTMLInputElement>(/Expires/)
-    const save = () => user.click(form.getByRole('button', { name: 'Extend expiry' }))
-    const set = (value: string) => fireEvent.change(field, { target: { value } })
-    return { user, form, field, set, save }
-  }
-
-  it('send the end as it was where it was not edited, with its seconds', async () => {
-    const ends = new Date(Date.now() + 5 * 86_400_000 + 48_123).toISOString()
-    const { save } = await openExpiry({ ...order, expired_at: ends })
-    await save()
-    await waitFor(() =>
-      expect(requestsOf(orders.extend).map(({ body }) => body)).toEqual([
-        { expired_at: Date.parse(ends), ends_at: ends }
-      ])
-    )
-  })
-
-  it.each([
-    ['a lease is shortened', 20, 'Shorten this lease?', /loses \d+(\.\d)? days/],
-    ['a lease would last for years', 800, 'Set an end so far ahead?', /\d+(\.\d)? more days/]
-  ])('ask with both ends before %s', async (_what, days, title, figures) => {
-    const ends = inDays(200).toISOString()
-    const { user, set, save } = await openExpiry({ ...order, expired_at: ends })
-    set(typed(inDays(days)))
-    await save()
-    const question = within(await screen.findByRole('dialog', { name: title }))
-    expect(question.getByText(figures).textContent).toContain(momentText(ends, 'en'))
-    expect(requestsOf(orders.extend)).toEqual([])
-    await user.click(question.getByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
-  })
-
-  it('say when an order ends by now, where it was renewed while its expiry form was open', async () => {
-    const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
-    const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
-    answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
-    set(typed(inDays(61)))
-    await save()
-    const alert = await form.findByRole('alert')
-    expect(alert.textContent).toMatch(new RegExp(`Expires.*${shown.slice(0, 10)}.*${renewed.slice(0, 10)}`))
-  })
-
   it('say that an export failed', async () => {
     answerRefused(orders.exportSelected, 'unavailable', { msg: '' })
     const { user } = open()
@@ -242,16 +195,35 @@ describe('the orders of the console', () => {
     })
     await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
     await user.click(screen.getByRole('button', { name: 'Select all 2 that match' }))
-    await choose(user, 'Batch', 'Export')
-    await waitFor(() =>
-      expect(requestsOf(orders.list).at(-1)?.query).toEqual({
+    // The browser loads them onto the disk by itself, however many they are and however long that takes.
+    const links: HTMLAnchorElement[] = []
+    const followed = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+      this: HTMLAnchorElement
+    ) {
+      links.push(this)
+    })
+    try {
+      await choose(user, 'Batch', 'Export')
+      await waitFor(() => expect(links).toHaveLength(1))
+      expect(links[0]?.download).toMatch(/^orders_\d{8}-\d{6}\.csv$/)
+      const { pathname, search } = new URL(links[0]?.href ?? '')
+      expect(pathname).toBe(orders.list.path)
+      expect(Object.fromEntries(new URLSearchParams(search))).toEqual({
         pay_status: '1',
         sort_by: 'amount',
         sort_order: 'asc',
         format: 'csv'
       })
-    )
-    expect(requestsOf(orders.exportSelected)).toEqual([])
+      expect(requestsOf(orders.exportSelected)).toEqual([])
+
+      // What the list refuses is said here.
+      answerRefused(orders.list, 'unavailable', { msg: '' })
+      await choose(user, 'Batch', 'Export')
+      expect(await screen.findByText('导出订单数据失败')).toBeTruthy()
+      expect(links).toHaveLength(1)
+    } finally {
+      followed.mockRestore()
+    }
   })
 
   it('move to another server after a question that says what happens', async () => {
@@ -275,7 +247,7 @@ describe('the orders of the console', () => {
   })
 
   it('show no end of a refunded one, whose time is over', async () => {
-    const soon = new Date(Date.now() + 3 * 86_400_000 + 60_000).toISOString()
+    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString()
     const refunded: Order = { ...order, state: 'refunded', expired_at: soon }
     open('/dashboard/index/orders', [refunded, { ...order, id: 9, order_id: 'WORKS', expired_at: soon }])
     expect(within(await rowOf('WORKS')).getByText('in 3 days')).toBeTruthy()
@@ -311,13 +283,13 @@ describe('the orders of the console', () => {
       state: 'failed',
       delivery_num: 0,
       pay_amount: '1.00',
-      fail: { code: 'lines_missing', params: { missing: 'New York: 1 of 8' } }
+      fail: { code: 'lines_missing', params: { missing: 'New York: 1/8' } }
     }
     answer(orders.deliver, { task_id: '0197f0a0-0000-7000-8000-000000000001', status: 'queued' })
     const { user } = open('/dashboard/index/orders', [short])
     await choose(user, `Actions: ${order.order_id}`, 'Deliver')
     const question = within(await screen.findByRole('dialog', { name: 'Deliver what was not paid for?' }))
-    expect(question.getByText(/New York: 1 of 8.*Paid \$1\.00 of \$12\.00.*All 8 addresses/)).toBeTruthy()
+    expect(question.getByText(/New York: 1\/8.*Paid \$1\.00 of \$12\.00.*8 addresses are delivered/)).toBeTruthy()
     expect(requestsOf(orders.deliver)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.deliver)).toHaveLength(1))

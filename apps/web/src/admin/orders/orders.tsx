@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { ORDER_STATES } from '@netlet/contract/states'
+import { DELIVERED_IN, ORDER_STATES } from '@netlet/contract/states'
 import {
   IconActivity,
   IconArrowsTransferUp,
@@ -33,10 +33,12 @@ import {
   dayFilter,
   defineResource,
   deletion,
+  download,
   fetchCsv,
   idField,
   idFilter,
   integer,
+  monthFilter,
   oneOf,
   saveFile,
   stamp,
@@ -46,14 +48,15 @@ import {
   type WhyNot
 } from '../kit/index.ts'
 import { useServerGroups, useServers } from '../servers/options.ts'
-import { OrderCell, ProductCell, UserCell, useCollections } from './cells.tsx'
+import { OrderCell, ProductCell, UserCell, useCollections, Waited } from './cells.tsx'
 import { credit } from './credit.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { extend } from './expiry.tsx'
 import { pathOfOrder } from './paths.ts'
 import { refund } from './refund.ts'
-import { StatisticsCards } from './statistics-cards.tsx'
+import { OrdersHead } from './orders-head.tsx'
 import { hindrance, whyNotMove } from './why-not.ts'
+import { none } from '../../kit/none.tsx'
 
 /** Milliseconds: a large order takes its time. */
 const COPY_TIMEOUT = 30_000
@@ -94,10 +97,9 @@ async function copyProxies(order: Order): Promise<void> {
 }
 
 async function exportOrders(selected: Selected): Promise<void> {
-  const csv = await ('ids' in selected
-    ? fetchCsv(orders.exportSelected, { body: { order_ids: selected.ids } })
-    : fetchCsv(orders.list, { query: { ...selected.query, ...selected.sort, format: 'csv' } }))
-  saveFile(`orders_${stamp(new Date())}.csv`, csv)
+  const name = `orders_${stamp(new Date())}.csv`
+  if ('ids' in selected) saveFile(name, await fetchCsv(orders.exportSelected, { body: { order_ids: selected.ids } }))
+  else await download(name, orders.list, { ...selected.query, ...selected.sort, format: 'csv' })
 }
 
 /** All orders of the shop. */
@@ -117,25 +119,31 @@ export const Orders = defineResource({
     column('product', (order: Order) => <ProductCell order={order} />),
     column('state', (order: Order) => <OrderStateBadge order={order} />, { wide: true }),
     column('delivered', (order: Order) => `${order.delivery_num}/${order.proxy_num}`, { align: 'end' }),
+    column('delivery_seconds', (order: Order) => <Waited order={order} />, { align: 'end', optional: true }),
     column('amount', (order: Order) => amount(order.pay_amount ?? order.amount), { align: 'end' }),
     date('created_at'),
     column('expired_at', (order: Order) =>
       // The time of a refunded one ended with the refund, whatever it would have been.
-      order.expired_at && order.state !== 'refunded' ? <Ago at={order.expired_at} /> : <span className="dim">–</span>
+      order.expired_at && order.state !== 'refunded' ? <Ago at={order.expired_at} /> : none
     )
   ],
-  sort: ['id', 'expired_at', 'amount'],
+  sort: ['id', 'expired_at', 'amount', 'delivery_seconds'],
   filters: [
     oneOf('state', ORDER_STATES, 'orders.is'),
     oneOf('pay_status', ['1', '0'], 'orders.payment'),
     oneOf('problem', ['1'], 'orders.trouble'),
     dayFilter('ends_on'),
+    dayFilter('placed_on'),
+    monthFilter('placed_in'),
+    dayFilter('paid_on'),
+    monthFilter('paid_in'),
+    oneOf('delivered_in', DELIVERED_IN, 'orders.deliveredIn'),
     idFilter('product_type', useCollections),
     textFilter('order_id'),
     textFilter('username'),
     textFilter('product_name')
   ],
-  above: StatisticsCards,
+  above: OrdersHead,
   drawer: OrderDrawer,
   rowActions: [
     { name: 'details', icon: IconListDetails, run: ({ id }, { go }) => go(pathOfOrder(id)) },

@@ -1,8 +1,9 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useState } from 'react'
 import { useLocation } from 'react-router'
 
-const LIST = '/dashboard/index/orders'
-export const pathOfOrder = (id: number): string => `/dashboard/index/order/${id}`
+const LIST = pageAt('Orders')
+export const pathOfOrder = (id: number): string => pageAt('order', { id })
 
 /** Where the list is as it was left, if the page was opened from it. */
 export function useListLeft(): string {

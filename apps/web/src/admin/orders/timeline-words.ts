@@ -20,7 +20,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' || typeof 
 /** What happened, in a few words. */
 export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): string {
   if (source === 'order') return word(t, 'orders.event', kind)
-  if (source === 'mail') return t('orders.mailed', { mail: word(t, 'orders.mail', kind) })
+  if (source === 'mail') return t('orders.mailed', { mail: word(t, 'mails.name', kind) })
   if (source === 'admin') return word(t, 'orders.did', kind)
   if (source === 'proof') return word(t, 'proofs.told', kind)
   return word(t, 'orders.told', textOf(detail['topic']))

@@ -1,4 +1,5 @@
 import type { Order, TimelineEntry } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Skeleton } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -83,7 +84,7 @@ function Entry({ entry }: { entry: TimelineEntry }) {
     <li data-source={source} data-bad={isBad(entry) || undefined}>
       <div className={classes.what}>
         {source === 'platform' && mayCall(payments.inbox) ? (
-          <Link to={`/dashboard/index/payments?open=${entry.id}`}>{title}</Link>
+          <Link to={`${pageAt('payments')}?open=${entry.id}`}>{title}</Link>
         ) : (
           <strong>{title}</strong>
         )}

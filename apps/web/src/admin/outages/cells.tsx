@@ -1,4 +1,5 @@
 import type { OutageEntry } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
@@ -13,7 +14,7 @@ type Props = { outage: OutageEntry }
 const TONES: Record<OutageEntry['state'], Tone> = { lasts: 'bad', open: 'wait', credited: 'good' }
 
 export const ServerCell = ({ outage: { server } }: Props) => (
-  <Link to={`/dashboard/index/servers?open=${server.id}`}>{server.name}</Link>
+  <Link to={`${pageAt('servers')}?open=${server.id}`}>{server.name}</Link>
 )
 
 /** When it ended; while it lasts, that it does. */
@@ -46,5 +47,5 @@ export function StateCell({ outage: { state, orders, credited } }: Props) {
 
 /** The incident of the status page that it was. */
 export function IncidentCell({ outage: { incident } }: Props) {
-  return incident ? <Link to={`/dashboard/index/incidents?open=${incident.id}`}>{incident.title}</Link> : '–'
+  return incident ? <Link to={`${pageAt('incidents')}?open=${incident.id}`}>{incident.title}</Link> : '–'
 }

@@ -7,12 +7,11 @@ import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Moment } from '../../kit/time.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
-import { FactList, type Fact, type Tools } from '../kit/index.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
+import { type Column, DataTable, type Fact, FactList, type Tools } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
 import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
 import { credit } from './credit.ts'
@@ -94,7 +93,7 @@ const TONES: Record<OutageOrder['part'], Tone> = { running: 'wait', grace: 'wait
 function Orders({ outage }: { outage: OutageEntry }) {
   const t = useT()
   const language = useLanguage()
-  const paging = usePaging(PER_PAGE, String(outage.id))
+  const paging = useAddressPaging(PER_PAGE, { name: 'orders', resetKey: String(outage.id) })
   const { data, isPending, error, refetch } = useQuery({
     ...read(fleet.outageOrders, { params: { id: outage.id }, query: { limit: paging.limit, offset: paging.offset } }),
     placeholderData: keepPreviousData

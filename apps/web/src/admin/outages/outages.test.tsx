@@ -136,6 +136,22 @@ describe('outages', () => {
     expect(concerned.getByText('bob')).toBeTruthy()
   })
 
+  it("are each opened on their orders' first page, wherever the last one was left", async () => {
+    const { user, asked } = open(`${ROUTE}?open=3&orders_page=2`, {
+      rows: [outage, { ...outage, id: 5, server: { id: 8, name: 'rome' } }]
+    })
+    answer(fleet.outage, ({ params }) => ({ ...outage, id: Number(params['id']) }))
+    answer(fleet.outageOrders, { data: orders, total: 12, limit: 10, offset: 10 })
+    await screen.findByText('NL-first')
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(asked()).toEqual({}))
+    const next = screen.getAllByRole('row').find(row => row.textContent.includes('rome'))
+    if (!next) throw new Error('there is no other outage')
+    await user.click(within(next).getByText('1,200'))
+    await waitFor(() => expect(requestsOf(fleet.outageOrders).at(-1)?.params).toEqual({ id: '5' }))
+    expect(requestsOf(fleet.outageOrders).at(-1)?.query).toMatchObject({ offset: '0' })
+  })
+
   it('are credited after the question, which has the plan of the moment, and show the run', async () => {
     answer(fleet.creditOutage, run)
     answer(bulk.run, run)
@@ -210,6 +226,15 @@ describe('outages', () => {
     expect(requestsOf(fleet.removeOutage)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(fleet.removeOutage)).toMatchObject([{ params: { id: '3' } }]))
+    // Undo enters it again.
+    const { server, started_at, ended_at } = outage
+    answer(fleet.addOutage, { id: 9, server_id: server.id, started_at, ended_at, by_hand: true })
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    await waitFor(() =>
+      expect(requestsOf(fleet.addOutage)).toMatchObject([
+        { params: { id: String(server.id) }, body: { started_at, ended_at } }
+      ])
+    )
   })
 
   it('become incidents, as they suggest them, and name one that is there', async () => {

@@ -1,5 +1,6 @@
 import type { BulkRun, OutageEntry } from '@netlet/contract'
 import { OUTAGE_STATES } from '@netlet/contract/states'
+import { pageAt } from '@netlet/contract/pages'
 import { IconClockPlus, IconLink, IconServerCog, IconSpeakerphone } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { fleet, status } from '../../api/routes.ts'
@@ -18,6 +19,7 @@ import { creditQuestion } from './plan.ts'
 export default defineResource({
   key: 'outages',
   list: fleet.allOutages,
+  addressOfDrawer: ['orders_page'],
   also: [fleet.outage, fleet.outageOrders, fleet.previewCredit, status.incidents, status.page],
   nameOf: ({ server, started_at }) => `${server.name}, ${started_at.slice(0, 16).replace('T', ' ')}`,
   find: id => call(fleet.outage, { params: { id } }),
@@ -75,7 +77,7 @@ export default defineResource({
     {
       name: 'toServer',
       icon: IconServerCog,
-      run: ({ server }, { go }) => go(`/dashboard/index/servers?open=${server.id}`)
+      run: ({ server }, { go }) => go(`${pageAt('servers')}?open=${server.id}`)
     }
   ],
   remove: {
@@ -90,7 +92,12 @@ export default defineResource({
         count: orders
       }),
       danger: true
-    })
+    }),
+    // Entered again with its times; that it was an incident would not come back.
+    undo: ({ server, started_at, ended_at, incident }) =>
+      ended_at === null || incident
+        ? undefined
+        : { route: fleet.addOutage, input: { params: { id: server.id }, body: { started_at, ended_at } } }
   },
   csv: true
 })

@@ -1,4 +1,5 @@
 import type { InboxEntry } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
@@ -7,25 +8,29 @@ import { moneyIn, withMoney } from '../../kit/money.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import { OrderLink } from '../orders/order-link.tsx'
 import classes from './payments.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** What came of an event, and how it was ended. */
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const t = useT()
-  const { outcome, unresolved, resolution, params } = entry
+  const { outcome, unresolved, resolution, params, waits_for: waitsFor } = entry
   const disputed = params['reason'] === 'chargeback'
   const tone = unresolved
     ? 'bad'
-    : disputed
+    : outcome === null
       ? 'wait'
-      : outcome === 'settled' || resolution === 'applied'
-        ? 'good'
-        : 'off'
+      : disputed
+        ? 'wait'
+        : outcome === 'settled' || resolution === 'applied'
+          ? 'good'
+          : 'off'
   return (
     <StateWithDetails>
       <StateBadge tone={tone}>
-        {disputed ? t('payments.disputed') : outcome ? t(`payments.is.${outcome}` as Key) : '–'}
+        {disputed ? t('payments.disputed') : t(outcome ? (`payments.is.${outcome}` as Key) : 'payments.waiting')}
       </StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
+      {waitsFor && <span className={classes.summary}>{waitsFor}</span>}
       {unresolved && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
     </StateWithDetails>
   )
@@ -48,17 +53,13 @@ export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
   entry.order && entry.order_id ? (
     <OrderLink id={entry.order_id} number={entry.order} />
   ) : entry.order ? (
-    <Link className="mono" to={`/dashboard/index/orders?search=${encodeURIComponent(entry.order)}`}>
+    <Link className="mono" to={`${pageAt('Orders')}?search=${encodeURIComponent(entry.order)}`}>
       {entry.order}
     </Link>
   ) : (
-    <span className="dim">–</span>
+    none
   )
 
 /** The platform's amount, in its own currency. */
 export const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
-  entry.charged === null ? (
-    <span className="dim">–</span>
-  ) : (
-    <span className="num">{moneyIn(entry.charged, entry.currency)}</span>
-  )
+  entry.charged === null ? none : <span className="num">{moneyIn(entry.charged, entry.currency)}</span>

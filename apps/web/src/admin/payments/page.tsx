@@ -3,12 +3,14 @@ import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
 import { IconArrowForwardUp, IconEyeOff, IconReceiptRefund } from '@tabler/icons-react'
 import { payments } from '../../api/routes.ts'
 import { ApplyPaymentForm, PaymentNoteForm } from '../../kit/schemas.ts'
-import { code, column, date, defineResource, integer, oneOf, textField } from '../kit/index.ts'
+import { code, column, defineResource, integer, moment, oneOf, textField } from '../kit/index.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
+import { decisionQuestion } from './question.ts'
 
 const open = (entry: InboxEntry) => entry.unresolved
-const whyNotOpen = (entry: InboxEntry) => (open(entry) ? undefined : ('whyNot.dealtWith' as const))
+const whyNotOpen = (entry: InboxEntry) =>
+  open(entry) ? undefined : entry.outcome === null ? ('whyNot.notHandled' as const) : ('whyNot.dealtWith' as const)
 /** Outcomes by which money is the shop's again, and those of which it may have gone back by other means, also where it counts. */
 const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed'])
 const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed'])
@@ -34,29 +36,36 @@ export default defineResource({
     column('charged', (entry: InboxEntry) => <ChargedCell entry={entry} />, { align: 'end' }),
     column('outcome', (entry: InboxEntry) => <OutcomeBadge entry={entry} />, { wide: true }),
     code('topic', { optional: true }),
-    date('received_at')
+    moment('received_at')
   ],
   sort: ['id'],
-  filters: [oneOf('unresolved', ['1', '0'], 'payments.unresolvedIs'), oneOf('outcome', MONEY_OUTCOMES, 'payments.is')],
+  filters: [
+    oneOf('unresolved', ['1', '0'], 'payments.unresolvedIs'),
+    oneOf('outcome', MONEY_OUTCOMES, 'payments.is'),
+    oneOf('late', ['1'], 'payments.lateIs')
+  ],
   drawer: PaymentDrawer,
   rowActions: [
     {
       name: 'apply',
       icon: IconArrowForwardUp,
       whyNot: entry => whyNotOpen(entry) ?? (settlesNothing(entry) ? undefined : 'whyNot.noPayment'),
-      form: { schema: ApplyPaymentForm, fields: [textField('order', { mono: true })], route: payments.apply }
+      form: { schema: ApplyPaymentForm, fields: [textField('order', { mono: true })], route: payments.apply },
+      confirm: decisionQuestion('apply')
     },
     {
       name: 'refunded',
       icon: IconReceiptRefund,
       whyNot: entry => whyNotOpen(entry) ?? (leavesMoney(entry) ? undefined : 'whyNot.noMoney'),
-      form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded }
+      form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded },
+      confirm: decisionQuestion('refunded')
     },
     {
       name: 'ignore',
       icon: IconEyeOff,
       whyNot: whyNotOpen,
-      form: { schema: PaymentNoteForm, fields: [note], route: payments.ignore }
+      form: { schema: PaymentNoteForm, fields: [note], route: payments.ignore },
+      confirm: decisionQuestion('ignore')
     }
   ],
   csv: true

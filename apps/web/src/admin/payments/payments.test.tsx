@@ -1,4 +1,4 @@
-import { ATTENTION, type InboxEntry } from '@netlet/contract'
+import { ATTENTION, type DecisionPlan, type InboxEntry } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { payments } from '../../api/routes.ts'
@@ -19,6 +19,7 @@ const settled: InboxEntry = {
   summary: null,
   params: {},
   unresolved: false,
+  waits_for: null,
   platform_order: '#1003',
   platform_order_id: '730000000003',
   order: 'NL-settled',
@@ -39,14 +40,26 @@ const short: InboxEntry = {
   ...settled,
   id: 4,
   outcome: 'lines_missing',
-  summary: 'order NL-short was paid for less than was ordered: New York: 7 of 8',
-  params: { order_id: 'NL-short', missing: 'New York: 7 of 8' },
+  summary: 'order NL-short was paid for less than was ordered: New York: 7/8',
+  params: { order_id: 'NL-short', missing: 'New York: 7/8' },
   unresolved: true,
   platform_order: '#1004',
   order: 'NL-short',
   payment: 'held',
   version: 'v4'
 }
+
+const plan: DecisionPlan = {
+  version: 'p1',
+  charged: '20.00',
+  currency: 'USD',
+  order: null,
+  does: 'nothing',
+  proxies: 0,
+  days: 0,
+  until: null
+}
+const asked = async (title: string) => within(await screen.findByRole('dialog', { name: title }))
 
 function open(at = ROUTE) {
   keepNothing()
@@ -85,7 +98,7 @@ describe('the payments of the console', () => {
     await setLanguage('zh-CN')
     try {
       open()
-      expect(await screen.findByText('订单 NL-short 的付款内容少于订单：New York: 7 of 8。')).toBeTruthy()
+      expect(await screen.findByText('订单 NL-short 的付款内容少于订单：New York: 7/8。')).toBeTruthy()
     } finally {
       await act(() => setLanguage('en'))
     }
@@ -101,7 +114,7 @@ describe('the payments of the console', () => {
     const row = await rowOf('#1004')
     expect(row.hasAttribute('data-problem')).toBe(true)
     expect(within(row).getByText('Lines missing')).toBeTruthy()
-    expect(within(row).getByText(/New York: 7 of 8/)).toBeTruthy()
+    expect(within(row).getByText(/New York: 7\/8/)).toBeTruthy()
     expect(within(row).getByRole('link', { name: 'NL-short' }).getAttribute('href')).toBe('/dashboard/index/order/7')
     expect((await rowOf('#1003')).hasAttribute('data-problem')).toBe(false)
   })
@@ -118,7 +131,8 @@ describe('the payments of the console', () => {
     expect(screen.getByText('7 of 8').closest('li')?.dataset['short']).toBe('true')
   })
 
-  it('are applied to an order that is named, with the version that was seen', async () => {
+  it('are applied to an order that is named, with the versions that were seen, once the question says what is delivered', async () => {
+    answer(payments.plan, { ...plan, does: 'delivers', order: 'NL-other', proxies: 8, days: 30 })
     answer(payments.apply, null)
     const { user } = open()
     await choose(user, '#1004', 'Apply to an order')
@@ -126,11 +140,17 @@ describe('the payments of the console', () => {
     expect(field.value).toBe('NL-short')
     await user.clear(field)
     await user.type(field, 'NL-other{Enter}')
+    const question = await asked('Apply payment #1004?')
+    expect(question.getByText(/Order NL-other is delivered: 8 addresses for 30 days/)).toBeTruthy()
+    expect(requestsOf(payments.plan)[0]?.query).toEqual({ action: 'apply', order: 'NL-other' })
+    expect(requestsOf(payments.apply)).toEqual([])
+    await user.click(question.getByRole('button', { name: /^yes$/i }))
     await waitFor(() => expect(requestsOf(payments.apply)).toHaveLength(1))
-    expect(requestsOf(payments.apply)[0]?.body).toEqual({ order: 'NL-other', version: 'v4' })
+    expect(requestsOf(payments.apply)[0]?.body).toEqual({ order: 'NL-other', version: 'v4', plan: 'p1' })
   })
 
-  it('are ignored with a reason only', async () => {
+  it('are ignored with a reason only, and not after NO', async () => {
+    answer(payments.plan, { ...plan, order: 'NL-short' })
     answer(payments.ignore, null)
     const { user } = open()
     await choose(user, '#1004', 'Ignore')
@@ -139,6 +159,15 @@ describe('the payments of the console', () => {
     expect(await screen.findByText('Please enter a reason')).toBeTruthy()
     expect(requestsOf(payments.ignore)).toHaveLength(0)
     await user.type(field, 'a gift of the buyer{Enter}')
+    const question = await asked('Ignore payment #1004?')
+    expect(
+      question.getByText(/\$20.00 stays with the shop and pays for nothing.\s*Order NL-short stays as it is./)
+    ).toBeTruthy()
+    await user.click(question.getByRole('button', { name: /^no$/i }))
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Ignore payment #1004?' })).toBeNull())
+    expect(requestsOf(payments.ignore)).toHaveLength(0)
+    await user.click(screen.getByRole('button', { name: 'Ignore' }))
+    await user.click((await asked('Ignore payment #1004?')).getByRole('button', { name: /^yes$/i }))
     await waitFor(() => expect(requestsOf(payments.ignore)).toHaveLength(1))
   })
 
@@ -164,6 +193,22 @@ describe('the payments of the console', () => {
     }
     expect(await offered('#1003')).toEqual(['Mark refunded', 'Ignore'])
     expect(await offered('#1004')).toEqual(['Apply to an order', 'Mark refunded', 'Ignore'])
+  })
+
+  it('say what an event waits for of which nothing has come yet', async () => {
+    keepNothing()
+    answer(
+      payments.inbox,
+      pageOf({ ...settled, outcome: null, payment: null, waits_for: 'the platform did not answer' })
+    )
+    const { user } = renderScreen(<PaymentsPage />, { at: `${ROUTE}?late=1`, route: ROUTE })
+    const row = within(await rowOf('#1003'))
+    expect(row.getByText('Waits')).toBeTruthy()
+    expect(row.getByText('the platform did not answer')).toBeTruthy()
+    expect(requestsOf(payments.inbox).at(-1)?.query).toMatchObject({ late: '1' })
+    await user.click(screen.getByRole('button', { name: 'Actions: #1003' }))
+    const off = { name: 'Ignore', description: /Nothing has come of it yet/ }
+    expect((await screen.findByRole('menuitem', off)).getAttribute('aria-disabled')).toBe('true')
   })
 
   it('call a chargeback a dispute, and no refund', async () => {

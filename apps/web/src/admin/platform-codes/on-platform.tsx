@@ -7,6 +7,7 @@ import { useT } from '../../i18n/admin.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { column, May, oneOf, useCommand } from '../kit/index.ts'
 import classes from './on-platform.module.css'
+import { none } from '../../kit/none.tsx'
 
 type Seen = Pick<Coupon, 'id' | 'platform_state' | 'platform_differs' | 'platform_problem'> & { code: string | null }
 
@@ -32,7 +33,7 @@ export const platformColumn = <R extends Seen>(
 ) =>
   column('platform_state', (row: R) =>
     isOver(row) || !row.code || row.platform_state === null ? (
-      <span className="dim">–</span>
+      none
     ) : (
       <OnPlatform row={{ ...row, code: row.code }} state={row.platform_state} kind={kind} list={list} />
     )

@@ -19,7 +19,17 @@ type Props = {
 export function PriceChoices({ drift, whyNot, onDone }: Props) {
   const t = useT()
   const { mayCall } = useMay()
-  const take = useCommand(catalog.takePlatformPrice, { invalidate })
+  const take = useCommand(catalog.takePlatformPrice, {
+    invalidate,
+    confirm: {
+      title: t('health.drift.take'),
+      body: t('health.drift.takeBody', {
+        name: drift.name,
+        price: money(drift.platform_price),
+        former: money(drift.price)
+      })
+    }
+  })
   const write = useCommand(catalog.writePlatformPrice, {
     invalidate,
     confirm: {

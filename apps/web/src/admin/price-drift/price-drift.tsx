@@ -5,10 +5,10 @@ import { useLocation } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { money } from '../../kit/money.ts'
 import { Ago } from '../../kit/time.tsx'
-import { usePaging } from '../../kit/use-paging.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
+import { DataTable, type Column } from '../kit/index.ts'
 import { PriceChoices } from './choices.tsx'
 
 /** Its name in the address: `#prices` leads to it. */
@@ -17,7 +17,7 @@ const ID = 'prices'
 /** Prices that are other ones on the platform, with the two ways to make them one. */
 export function PriceDriftList() {
   const t = useT()
-  const paging = usePaging(20)
+  const paging = useAddressPaging(20, { name: ID })
   const { data, isPending, error, refetch } = useQuery(
     read(catalog.priceDrift, { query: { limit: paging.size, offset: paging.offset } })
   )

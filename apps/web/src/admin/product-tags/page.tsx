@@ -5,7 +5,10 @@ import { TagForm } from '../../kit/schemas.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { clip } from '../catalog-sync/clip.tsx'
 import { SyncButton } from '../catalog-sync/sync-button.tsx'
-import { areaField, column, defineResource, integer, optional, textField } from '../kit/index.ts'
+import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
+
+const name = textField('tag_name')
+const desc = optional(areaField('tag_desc'))
 
 /** The platform's tags as the shop shows them; those without a name are not listed. */
 export default defineResource({
@@ -21,7 +24,7 @@ export default defineResource({
   ],
   form: {
     schema: TagForm,
-    fields: [textField('tag_name'), optional(areaField('tag_desc'))],
+    fields: [name, desc, inChinese('name', name), inChinese('desc', desc)],
     update: catalog.updateTag,
     undo: true
   },

@@ -1,10 +1,14 @@
 import type { Collection } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { catalog } from '../../api/routes.ts'
 import { CollectionForm } from '../../kit/schemas.ts'
 import { SyncButton } from '../catalog-sync/sync-button.tsx'
-import { areaField, column, defineResource, integer, optional, textField } from '../kit/index.ts'
+import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
 import { clip } from '../catalog-sync/clip.tsx'
+
+const name = textField('collection_name')
+const desc = optional(areaField('collection_desc'))
 
 /** The platform's collections as the shop shows them. A name or text that is edited here stays, also after a sync. */
 export default defineResource({
@@ -19,15 +23,13 @@ export default defineResource({
     column('collection_desc', (type: Collection) => clip(type.collection_desc), { wide: true }),
     column(
       'product_count',
-      (type: Collection) => (
-        <Link to={`/dashboard/index/productManager?collection=${type.id}`}>{type.product_count}</Link>
-      ),
+      (type: Collection) => <Link to={`${pageAt('productManager')}?collection=${type.id}`}>{type.product_count}</Link>,
       { align: 'end' }
     )
   ],
   form: {
     schema: CollectionForm,
-    fields: [textField('collection_name'), optional(areaField('collection_desc'))],
+    fields: [name, desc, inChinese('name', name), inChinese('desc', desc)],
     update: catalog.updateCollection
   },
   remove: {

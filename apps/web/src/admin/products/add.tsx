@@ -66,6 +66,7 @@ export function AddProduct() {
       key={source.shopify_product_id}
       title={source.product_name}
       start={draftOfPlatform(source)}
+      options={source.variant_options}
       check={draft => checkForm(createBody(draft, source))}
       save={async draft => {
         await call(catalog.createProduct, { body: createBody(draft, source) }, { timeout: TIMEOUT })

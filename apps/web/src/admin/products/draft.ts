@@ -24,9 +24,13 @@ export type VariantDraft = {
   variant_option3: string | null
 }
 
+/** What a product is called in Chinese; `words`: its options and locations, by what they are called in the first language. */
+export type TranslationDraft = { name: string; desc: string; words: Record<string, string> }
+
 export type Draft = {
   product_name: string
   product_desc: string
+  translation: TranslationDraft
   active: boolean
   product_collections: number[]
   product_tags: number[]
@@ -56,6 +60,7 @@ export const newVariant = (variant: PlatformProduct['variants'][number]): Varian
 export const draftOfPlatform = (product: PlatformProduct): Draft => ({
   product_name: product.product_name,
   product_desc: product.product_desc,
+  translation: { name: '', desc: '', words: {} },
   active: true,
   product_collections: product.product_collections.map(({ id }) => id),
   product_tags: product.product_tags.map(({ id }) => id),
@@ -65,6 +70,7 @@ export const draftOfPlatform = (product: PlatformProduct): Draft => ({
 export const draftOf = (product: Product): Draft => ({
   product_name: product.product_name,
   product_desc: product.product_desc,
+  translation: { name: '', desc: '', words: {}, ...product.translations?.['zh-CN'] },
   active: product.active,
   product_collections: product.product_collections.map(({ id }) => id),
   product_tags: product.product_tags.map(({ id }) => id),
@@ -108,21 +114,49 @@ export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDr
   proxy_time: proxy_time.trim() === '' ? Number.NaN : Number(proxy_time)
 })
 
+type Options = Product['variant_options']
+
+/** All that customers choose by, each word once: names of options, their values, and locations. */
+export function wordsOf({ variants }: Pick<Draft, 'variants'>, options: Options): string[] {
+  const values = variants.flatMap(one => [
+    one.variant_option1 ?? '',
+    one.variant_option2 ?? '',
+    one.variant_option3 ?? '',
+    one.variant_desc.trim()
+  ])
+  return [...new Set([...options.map(({ option_name }) => option_name), ...values])].filter(Boolean)
+}
+
+/** Words of what the product has no more are left out. */
+function sentTranslation(draft: Draft, options: Options) {
+  const { name, desc, words } = draft.translation
+  const kept = wordsOf(draft, options).flatMap(word => (Object.hasOwn(words, word) ? [[word, words[word]]] : []))
+  return { 'zh-CN': { name, desc, words: Object.fromEntries(kept) as Record<string, string> } }
+}
+
 type CreateBody = BodyOf<typeof catalog.createProduct>
 type UpdateBody = BodyOf<typeof catalog.updateProduct>
 
-export const createBody = (draft: Draft, source: PlatformProduct): CreateBody => ({
-  ...draft,
-  shopify_product_id: source.shopify_product_id,
-  variant_options: source.variant_options,
-  variants: draft.variants.map(sentVariant)
-})
+export const createBody = (whole: Draft, source: PlatformProduct): CreateBody => {
+  const { translation: _sent, ...draft } = whole
+  return {
+    ...draft,
+    translations: sentTranslation(whole, source.variant_options),
+    shopify_product_id: source.shopify_product_id,
+    variant_options: source.variant_options,
+    variants: draft.variants.map(sentVariant)
+  }
+}
 
-export const updateBody = ({ product_collections: _fixed, ...draft }: Draft, product: Product): UpdateBody => ({
-  ...draft,
-  shopify_product_id: product.shopify_product_id,
-  variants: draft.variants.map(sentVariant),
-  version: product.version
-})
+export const updateBody = (whole: Draft, product: Product): UpdateBody => {
+  const { product_collections: _fixed, translation: _sent, ...draft } = whole
+  return {
+    ...draft,
+    translations: sentTranslation(whole, product.variant_options),
+    shopify_product_id: product.shopify_product_id,
+    variants: draft.variants.map(sentVariant),
+    version: product.version
+  }
+}
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

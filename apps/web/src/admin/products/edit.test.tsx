@@ -40,6 +40,30 @@ describe('editing a product', () => {
     expect(sent?.body).not.toHaveProperty('product_collections')
   })
 
+  it('takes its Chinese texts with a word for each of its options, and forgets those of options that it has no more', async () => {
+    const words = { 'New York': '纽约', Gone: '没有了' }
+    const { user } = open({ ...product, translations: { 'zh-CN': { name: '住宅', words } } })
+    const field = (name: string) => screen.getByRole<HTMLInputElement>('textbox', { name })
+    await screen.findByRole('textbox', { name: 'Name in Chinese' })
+    expect([field('Name in Chinese').value, field('New York').value, field('US East').value]).toEqual([
+      '住宅',
+      '纽约',
+      ''
+    ])
+    await user.type(field('Location'), '地点')
+    await user.type(field('US East'), '美东')
+    await user.clear(field('Name in Chinese'))
+    await user.click(save())
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(requestsOf(catalog.updateProduct)[0]?.body).toMatchObject({
+      product_name: 'Residential',
+      translations: {
+        'zh-CN': { name: '', desc: '', words: { 'New York': '纽约', Location: '地点', 'US East': '美东' } }
+      }
+    })
+    expect(JSON.stringify(requestsOf(catalog.updateProduct)[0]?.body)).not.toContain('Gone')
+  })
+
   it('is only looked at by those who may not change it', async () => {
     openProducts(`${AT}?variant=1100`, product, { ...admin, operator_role: 'support' })
     const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })
@@ -201,6 +225,7 @@ describe('editing a product', () => {
     expect(await screen.findByText('The platform asks $2.40')).toBeTruthy()
     expect(screen.getByText('New York / 8: ours $2.20, the platform $2.40')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: "Take the platform's price" }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
     const body = { price: '2.20', platform_price: '2.40' }
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '5' }, body }]))
     await user.click(screen.getByRole('button', { name: 'Write ours to the platform' }))
@@ -229,6 +254,7 @@ describe('editing a product', () => {
     expect(take().getAttribute('aria-disabled')).toBe('true')
     await user.type(dialog.getByRole('textbox', { name: 'Location' }), '{Backspace}')
     await user.click(take())
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '5' } }]))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })

@@ -51,6 +51,7 @@ export function EditProduct({ id }: { id: number }) {
       key={base.version}
       title={base.product_name}
       start={draftOf(base)}
+      options={base.variant_options}
       product={shown}
       check={draft => checkForm(updateBody(draft, base))}
       save={async draft => {

@@ -14,18 +14,22 @@ import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { sayDone, useLeaveGuard, type Undo, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
-import { isSame, type Draft, type VariantDraft } from './draft.ts'
+import { isSame, wordsOf, type Draft, type VariantDraft } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
 import { useBack } from './paths.ts'
 import classes from './products.module.css'
 import { StaleNotice } from './stale-notice.tsx'
+import { Translation } from './translation.tsx'
 import { VariantDialog } from './variant-dialog.tsx'
 import { VariantsTable } from './variants.tsx'
+
+const NOT_ALLOWED = 'product-not-allowed'
 
 type Props = {
   title: string
   /** What the form begins with. */
   start: Draft
+  options: Product['variant_options']
   /** The product as it is kept; none where one is added. */
   product?: Product
   /** By the fields' names; 'variants.0.proxy_time' for a field of the first variant. */
@@ -44,7 +48,7 @@ const CHANGED = [catalog.products, catalog.priceDrift, orders.ofProduct, setting
 
 /** A product with its variants, in the list's place: to be added, or to be edited. */
 export function Editor(props: Props) {
-  const { title, start, product, check, save, onTakeTheirs, onDirty, variantTools, notices } = props
+  const { title, start, options, product, check, save, onTakeTheirs, onDirty, variantTools, notices } = props
   const t = useT()
   const back = useBack()
   const mayChange = useMay().mayCall(product ? catalog.updateProduct : catalog.createProduct)
@@ -153,7 +157,16 @@ export function Editor(props: Props) {
         </div>
       )}
       {notices}
-      <fieldset disabled={!mayChange} className={`card ${classes.panel}`}>
+      <fieldset
+        disabled={!mayChange}
+        aria-describedby={mayChange ? undefined : NOT_ALLOWED}
+        className={`card ${classes.panel}`}
+      >
+        {!mayChange && (
+          <p id={NOT_ALLOWED} className="dim">
+            {t('form.notAllowed')}
+          </p>
+        )}
         <div className={classes.fields}>
           <div className="stack">
             <TextInput
@@ -198,6 +211,12 @@ export function Editor(props: Props) {
             onChange={product_tags => edit({ product_tags })}
           />
         </div>
+        <Translation
+          translation={draft.translation}
+          words={wordsOf(draft, options)}
+          errors={errors}
+          onChange={translation => edit({ translation })}
+        />
       </fieldset>
       <section className="stack" aria-label={t('products.variants')}>
         <div className={classes.head}>

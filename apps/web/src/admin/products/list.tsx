@@ -9,12 +9,13 @@ import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { SyncAllButton } from '../catalog-sync/sync-all.tsx'
+import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { column, date, defineResource, May, idFilter, integer, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
 import classes from './products.module.css'
 import { driftsOf, hasProblem, withoutGroup } from './trouble.ts'
+import { none } from '../../kit/none.tsx'
 
 /** What the shop sells: the platform's products that were added here, with what of each has to be decided. */
 export const Products = defineResource({
@@ -74,8 +75,7 @@ export const Products = defineResource({
   csv: true
 })
 
-const names = (all: string[]) =>
-  all.length > 0 ? <span className={classes.names}>{all.join(', ')}</span> : <span className="dim">–</span>
+const names = (all: string[]) => (all.length > 0 ? <span className={classes.names}>{all.join(', ')}</span> : none)
 
 function NameCell({ product }: { product: Product }) {
   const { search } = useLocation()
@@ -90,7 +90,7 @@ function State({ product }: { product: Product }) {
   const t = useT()
   const drifts = driftsOf(product).length
   const nowhere = withoutGroup(product).length
-  if (!hasProblem(product)) return <span className="dim">–</span>
+  if (!hasProblem(product)) return none
   return (
     <span className={classes.states}>
       {!product.valid && <StateBadge tone="bad">{t('products.withdrawn')}</StateBadge>}
@@ -104,7 +104,7 @@ function State({ product }: { product: Product }) {
 function Toolbar() {
   return (
     <>
-      <SyncAllButton />
+      <SyncButton of="catalogue" />
       <AddButton />
     </>
   )

@@ -1,6 +1,7 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useLocation, useNavigate } from 'react-router'
 
-export const LIST = '/dashboard/index/productManager'
+export const LIST = pageAt('productManager')
 export const ADD = `${LIST}/new`
 export const editPath = (id: number): string => `${LIST}/${id}`
 

@@ -22,6 +22,7 @@ export const variant: Variant = {
   proxy_time: 30,
   address_family: 'ipv4',
   egress: 'fixed',
+  https: false,
   traffic_gb: null,
   mbps: null,
   connections: null,
@@ -85,6 +86,7 @@ export function openProducts(at: string, shown: Product | null = product, as = a
   )
   const group = { description: '', servers: [], version: 'g' }
   answer(fleet.groups, pageOf({ id: 1, name: 'East', ...group }, { id: 2, name: 'West', ...group }))
+  answer(catalog.syncRuns, [])
   answer(orders.ofProduct, { unpaid: 1, live: 3, variants: [{ id: 11, unpaid: 1, live: 3 }] })
   answer(catalog.groupStock, ({ query }) =>
     query['server_group'] === '2'

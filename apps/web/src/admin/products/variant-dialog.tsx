@@ -1,15 +1,15 @@
 import type { AddressFamily, ServerGroup, Variant } from '@netlet/contract'
-import { Button, Checkbox, Modal, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { useT } from '../../i18n/admin.ts'
-import { useFocusReturn } from '../../kit/focus-return.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { rules } from '../../kit/form.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { VariantForm } from '../../kit/schemas.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
-import { useLeaveGuard, useQuestionOpen } from '../kit/index.ts'
+import { useLeaveGuard } from '../kit/index.ts'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
@@ -53,8 +53,6 @@ export function VariantDialog(props: Props) {
   })
   const dirty = form.isDirty()
   const guard = useLeaveGuard(dirty, { param: 'variant', value: variant.shopify_variant_id })
-  const asking = useQuestionOpen()
-  useFocusReturn(true)
   useEffect(() => {
     onDirty(dirty)
     return () => onDirty(false)
@@ -69,17 +67,7 @@ export function VariantDialog(props: Props) {
   const after = sourceOf(group, step, family)
   const moves = JSON.stringify(before) !== JSON.stringify(after)
   return (
-    <Modal
-      opened
-      onClose={leave}
-      closeOnEscape={!asking}
-      returnFocus={false}
-      title={variant.variant_name || t('products.variant')}
-      size="lg"
-      zIndex={250}
-      attributes={{ header: { role: 'presentation' } }}
-      closeButtonProps={{ 'aria-label': t('list.close') }}
-    >
+    <Dialog onClose={leave} title={variant.variant_name || t('products.variant')} size="lg">
       <form className="stack" noValidate onSubmit={form.onSubmit(apply)}>
         <div className={classes.pairs}>
           <TextInput
@@ -188,6 +176,6 @@ export function VariantDialog(props: Props) {
           <Button type="submit">{t('products.apply')}</Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

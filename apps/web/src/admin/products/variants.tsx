@@ -2,13 +2,14 @@ import type { Product, ServerGroup, Variant } from '@netlet/contract'
 import { ActionIcon } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
+import { DataTable, type Column } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import type { VariantDraft } from './draft.ts'
 import classes from './products.module.css'
 import { driftsOf } from './trouble.ts'
+import { none } from '../../kit/none.tsx'
 
 type Props = {
   variants: VariantDraft[]
@@ -46,7 +47,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayC
         </>
       )
     },
-    { key: 'desc', title: t('products.variant_desc'), render: variant => variant.variant_desc || '–' },
+    { key: 'desc', title: t('products.variant_desc'), render: variant => variant.variant_desc || none },
     {
       key: 'stock',
       title: t('products.stock'),
@@ -88,6 +89,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayC
           <ActionIcon
             variant="subtle"
             color="gray"
+            data-open
             aria-label={`${t('list.edit')}: ${variant.variant_name}`}
             onClick={() => onEdit(variant)}
           >

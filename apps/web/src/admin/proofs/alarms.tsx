@@ -1,4 +1,5 @@
 import type { AccessProof } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
@@ -6,9 +7,8 @@ import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet, home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
 
 /** Its name in the address: `#proofs` leads to it. */
 const ID = 'proofs'
@@ -36,12 +36,12 @@ export function ProofAlarms() {
     {
       key: 'server',
       title: t('proofs.server'),
-      render: row => <Link to={`/dashboard/index/servers?detail=${row.server_id}`}>{row.server}</Link>
+      render: row => <Link to={`${pageAt('servers')}?detail=${row.server_id}`}>{row.server}</Link>
     },
     {
       key: 'order',
       title: t('proofs.order'),
-      render: row => <Link to={`/dashboard/index/order/${row.order_id}`}>{row.order_id}</Link>
+      render: row => <Link to={pageAt('order', { id: row.order_id })}>{row.order_id}</Link>
     },
     {
       key: 'addresses',

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconZoomIn } from '@tabler/icons-react'
 import { Link } from 'react-router'
@@ -16,7 +17,7 @@ export function BlockFacts({ block, units, onOpen }: { block: Block; units: numb
           {t('ranges.open')}
         </Button>
       )}
-      <Link to={`/dashboard/index/addresses?${new URLSearchParams({ address: block.part, from: 'now' })}`}>
+      <Link to={`${pageAt('addresses')}?${new URLSearchParams({ address: block.part, from: 'now' })}`}>
         {t('ranges.ordersThere')}
       </Link>
     </div>

@@ -1,4 +1,5 @@
 import type { Occupancy } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
@@ -35,7 +36,7 @@ export function BlockTable({ occupancy }: { occupancy: Occupancy }) {
                 <th scope="row">
                   <Link
                     className="mono"
-                    to={`/dashboard/index/addresses?${new URLSearchParams({ address: block.part, from: 'now' })}`}
+                    to={`${pageAt('addresses')}?${new URLSearchParams({ address: block.part, from: 'now' })}`}
                   >
                     {block.part}
                   </Link>

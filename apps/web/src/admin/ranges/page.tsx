@@ -7,11 +7,12 @@ import { CidrForm } from '../../kit/schemas.ts'
 import { askingFilter, code, column, defineResource, idFilter, idsField, integer } from '../kit/index.ts'
 import { useRules } from '../rules/use-rules.ts'
 import { ServersCell } from '../server-groups/cells.tsx'
-import { useServers } from '../servers/options.ts'
+import { useServerGroups, useServers } from '../servers/options.ts'
 import { CleanUnused } from './clean-unused.tsx'
 import { RangeOccupancy } from './occupancy.tsx'
 import { RangePlan } from './plan.tsx'
 import classes from './ranges.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** More than so many deliveries; nothing: none. */
 const COUNTS = ['0', '100', '500', '1000']
@@ -19,8 +20,7 @@ const UNREFERENCED = 'none'
 
 const toneOf = (count: number) => (count > 1000 ? 'over' : count > 500 ? 'warning' : count > 100 ? 'success' : 'info')
 
-const names = (rows: readonly { name: string }[]) =>
-  rows.length > 0 ? rows.map(({ name }) => name).join(', ') : <span className="dim">–</span>
+const names = (rows: readonly { name: string }[]) => (rows.length > 0 ? rows.map(({ name }) => name).join(', ') : none)
 
 function useServerOptions() {
   const t = useT()
@@ -49,11 +49,9 @@ export default defineResource({
       ),
       { align: 'end' }
     ),
-    column(
-      'servers',
-      ({ servers }: Cidr) => (servers.length > 0 ? <ServersCell servers={servers} /> : <span className="dim">–</span>),
-      { wide: true }
-    ),
+    column('servers', ({ servers }: Cidr) => (servers.length > 0 ? <ServersCell servers={servers} /> : none), {
+      wide: true
+    }),
     integer('ip_count', { optional: true })
   ],
   sort: ['id', 'cidr', 'delivery_count'],
@@ -68,6 +66,8 @@ export default defineResource({
       asks: value => (value === '0' ? { delivery_count_exact: value } : { delivery_count_min: value })
     }),
     idFilter('exclude_acl', () => useRules() ?? []),
+    idFilter('sold_with', () => useRules() ?? []),
+    idFilter('group_id', useServerGroups),
     askingFilter({
       key: 'server',
       useOptions: useServerOptions,

@@ -52,6 +52,7 @@ beforeEach(() => {
   answer(inventory.cidrs, pageOf(range(1, 1001), range(2, 501), range(3, 101), range(4, 100)))
   answer(inventory.rules, pageOf({ ...rule, id: 1, name: 'Shoes' }, { ...rule, id: 2, name: 'News' }))
   answer(fleet.serverNames, pageOf())
+  answer(fleet.groups, pageOf())
 })
 const open = (at = ROUTE) => renderScreen(<RangesPage />, { at, route: ROUTE })
 const rowOf = async (cidr: string) => (await screen.findByText(cidr)).closest('tr') as HTMLElement

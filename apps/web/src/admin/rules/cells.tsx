@@ -1,4 +1,5 @@
 import type { AclRule, RuleConflicts } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { useMay } from '../../api/may.ts'
@@ -8,6 +9,7 @@ import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import classes from './rules.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** The price; below it the platform's where that is another one, with the two ways to make them one. */
 export function PriceCell({ rule }: { rule: AclRule }) {
@@ -23,7 +25,7 @@ export function PriceCell({ rule }: { rule: AclRule }) {
       {money(rule.price)}
       {drift && (
         <>
-          <Link to="/dashboard/index/health#prices" className={classes.warn}>
+          <Link to={`${pageAt('health')}#prices`} className={classes.warn}>
             {t('rules.drift', { price: money(drift.platform_price) })}
           </Link>
           <PriceChoices drift={drift} />
@@ -61,7 +63,7 @@ export function OverlapsCell({ rule }: { rule: AclRule }) {
   const { data } = useQuery(read(inventory.ruleConflicts))
   const overlaps = data?.overlaps.filter(({ narrow, broad }) => narrow.id === rule.id || broad.id === rule.id) ?? []
   const taken = data?.duplicates.filter(({ rules }) => rules.some(({ id }) => id === rule.id)) ?? []
-  if (overlaps.length === 0 && taken.length === 0) return <span className="dim">–</span>
+  if (overlaps.length === 0 && taken.length === 0) return none
   const byName = Map.groupBy(overlaps, overlap => otherOf(overlap, rule.id).name)
   return (
     <ul className={classes.overlaps}>

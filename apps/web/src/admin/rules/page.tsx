@@ -9,6 +9,7 @@ import {
   date,
   defineResource,
   hiddenField,
+  inChinese,
   integer,
   moneyField,
   textField,
@@ -19,6 +20,7 @@ import { RulesHead } from './head.tsx'
 import { RulePlan } from './plan.tsx'
 import { blockedText, removalText } from './effect.tsx'
 
+const name = textField('name')
 const price = moneyField('price')
 
 /** What deleting a rule does, in figures, is part of the question. */
@@ -50,11 +52,12 @@ export default defineResource({
   form: {
     schema: AclRuleForm,
     fields: [
-      textField('name'),
+      name,
       { ...price, help: t => t('rules.priceHelp') },
       { ...textField('shopify_variant_id', { mono: true }), help: t => t('rules.variantHelp') },
       { ...areaField('acl_value', { mono: true }), help: t => t('rules.domainsHelp') },
       textField('description'),
+      inChinese('name', name),
       hiddenField('decisions', { sent: text => (text ? (JSON.parse(text) as unknown) : undefined) })
     ],
     create: inventory.createRule,

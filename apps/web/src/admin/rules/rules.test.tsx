@@ -122,6 +122,7 @@ describe('the access rules of the console', () => {
     const link = await within(await rowOf('Shoes')).findByRole('link', { name: 'platform: $2.00' })
     expect(link.getAttribute('href')).toBe('/dashboard/index/health#prices')
     await user.click(within(await rowOf('Shoes')).getByRole('button', { name: "Take the platform's price" }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '1' } }]))
   })
 

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { Link, useLocation } from 'react-router'
 import { useMay } from '../../api/may.ts'
@@ -12,7 +13,7 @@ import {
 } from '../servers/upgrade/panel.tsx'
 import classes from './running-work.module.css'
 
-const PLACE = '/dashboard/index/servers'
+const PLACE = pageAt('servers')
 
 /** The upgrade of servers that goes on, or waits for a word, on every screen but the one that shows it whole. */
 export function RunningUpgrade() {

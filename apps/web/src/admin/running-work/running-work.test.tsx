@@ -1,10 +1,11 @@
-import type { BulkRun, Upgrade } from '@netlet/contract'
+import type { BulkRun, Server, Upgrade } from '@netlet/contract'
 import { screen, waitFor } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
-import { bulk, fleet } from '../../api/routes.ts'
+import { bulk, catalog, fleet } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { admin, pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { readyRun, syncRun } from '../catalog-sync/syncs.fixture.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import RunningWork from './running-work.tsx'
 
@@ -35,10 +36,29 @@ const upgrade: Upgrade = {
   params: {},
   msg: null
 }
+const step = { status: 'done' as const, message: '', output: '', started_at: run.created_at, ended_at: run.created_at }
+const provisioning: NonNullable<Server['provisioning']> = {
+  status: 'running',
+  cancelling: false,
+  step: 'upload',
+  message: '',
+  at: run.created_at,
+  run_init: true,
+  steps: [
+    { ...step, step: 'connect' },
+    { ...step, step: 'upload', status: 'running', ended_at: null }
+  ]
+}
+const installing: Server = { ...server, id: 7, name: 'paris', provisioning }
+const ofAnUpgrade = { ...provisioning, as_applied: true }
 const ended: BulkRun = { ...run, id: 8, state: 'done', done: 40 }
 
 describe('work that runs', () => {
-  beforeEach(() => answer(fleet.upgrades, pageOf()))
+  beforeEach(() => {
+    answer(fleet.upgrades, pageOf())
+    answer(fleet.servers, pageOf())
+    answer(catalog.syncRuns, [])
+  })
 
   it('is shown with its progress wherever somebody is, whoever began it, and leads to its rows', async () => {
     answer(bulk.runs, pageOf(run, ended))
@@ -72,6 +92,25 @@ describe('work that runs', () => {
     )
   })
 
+  it('is an installation over SSH, too, which is cancelled from there, but not where its steps are shown', async () => {
+    answer(bulk.runs, pageOf())
+    answer(fleet.servers, pageOf(installing, { ...installing, id: 8, name: 'rome', provisioning: ofAnUpgrade }))
+    answer(fleet.cancelProvision, { ...installing, provisioning: { ...provisioning, cancelling: true } })
+    const { user, unmount } = renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
+    expect(await screen.findByText('Installation on paris')).toBeTruthy()
+    expect(requestsOf(fleet.servers)[0]?.query).toMatchObject({ state: 'installing' })
+    expect(screen.queryByText('Installation on rome')).toBeNull()
+    expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('33')
+    expect(screen.getByRole('link', { name: 'Show' }).getAttribute('href')).toBe('/dashboard/index/servers?open=7')
+    await user.click(screen.getByRole('button', { name: /^Cancel/ }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(fleet.cancelProvision)).toMatchObject([{ params: { id: '7' } }]))
+    unmount()
+    renderScreen(<RunningWork />, { at: '/dashboard/index/servers?open=7' })
+    await waitFor(() => expect(requestsOf(fleet.servers).length).toBeGreaterThan(1))
+    expect(screen.queryByText('Installation on paris')).toBeNull()
+  })
+
   it('is an upgrade of servers, too, but on the screen that shows it whole', async () => {
     answer(bulk.runs, pageOf())
     answer(fleet.upgrades, pageOf(upgrade))
@@ -85,5 +124,34 @@ describe('work that runs', () => {
     renderScreen(<RunningWork />, { at: '/dashboard/index/servers' })
     await waitFor(() => expect(requestsOf(fleet.upgrades).length).toBeGreaterThan(1))
     expect(screen.queryByText('3 of 8 upgraded, 1 failed')).toBeNull()
+  })
+
+  it('is a sync with the platform, too, until somebody has looked at what it would do, but where its dialog is open', async () => {
+    answer(bulk.runs, pageOf())
+    answer(catalog.syncRuns, [syncRun(), readyRun({ id: 5, what: 'tags', username: 'bob' })])
+    answer(catalog.cancelSync, null)
+    const { user, unmount } = renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
+    expect((await screen.findByText(/^Reading products/)).textContent).toBe('Reading products 20 of 80')
+    expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
+    expect(screen.getByText('Compared: look at what it changes')).toBeTruthy()
+    expect(screen.getAllByRole('link', { name: 'Show' }).map(link => link.getAttribute('href'))).toEqual([
+      '/dashboard/index/productManager?sync=true',
+      '/dashboard/index/productTag?sync=true'
+    ])
+    await user.click(screen.getByRole('button', { name: 'Cancel: Take the tags from the platform' }))
+    await waitFor(() => expect(requestsOf(catalog.cancelSync)).toMatchObject([{ params: { id: '5' } }]))
+    unmount()
+    renderScreen(<RunningWork />, { at: '/dashboard/index/productTag?sync=true' })
+    expect(await screen.findByText('ann')).toBeTruthy()
+    expect(screen.queryByText('bob')).toBeNull()
+  })
+
+  it('is a sync that others may only watch: how far it is, and no plan that they cannot apply', async () => {
+    answer(bulk.runs, pageOf())
+    answer(catalog.syncRuns, [syncRun(), readyRun({ id: 5, what: 'tags', username: 'bob' })])
+    renderScreen(<RunningWork />, { at: '/dashboard/index/tickets', as: { ...admin, operator_role: 'viewer' } })
+    expect(await screen.findByText('ann')).toBeTruthy()
+    expect(screen.queryByText('bob')).toBeNull()
+    expect(screen.queryByRole('button', { name: /^Cancel/ })).toBeNull()
   })
 })

@@ -1,4 +1,5 @@
 import type { BulkRun } from '@netlet/contract'
+import { pageAt, type PageId } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from 'react-router'
@@ -7,6 +8,8 @@ import { read } from '../../api/query.ts'
 import { bulk } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/index.ts'
+import { RunningInstalls } from './running-installs.tsx'
+import { RunningSyncs } from './running-syncs.tsx'
 import { RunningUpgrade } from './running-upgrade.tsx'
 import classes from './running-work.module.css'
 
@@ -16,7 +19,7 @@ const IDLE = 15_000
 /** Runs that are looked at. One at a time runs as a rule, so those that run are among the newest. */
 const NEWEST = 20
 
-/** Bulk runs and the upgrade of servers that go on, of all operators, on every screen and in every tab: how far they are, and how to stop them. */
+/** Bulk runs, installations, syncs and the upgrade of servers that go on, of all operators, on every screen and in every tab: how far they are, and how to stop them. */
 export default function RunningWork() {
   const t = useT()
   const { search } = useLocation()
@@ -31,6 +34,8 @@ export default function RunningWork() {
   return (
     <>
       <RunningUpgrade />
+      <RunningInstalls />
+      <RunningSyncs />
       {running.length > 0 && (
         <section className={classes.work} aria-label={t('run.now')}>
           {running.map(run => (
@@ -44,9 +49,9 @@ export default function RunningWork() {
 
 /** The screen that shows a run row by row. */
 const placeOf = ({ id, action }: BulkRun) =>
-  `/dashboard/index/${PLACES[action.slice(0, action.indexOf('.'))] ?? 'orders'}?run=${id}`
+  `${pageAt(PLACES[action.slice(0, action.indexOf('.'))] ?? 'Orders')}?run=${id}`
 
-const PLACES: Record<string, string> = { coupon: 'promocode', gift_card: 'giftcard', level_code: 'leveldiscount' }
+const PLACES: Record<string, PageId> = { coupon: 'promocode', gift_card: 'giftcard', level_code: 'leveldiscount' }
 
 function Run({ run }: { run: BulkRun }) {
   const t = useT()

@@ -1,4 +1,5 @@
 import type { ServerGroup } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import classes from './groups.module.css'
 
@@ -7,7 +8,7 @@ export const ServersCell = ({ servers }: Pick<ServerGroup, 'servers'>) => (
   <ul className={classes.servers}>
     {servers.map(({ id, name }) => (
       <li key={id}>
-        <Link to={`/dashboard/index/servers?open=${id}`}>{name}</Link>
+        <Link to={`${pageAt('servers')}?open=${id}`}>{name}</Link>
       </li>
     ))}
   </ul>

@@ -4,6 +4,7 @@ import {
   AGENT_SETTINGS,
   fallbackOf,
   readSetting,
+  takenBy,
   type AgentSettingName
 } from '@netlet/contract/agent-settings'
 import { Button, Skeleton, TextInput } from '@mantine/core'
@@ -67,6 +68,9 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
   )
   const dirty = AGENT_SETTING_NAMES.some(name => (texts[name]?.trim() ?? '') !== (former[name] ?? ''))
   const isApplied = pendingSettings(data).length === 0
+  const isTooNew = (name: AgentSettingName, text = texts[name]?.trim() ?? '') =>
+    data.agent_format !== null && takenBy(data.agent_format, name, text) !== 'takes'
+  const waiting = AGENT_SETTING_NAMES.filter(name => name in data.settings && isTooNew(name, data.settings[name]))
   useLeaveGuard(dirty)
   const save = async (apply: boolean) => {
     const settings = Object.fromEntries(
@@ -103,7 +107,10 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
           <TextInput
             key={name}
             label={t(`agentSettings.${name}`)}
-            description={helpOf(t, name, data.local?.includes(name) ?? false)}
+            description={[
+              ...helpOf(t, name, data.local?.includes(name) ?? false),
+              ...(isTooNew(name) ? [t('agentSettings.since', { version: data.upgrade_to })] : [])
+            ].join(' ')}
             placeholder={fallbackOf(name) || t('agentSettings.empty')}
             value={texts[name] ?? ''}
             readOnly={!canChange}
@@ -115,6 +122,11 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
           />
         ))}
       </div>
+      {waiting.length > 0 && (
+        <p className={classes.trouble}>
+          {t('agentSettings.waiting', { version: data.upgrade_to, names: namesOf(t, waiting) })}
+        </p>
+      )}
       {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
       {canChange && (
         <div className={classes.head}>
@@ -147,6 +159,11 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
   )
 }
 
+const namesOf = (t: T, names: readonly string[]): string =>
+  AGENT_SETTING_NAMES.filter(name => names.includes(name))
+    .map(name => t(`agentSettings.${name}`))
+    .join(', ')
+
 function problemText(t: T, name: AgentSettingName): string {
   const setting = AGENT_SETTINGS[name]
   return setting.kind === 'whole'
@@ -155,12 +172,12 @@ function problemText(t: T, name: AgentSettingName): string {
 }
 
 /** What it is for, in which unit, what it is by itself, and whether the operator's own file decides it anyhow. */
-function helpOf(t: T, name: AgentSettingName, isLocal: boolean): string {
+function helpOf(t: T, name: AgentSettingName, isLocal: boolean): string[] {
   const setting = AGENT_SETTINGS[name]
   const unit = setting.kind === 'whole' && 'unit' in setting ? ` ${t(`agentSettings.unit.${setting.unit}`)}` : ''
   const standard = fallbackOf(name) === '' ? t('agentSettings.empty') : `${fallbackOf(name)}${unit}`
   const lines = [t(`agentSettings.help.${name}`), t('agentSettings.default', { value: standard })]
-  return [...lines, ...(isLocal ? [t('agentSettings.local')] : [])].join(' ')
+  return [...lines, ...(isLocal ? [t('agentSettings.local')] : [])]
 }
 
 function questionOf(t: T, server: Server, plan: AgentSettingsPlan, apply: boolean) {
@@ -175,9 +192,19 @@ function questionOf(t: T, server: Server, plan: AgentSettingsPlan, apply: boolea
     : t('agentSettings.effect.kept')
   const overridden =
     plan.overridden.length > 0 ? [t('agentSettings.overridden', { names: plan.overridden.join(', ') })] : []
+  const waiting =
+    plan.waiting.length > 0
+      ? [t('agentSettings.waitingPlan', { version: plan.upgrade_to, names: namesOf(t, plan.waiting) })]
+      : []
   return {
     title: t(apply ? 'agentSettings.applyTitle' : 'agentSettings.saveTitle', { name: server.name }),
-    body: [...lines, ...overridden, ...(plan.may_shut_out ? [t('agentSettings.mayShutOut')] : []), effect].join('\n'),
+    body: [
+      ...lines,
+      ...overridden,
+      ...waiting,
+      ...(plan.may_shut_out ? [t('agentSettings.mayShutOut')] : []),
+      effect
+    ].join('\n'),
     danger: plan.may_shut_out || (apply && (plan.effect === 'restarts' || plan.effect === 'unknown'))
   }
 }

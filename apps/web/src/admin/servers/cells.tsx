@@ -1,6 +1,7 @@
 import type { Server } from '@netlet/contract'
 import { isFromSources } from '@netlet/contract/agent-version'
-import { Button, Modal } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
+import { Button } from '@mantine/core'
 import { parseAsInteger, useQueryState } from 'nuqs'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -9,12 +10,13 @@ import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { bytesText } from '../../kit/bytes.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
-import { useFocusReturn } from '../../kit/focus-return.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './servers.module.css'
 import { installs, problemTexts, stateOf, troubleText } from './state.ts'
+import { none } from '../../kit/none.tsx'
 
 /** A server shows at most so many of its ranges; the others are in a dialog. */
 const SHOWN_RANGES = 5
@@ -22,7 +24,7 @@ const SHOWN_RANGES = 5
 type Props = { server: Server }
 
 /** The picture of a range: what of it is leased, under which rule. */
-const occupancyOf = (id: number) => `/dashboard/index/CIDRManage?detail=${id}`
+const occupancyOf = (id: number) => `${pageAt('CIDRManage')}?detail=${id}`
 
 export const NameCell = ({ server }: Props) => (
   <div className={classes.name}>
@@ -102,7 +104,6 @@ export function HealthCell({ server }: Props) {
 export function RangesCell({ server }: Props) {
   const t = useT()
   const [open, setOpen] = useQueryState('ranges', parseAsInteger.withOptions({ history: 'push' }))
-  useFocusReturn(open === server.id, server.id)
   const { cidrs, refused_ranges: refused } = server
   const more = cidrs.length - SHOWN_RANGES
   return (
@@ -126,14 +127,12 @@ export function RangesCell({ server }: Props) {
           </li>
         )}
       </ul>
-      <Modal
+      <Dialog
         opened={open === server.id}
+        row={server.id}
         onClose={() => void setOpen(null)}
-        returnFocus={false}
         title={t('servers.rangesOf', { name: server.name, count: cidrs.length })}
         size="lg"
-        zIndex={300}
-        closeButtonProps={{ 'aria-label': t('list.close') }}
       >
         <div className="stack">
           <ul className={classes.ranges} aria-label={t('servers.allRanges')}>
@@ -147,7 +146,7 @@ export function RangesCell({ server }: Props) {
             <CopyButton text={cidrs.map(({ cidr }) => cidr).join('\n')} variant="default" size="sm" />
           </div>
         </div>
-      </Modal>
+      </Dialog>
     </>
   )
 }
@@ -176,7 +175,7 @@ export function AgentCell({ server }: Props) {
   const t = useT()
   const older = useIsOlder(server)
   const { agent } = server
-  if (!agent) return <span className="dim">–</span>
+  if (!agent) return none
   return (
     <div className={classes.figures}>
       <span className="mono">{agent.version}</span>

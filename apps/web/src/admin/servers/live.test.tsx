@@ -15,7 +15,7 @@ const live: LiveConnections = {
   users: [{ user: 'uABC', count: 6, up: 1500, down: 2_500_000, since: at }],
   connections: [],
   orders: { uABC: 7 },
-  refusals: { 'no-auth': 3, 'refused-port': 12 },
+  refusals: { 'no-auth': 3, 'refused-port': 12, 'connect-timeout': 4, 'of-a-newer-agent': 1 },
   refusals_since: at
 }
 const ofUser: LiveConnections = {
@@ -46,7 +46,15 @@ describe('what a server does now', () => {
     expect(within(panel).getByText('2.5 MB')).toBeTruthy()
     expect(within(panel).getByRole('link', { name: 'Order' }).getAttribute('href')).toBe('/dashboard/index/order/7')
     const refusals = within(within(panel).getByRole('region', { name: 'Refused since' }))
-    expect(refusals.getAllByRole('listitem').map(one => one.textContent)).toEqual(['refused-port: 12', 'no-auth: 3'])
+    expect(refusals.getAllByRole('listitem').map(one => one.textContent)).toEqual([
+      'Closed port: 12',
+      'No or wrong user and password: 3'
+    ])
+    const errors = within(within(panel).getByRole('region', { name: 'Failed since' }))
+    expect(errors.getAllByRole('listitem').map(one => one.textContent)).toEqual([
+      'Target did not answer in time: 4',
+      'of-a-newer-agent: 1'
+    ])
     expect(requestsOf(fleet.followLog)).toEqual([])
   })
 

@@ -1,4 +1,6 @@
 import type { LiveConnections, Server } from '@netlet/contract'
+import { isAgentRefusal } from '@netlet/contract/agent-codes'
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconArrowLeft, IconPlugX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,13 +9,14 @@ import { Link } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
+import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
 import { bytesText } from '../../kit/bytes.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
+import { codeText } from '../../kit/traffic/codes.ts'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
-import { May, risky, useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, DataTable, May, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { LiveLog } from './live-log.tsx'
 import classes from './servers.module.css'
 
@@ -93,7 +96,7 @@ function Connections({ serverId }: { serverId: number }) {
           />
         </>
       )}
-      {data && <Refusals data={data} />}
+      {data && <Outcomes data={data} />}
     </>
   )
 }
@@ -143,11 +146,11 @@ function useUserColumns(
       lead: true,
       render: ({ user }) => (
         <>
-          <Button className="mono" size="compact-sm" variant="subtle" onClick={() => onUser(user)}>
+          <Button className="mono" size="compact-sm" variant="subtle" data-open onClick={() => onUser(user)}>
             {user}
           </Button>
           {data?.orders[user] !== undefined && (
-            <Link to={`/dashboard/index/order/${data.orders[user]}`}>{t('live.order')}</Link>
+            <Link to={pageAt('order', { id: data.orders[user] })}>{t('live.order')}</Link>
           )}
         </>
       )
@@ -184,22 +187,34 @@ function useConnectionColumns(serverId: number, user: string): Column<LiveConnec
   ]
 }
 
-/** Today's refusals, by the reason that the access log names. */
-function Refusals({ data: { refusals, refusals_since: since } }: { data: LiveConnections }) {
-  const t = useT()
-  const all = Object.entries(refusals).toSorted(([, a], [, b]) => b - a)
+/** What the agent refused today, and apart from it what went wrong: by the codes of its access log. */
+function Outcomes({ data: { refusals: counts, refusals_since: since } }: { data: LiveConnections }) {
+  const all = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
   return (
-    <section aria-label={t('live.refusals')}>
+    <>
+      <Counts of="refusals" since={since} counts={all.filter(([code]) => isAgentRefusal(code))} />
+      <Counts of="errors" since={since} counts={all.filter(([code]) => !isAgentRefusal(code))} />
+    </>
+  )
+}
+
+type CountsProps = { of: 'refusals' | 'errors'; since: string; counts: [code: string, count: number][] }
+
+function Counts({ of, since, counts }: CountsProps) {
+  const t = useT()
+  const tAccount = useAccountT()
+  return (
+    <section aria-label={t(`live.${of}`)}>
       <h4>
-        {t('live.refusals')} <Ago at={since} />
+        {t(`live.${of}`)} <Ago at={since} />
       </h4>
-      {all.length === 0 ? (
-        <p className="dim">{t('live.noRefusals')}</p>
+      {counts.length === 0 ? (
+        <p className="dim">{t(of === 'refusals' ? 'live.noRefusals' : 'live.noErrors')}</p>
       ) : (
         <ul>
-          {all.map(([reason, count]) => (
-            <li key={reason}>
-              <span className="mono">{reason}</span>: {numberText(count)}
+          {counts.map(([code, count]) => (
+            <li key={code}>
+              {codeText(tAccount, code)}: {numberText(count)}
             </li>
           ))}
         </ul>

@@ -6,7 +6,7 @@ import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.t
 import { pageOf, server, noTraffic } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ServersPage from './page.tsx'
-import { noSettings } from './servers.fixture.tsx'
+import { noSettings, noTls } from './servers.fixture.tsx'
 
 const ROUTE = '/dashboard/index/servers'
 const ranges = ['192.0.2.0/29', '192.0.2.8/29'].map((cidr, id) => ({ id, cidr, ip_count: 8, name: cidr }))
@@ -26,6 +26,7 @@ function open(at = `${ROUTE}?detail=4`, user_list: typeof held | null = held) {
   answer(fleet.agentVersion, { version: '0.1.0' })
   answer(fleet.upgrades, pageOf())
   answer(fleet.agentSettings, noSettings)
+  answer(fleet.proxyTls, noTls)
   answer(inventory.groups, pageOf({ id: 2, name: 'Sneakers', description: '', acls: [], version: 'v' }))
   answer(fleet.serverInfo, {
     server_info: { cidr: ['192.0.2.0/29'], num_of_users: 2 },

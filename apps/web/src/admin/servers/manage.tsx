@@ -19,6 +19,7 @@ import { OutputPanel, type Output } from './output.tsx'
 import { ConnectedCell, StateCell } from './cells.tsx'
 import { May, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
+import { ProxyTlsPanel } from './proxy-tls.tsx'
 import { UserList, type AgentUser } from './user-list.tsx'
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
@@ -127,6 +128,9 @@ export function ManageServer({ id, onBack, actions }: Props) {
           </div>
           <div className={classes.whole}>
             <AgentSettingsPanel server={server} />
+          </div>
+          <div className={classes.whole}>
+            <ProxyTlsPanel server={server} />
           </div>
           <div className={classes.whole}>
             <TrafficPanel query={range => read(fleet.traffic, { params: { id }, query: range })} />

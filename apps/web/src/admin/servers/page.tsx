@@ -1,5 +1,6 @@
 import type { BulkRun, Server } from '@netlet/contract'
 import { SERVER_VIEWS } from '@netlet/contract/states'
+import { pageAt } from '@netlet/contract/pages'
 import {
   IconAdjustments,
   IconArrowBackUp,
@@ -137,7 +138,7 @@ export default defineResource({
     {
       name: 'outages',
       icon: IconHistory,
-      run: (server, { go }) => go(`/dashboard/index/outages?server_id=${server.id}`)
+      run: (server, { go }) => go(`${pageAt('outages')}?server_id=${server.id}`)
     },
     {
       name: 'add_outage',

@@ -1,4 +1,4 @@
-import type { AgentSettings, BulkRun, Server, ServerPlan, Upgrade } from '@netlet/contract'
+import type { AgentSettings, BulkRun, Server, ServerPlan, Upgrade, ProxyTls } from '@netlet/contract'
 import { screen } from '@testing-library/react'
 import { fleet } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
@@ -61,7 +61,23 @@ export const noSettings: AgentSettings = {
   local: ['AGENT_WORKERS'],
   can_apply: true,
   lines: '',
+  agent_format: 3,
+  upgrade_to: '0.1.0+5eed0001',
   version: 'no settings'
+}
+
+export const noTls: ProxyTls = {
+  source: 'unset',
+  certificate: null,
+  certificate_file: '',
+  key_file: '',
+  state: 'unset',
+  reason: null,
+  params: {},
+  msg: null,
+  shown: null,
+  port: 3128,
+  version: 'no tls'
 }
 
 export function open(at = ROUTE, rows: Server[] = [busy], as = admin, upgradesNow: Upgrade[] = []) {
@@ -74,6 +90,7 @@ export function open(at = ROUTE, rows: Server[] = [busy], as = admin, upgradesNo
   answer(fleet.agentVersion, { version: '0.1.0+5eed0001' })
   answer(fleet.upgrades, pageOf(...upgradesNow))
   answer(fleet.agentSettings, noSettings)
+  answer(fleet.proxyTls, noTls)
   return renderScreen(<ServersPage />, { at, route: ROUTE, as })
 }
 type User = ReturnType<typeof open>['user']

@@ -1,4 +1,5 @@
 import type { ProvisioningLog, Server } from '@netlet/contract'
+import { PROVISIONING_STEPS } from '@netlet/contract/provisioning'
 import { useT } from '../../i18n/admin.ts'
 import { fleet } from '../../api/routes.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
@@ -8,7 +9,8 @@ import { mayTryAgain } from './install.ts'
 import classes from './servers.module.css'
 
 const TONES = { running: 'busy', done: 'good', failed: 'bad', cancelled: 'off' } as const
-const INSTALL = ['connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'check', 'done'] as const
+/** What an installation goes through once its turn has come. */
+export const INSTALL_STEPS = PROVISIONING_STEPS.filter(step => step !== 'waiting')
 
 /** How far the installation over SSH is, or how the last one went: each step with what the machine printed. */
 export function InstallSteps({ server }: { server: Server }) {
@@ -26,7 +28,8 @@ export function InstallSteps({ server }: { server: Server }) {
   if (!provisioning) return <p className="dim">{t('servers.neverInstalled')}</p>
   const { status, steps, run_init: init, at, step: reached, cancelling } = provisioning
   const last = steps.at(-1)
-  const ahead = init && status === 'running' ? INSTALL.slice(INSTALL.findIndex(step => step === last?.step) + 1) : []
+  const ahead =
+    init && status === 'running' ? INSTALL_STEPS.slice(INSTALL_STEPS.findIndex(step => step === last?.step) + 1) : []
   return (
     <div className="stack">
       <p role="status" className={classes.progress}>
@@ -67,7 +70,7 @@ const saidText = (t: T, { said = [], message }: Pick<ProvisioningLog, 'said' | '
   said.length > 0 ? said.map(({ code, params }) => t(`servers.said.${code}`, params)).join(' ') : message
 
 /** Ends an installation, after a question that says how far it is. */
-function CancelInstall({ server }: { server: Server }) {
+export function CancelInstall({ server, size = 'sm' }: { server: Server; size?: 'sm' | 'compact-sm' }) {
   const t = useT()
   const step = server.provisioning?.step ?? 'waiting'
   const begun = server.provisioning?.steps[0]?.started_at
@@ -81,7 +84,7 @@ function CancelInstall({ server }: { server: Server }) {
     <May make={fleet.cancelProvision}>
       <div>
         <WorkButton
-          size="sm"
+          size={size}
           variant="default"
           working={cancel.running}
           onClick={() => void cancel.run({ params: { id: server.id }, body: begun ? { started_at: begun } : {} })}

@@ -28,7 +28,7 @@ export function Logs() {
   const level =
     params.get('level') === 'WARN' || params.get('level') === 'ERROR' ? (params.get('level') as LogLevel) : null
   const [paused, setPaused] = useState(false)
-  const [search, setSearch] = useState('')
+  const search = params.get('find') ?? ''
   const choose = (name: string, value: string) =>
     setParams(
       before => {
@@ -37,7 +37,8 @@ export function Logs() {
         else next.delete(name)
         return next
       },
-      { replace: true }
+      // What is typed is one step, what is chosen another one.
+      { replace: name === 'find' }
     )
   const { lines, error, refetch } = useTail(source, paused)
   const term = search.trim().toLowerCase()
@@ -68,7 +69,7 @@ export function Logs() {
           aria-label={t('webSettings.logs.search')}
           placeholder={t('webSettings.logs.search')}
           value={search}
-          onChange={event => setSearch(event.currentTarget.value)}
+          onChange={event => choose('find', event.currentTarget.value)}
         />
         <Button
           variant="default"

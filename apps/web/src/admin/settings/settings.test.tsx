@@ -321,7 +321,7 @@ describe('the running logs', () => {
     await user.type(screen.getByRole('searchbox', { name: 'Search the lines' }), 'QUERY')
     expect(screen.queryByText(/ERROR broken/)).toBeNull()
     expect(screen.getByText(/WARN slow query/)).toBeTruthy()
-    expect(asked()).toEqual({ tab: 'logs', level: 'WARN' })
+    expect(asked()).toEqual({ tab: 'logs', level: 'WARN', find: 'QUERY' })
     await user.clear(screen.getByRole('searchbox', { name: 'Search the lines' }))
     await user.click(screen.getByRole('radio', { name: 'Task log' }))
     expect(await screen.findByText(/job failed/)).toBeTruthy()

@@ -9,7 +9,7 @@ import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { risky, useCommand, WithReason, WorkButton } from '../kit/index.ts'
+import { Keyed, risky, useCommand, WithReason, WorkButton } from '../kit/index.ts'
 import { nameOf } from './name.ts'
 import classes from './tasks.module.css'
 
@@ -58,11 +58,13 @@ export function DeadLetters() {
           </Button>
         )}
       </div>
-      <ul className={classes.letters} aria-label={t('tasks.tab.dead')}>
-        {rows.map(row => (
-          <Letter key={row.id} row={row} ticked={ticked.has(row.id)} onTick={() => toggle(row.id)} />
-        ))}
-      </ul>
+      <Keyed>
+        <ul className={classes.letters} aria-label={t('tasks.tab.dead')}>
+          {rows.map(row => (
+            <Letter key={row.id} row={row} ticked={ticked.has(row.id)} onTick={() => toggle(row.id)} />
+          ))}
+        </ul>
+      </Keyed>
       {hasNextPage && (
         <div>
           <WorkButton variant="default" working={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -78,7 +80,7 @@ function Letter({ row, ticked, onTick }: { row: DeadLetter; ticked: boolean; onT
   const t = useT()
   const name = nameOf(t, row.queue)
   return (
-    <li className={`card ${classes.letter}`}>
+    <li className={`card ${classes.letter}`} data-row={row.id} tabIndex={-1}>
       <div className={classes.letterHead}>
         <Checkbox aria-label={t('tasks.select', { queue: name })} checked={ticked} onChange={onTick} />
         <strong>{name}</strong>

@@ -5,13 +5,13 @@ import { read } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
 import { nameOf } from './name.ts'
 import classes from './tasks.module.css'
+import { none } from '../../kit/none.tsx'
 
 /** Queues change all the time, and nobody publishes that. */
 const EVERY = 5000
@@ -24,8 +24,8 @@ export function Schedules() {
   const { data, isPending, error, refetch } = useTasks()
   const columns: Column<Schedule>[] = [
     { key: 'queue', title: t('tasks.queue'), render: row => <Name of={row} />, lead: true },
-    { key: 'cron', title: t('tasks.cron'), render: row => <span className="mono">{row.cron}</span> },
-    { key: 'next', title: t('tasks.next'), render: row => (row.next_run ? <Ago at={row.next_run} /> : '–') },
+    { key: 'cron', title: t('tasks.cron'), render: row => <span className={`mono ${classes.cron}`}>{row.cron}</span> },
+    { key: 'next', title: t('tasks.next'), render: row => (row.next_run ? <Ago at={row.next_run} /> : none) },
     { key: 'last', title: t('tasks.last'), render: row => <Last of={row} /> },
     { key: 'run', title: t('tasks.run'), render: row => <RunNow of={row} />, bare: true }
   ]
@@ -87,7 +87,7 @@ export function Queues() {
   const columns: Column<QueueState>[] = [
     { key: 'queue', title: t('tasks.queue'), render: row => <Name of={row} />, lead: true },
     { key: 'waiting', title: t('tasks.waiting'), render: row => numberText(row.waiting), align: 'end' },
-    { key: 'oldest', title: t('tasks.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
+    { key: 'oldest', title: t('tasks.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : none) },
     { key: 'later', title: t('tasks.later'), render: row => numberText(row.later), align: 'end' },
     { key: 'active', title: t('tasks.active'), render: row => numberText(row.active), align: 'end' },
     { key: 'rate', title: t('tasks.rate'), render: row => numberText(row.finished), align: 'end' },

@@ -1,4 +1,5 @@
 import type { Ticket } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -6,7 +7,7 @@ import { read } from '../../api/query.ts'
 import { mail as mails, support } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { Day } from '../../kit/time.tsx'
+import { Moment } from '../../kit/time.tsx'
 import { AuditLink, FactList, May, useCommand, type Fact, type Tools, WorkButton } from '../kit/index.ts'
 import { StateCell } from './cells.tsx'
 import classes from './tickets.module.css'
@@ -60,17 +61,17 @@ function Facts({ ticket }: { ticket: Ticket }) {
     [t('tickets.username'), username],
     [t('tickets.email'), email],
     [t('tickets.phone'), phone],
-    [t('tickets.created_at'), <Day at={ticket.created_at} />],
+    [t('tickets.created_at'), <Moment at={ticket.created_at} />],
     [t('tickets.state'), <StateCell ticket={ticket} />],
     [
       t('tickets.user'),
       user && (
-        <Link to={`/dashboard/index/users/${user.id}`} title={t('tickets.userHint')}>
+        <Link to={pageAt('user', { id: user.id })} title={t('tickets.userHint')}>
           {user.username}
         </Link>
       )
     ],
-    [t('tickets.answeredAt'), answered_at && <Day at={answered_at} />],
+    [t('tickets.answeredAt'), answered_at && <Moment at={answered_at} />],
     [
       t('tickets.reply'),
       answered_by && t('tickets.answeredBy', { by: answered_by, language: t(`tickets.in.${language}`) })

@@ -4,9 +4,10 @@ import { TICKET_STATES } from '@netlet/contract/states'
 import { call } from '../../api/client.ts'
 import { mail, support } from '../../api/routes.ts'
 import { TicketAnswerForm } from '../../kit/schemas.ts'
-import { choiceField, column, date, defineResource, integer, oneOf, areaField, stateBack } from '../kit/index.ts'
+import { areaField, choiceField, column, defineResource, integer, moment, oneOf, stateBack } from '../kit/index.ts'
 import { MessageCell, StateCell } from './cells.tsx'
 import { TicketDrawer } from './drawer.tsx'
+import classes from './tickets.module.css'
 
 /** What visitors ask the operators: answered by mail, closed, deleted. */
 export default defineResource({
@@ -17,12 +18,12 @@ export default defineResource({
   nameOf: row => row.username,
   columns: [
     integer('id'),
-    column('email', (row: Ticket) => row.email, { lead: true }),
+    column('email', (row: Ticket) => <span className={classes.email}>{row.email}</span>, { lead: true }),
     column('username', (row: Ticket) => row.username),
-    column('phone', (row: Ticket) => row.phone),
+    column('phone', (row: Ticket) => <span className={classes.phone}>{row.phone}</span>),
     column('message', (row: Ticket) => <MessageCell ticket={row} />, { wide: true }),
     column('state', (row: Ticket) => <StateCell ticket={row} />),
-    date('created_at')
+    moment('created_at')
   ],
   sort: ['id'],
   filters: [oneOf('state', TICKET_STATES, 'tickets.is')],

@@ -1,4 +1,5 @@
 import type { AuditEntry, UserDetail } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -6,6 +7,7 @@ import { Ago } from '../../kit/time.tsx'
 import { actionText } from '../audit/labels.ts'
 import { Changes } from '../audit/cells.tsx'
 import { Paged } from './paged.tsx'
+import { none } from '../../kit/none.tsx'
 
 /** What was done to a user, by whom. */
 export function AuditTab({ user }: { user: UserDetail }) {
@@ -23,13 +25,17 @@ export function AuditTab({ user }: { user: UserDetail }) {
           title: t('users.action'),
           lead: true,
           render: entry => (
-            <Link to={`/dashboard/index/audit?open=${entry.id}`} title={entry.action}>
+            <Link to={`${pageAt('audit')}?open=${entry.id}`} title={entry.action}>
               {actionText(t, entry.action)}
             </Link>
           )
         },
         { key: 'changes', title: t('users.changes'), wide: true, render: entry => <Changes entry={entry} /> },
-        { key: 'ip', title: t('users.address'), render: entry => <span className="mono">{entry.ip ?? '–'}</span> }
+        {
+          key: 'ip',
+          title: t('users.address'),
+          render: entry => (entry.ip ? <span className="mono">{entry.ip}</span> : none)
+        }
       ]}
     />
   )

@@ -1,18 +1,23 @@
 import type { User } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconWorld } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { countryName } from '../../kit/country.tsx'
 import { flagOf } from '../../kit/flags.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './users.module.css'
+import { none } from '../../kit/none.tsx'
 
-export const pathOfUser = (id: number): string => `/dashboard/index/users/${id}`
+export const pathOfUser = (id: number): string => pageAt('user', { id })
 
 export const UserCell = ({ user }: { user: User }) => (
   <div className={classes.who}>
-    <Link to={pathOfUser(user.id)}>{user.username}</Link>
+    <Link to={pathOfUser(user.id)} title={user.username}>
+      {user.username}
+    </Link>
     <span title={user.email}>{user.email}</span>
   </div>
 )
@@ -39,7 +44,7 @@ function Flag({ country }: { country: string | null }) {
 /** An address with the flag of its country. */
 export const Address = ({ ip, country }: { ip: string | null; country: string | null }) =>
   ip === null ? (
-    <span className="dim">–</span>
+    none
   ) : (
     <span className={classes.place}>
       <Flag country={country} />
@@ -52,7 +57,7 @@ export function Country({ country }: { country: string | null }) {
   const t = useT()
   const language = useLanguage()
   if (country === null) return <>{t('users.unknown')}</>
-  return <>{`${new Intl.DisplayNames(language, { type: 'region' }).of(country) ?? country} (${country})`}</>
+  return <>{`${countryName(country, language)} (${country})`}</>
 }
 
 /** When somebody logged in last, or 'Never'. */

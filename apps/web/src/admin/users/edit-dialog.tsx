@@ -1,28 +1,21 @@
 import '../../kit/styles/forms.ts'
-import '../../kit/styles/overlays.ts'
 import type { User } from '@netlet/contract'
-import { Modal } from '@mantine/core'
 import { useT } from '../../i18n/admin.ts'
+import { Dialog } from '../../kit/dialog.tsx'
 import { useOpenForm, type DialogProps } from '../kit/index.ts'
 import { UserForm } from './user-form.tsx'
 
 /** The Edit dialog. A click beside it does not close it, so that nothing that was entered is lost by one. */
 export function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
   const t = useT()
-  const { content, opened, asking, mark, leave, saved } = useOpenForm(task, { onClose })
+  const { content, opened, mark, leave, isOpen, saved } = useOpenForm(task, { onClose })
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={leave}
       closeOnClickOutside={false}
-      closeOnEscape={!asking}
-      returnFocus={false}
-      title={content && `${t('list.edit')}: ${content.row.username}`}
+      title={content && t('form.about', { what: t('list.edit'), name: content.row.username })}
       size="lg"
-      // Above the dashboard's full view, below questions.
-      zIndex={250}
-      attributes={{ header: { role: 'presentation' } }}
-      closeButtonProps={{ 'aria-label': t('list.close') }}
     >
       {content && (
         <UserForm
@@ -30,12 +23,13 @@ export function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
           user={content.row}
           onDirty={mark}
           onCancel={leave}
-          onSaved={() => {
-            onSaved()
+          isOpen={isOpen}
+          onSaved={undo => {
+            onSaved(undo)
             saved()
           }}
         />
       )}
-    </Modal>
+    </Dialog>
   )
 }

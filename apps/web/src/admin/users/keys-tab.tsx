@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
+import { DataTable, type Column } from '../kit/index.ts'
+import { none } from '../../kit/none.tsx'
 
 /** A user's API keys, with those that have ended. Only their owner revokes single ones. */
 export function KeysTab({ user }: { user: UserDetail }) {
@@ -30,7 +31,7 @@ export function KeysTab({ user }: { user: UserDetail }) {
       title: t('users.used'),
       render: key => (key.last_used_at ? <Ago at={key.last_used_at} /> : t('users.never'))
     },
-    { key: 'ended', title: t('users.ended'), render: key => (key.revoked_at ? <Ago at={key.revoked_at} /> : '–') }
+    { key: 'ended', title: t('users.ended'), render: key => (key.revoked_at ? <Ago at={key.revoked_at} /> : none) }
   ]
   return (
     <DataTable

@@ -1,4 +1,6 @@
 import type { Order, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
+import { parseAsStringLiteral, useQueryState } from 'nuqs'
 import { Link } from 'react-router'
 import { accounts, orders, payments, support } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -7,23 +9,35 @@ import { isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
 import { OrderLink } from '../orders/order-link.tsx'
 import { PaymentStateBadge } from '../payments/payment-state.tsx'
+import { StateCell } from '../tickets/cells.tsx'
 import { Address } from './cells.tsx'
 import { Paged } from './paged.tsx'
 import classes from './users.module.css'
+import { none } from '../../kit/none.tsx'
 
 type Props = { user: UserDetail }
 
+/** Which of a user's orders the tab shows, by the figures that lead here. */
+const SOME = { live: { live: '1' }, unpaid: { state: 'placed' } } as const
+const NAMES = Object.keys(SOME) as (keyof typeof SOME)[]
+
 export function OrdersTab({ user }: Props) {
   const t = useT()
+  const [some] = useQueryState('orders_are', parseAsStringLiteral(NAMES))
   return (
     <div className="stack">
       <p>
-        <Link to={`/dashboard/index/orders/${encodeURIComponent(user.username)}`}>{t('users.orders')}</Link>
+        <Link to={pageAt('Orders', { username: user.username })}>{t('users.orders')}</Link>
       </p>
+      {some && (
+        <p>
+          {t(`users.figure.${some}`)} · <Link to="?tab=orders">{t('users.allOrders')}</Link>
+        </p>
+      )}
       <Paged<Order>
         name="orders"
         route={orders.list}
-        query={{ user_id: user.id }}
+        query={{ user_id: user.id, ...(some && SOME[some]) }}
         problem={isProblem}
         columns={[
           {
@@ -54,7 +68,7 @@ export function OrdersTab({ user }: Props) {
           {
             key: 'expired_at',
             title: t('orders.expired_at'),
-            render: order => (order.expired_at ? <Ago at={order.expired_at} /> : '–')
+            render: order => (order.expired_at ? <Ago at={order.expired_at} /> : none)
           }
         ]}
       />
@@ -75,10 +89,7 @@ export function PaymentsTab({ user }: Props) {
           title: t('payments.platform_order'),
           lead: true,
           render: payment => (
-            <Link
-              className="mono"
-              to={`/dashboard/index/payments?search=${encodeURIComponent(payment.platform_order)}`}
-            >
+            <Link className="mono" to={`${pageAt('payments')}?search=${encodeURIComponent(payment.platform_order)}`}>
               {payment.platform_order}
             </Link>
           )
@@ -105,7 +116,7 @@ export function PaymentsTab({ user }: Props) {
           title: t('payments.refundedAmount'),
           align: 'end',
           render: payment =>
-            payment.refunded_amount === '0.00' ? '–' : moneyIn(payment.refunded_amount, payment.currency)
+            payment.refunded_amount === '0.00' ? none : moneyIn(payment.refunded_amount, payment.currency)
         },
         { key: 'created_at', title: t('users.paidAt'), render: payment => <Day at={payment.created_at} /> }
       ]}
@@ -123,7 +134,7 @@ export function LoginsTab({ user }: Props) {
       columns={[
         { key: 'at', title: t('users.time'), lead: true, render: login => <Ago at={login.at} /> },
         { key: 'method', title: t('users.method'), render: login => t(`users.method.${login.method}`) },
-        { key: 'device', title: t('users.device'), render: login => login.device ?? '–' },
+        { key: 'device', title: t('users.device'), render: login => login.device ?? none },
         {
           key: 'ip',
           title: t('users.address'),
@@ -145,7 +156,13 @@ export function TicketsTab({ user }: Props) {
         params={{ id: user.id }}
         columns={[
           { key: 'id', title: t('users.id'), align: 'end', render: ticket => ticket.id },
-          { key: 'username', title: t('users.username'), lead: true, render: ticket => ticket.username },
+          {
+            key: 'username',
+            title: t('users.username'),
+            lead: true,
+            render: ticket => <Link to={`${pageAt('tickets')}?open=${ticket.id}`}>{ticket.username}</Link>
+          },
+          { key: 'state', title: t('tickets.state'), render: ticket => <StateCell ticket={ticket} /> },
           { key: 'phone', title: t('users.phone'), render: ticket => ticket.phone },
           {
             key: 'message',

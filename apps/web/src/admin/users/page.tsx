@@ -1,4 +1,5 @@
 import type { CurrentUser, User } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconBan, IconListDetails, IconReceipt, IconUserCheck, IconUserShare } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
@@ -67,7 +68,7 @@ const Users = defineResource({
     {
       name: 'orders',
       icon: IconReceipt,
-      run: ({ username }, { go }) => go(`/dashboard/index/orders/${encodeURIComponent(username)}`)
+      run: ({ username }, { go }) => go(pageAt('Orders', { username: username }))
     },
     {
       name: 'ban',

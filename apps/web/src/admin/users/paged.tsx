@@ -4,7 +4,7 @@ import type { Page } from '@netlet/contract'
 import { call, type Endpoint } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { DataTable, type Column } from '../kit/index.ts'
 
 const SIZE = 10
 

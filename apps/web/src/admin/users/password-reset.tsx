@@ -1,11 +1,11 @@
 import type { User } from '@netlet/contract'
-import { PasswordInput } from '@mantine/core'
 import { useState } from 'react'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { rules } from '../../kit/form.ts'
 import { AdminPasswordBody } from '../../kit/schemas.ts'
 import { useCommand, WorkButton } from '../kit/index.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import classes from './users.module.css'
 
 const check = rules(AdminPasswordBody)

@@ -6,6 +6,7 @@ import { usePointReason } from '../../kit/point-reason.ts'
 import { Ago, Day } from '../../kit/time.tsx'
 import { StatList } from '../kit/index.ts'
 import { Paged } from './paged.tsx'
+import { none } from '../../kit/none.tsx'
 
 const signed = (point: number): string => (point > 0 ? '+' : '') + numberText(point)
 
@@ -42,7 +43,7 @@ export function PointsTab({ user }: { user: UserDetail }) {
           {
             key: 'pending',
             title: t('users.pendingUntil'),
-            render: record => (record.pending_until ? <Day at={record.pending_until} /> : '–')
+            render: record => (record.pending_until ? <Day at={record.pending_until} /> : none)
           }
         ]}
       />

@@ -1,4 +1,6 @@
 import type { UserDetail } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
+import { Fragment } from 'react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
@@ -14,14 +16,15 @@ import classes from './users.module.css'
 export function Summary({ user }: { user: UserDetail }) {
   const t = useT()
   const { figures } = user
-  const stats: [string, TabName, string][] = [
-    [t('users.figure.orders'), 'orders', numberText(figures.orders)],
-    [t('users.figure.live'), 'orders', numberText(figures.live_orders)],
-    [t('users.figure.unpaid'), 'orders', numberText(figures.unpaid_orders)],
-    [t('users.figure.paid'), 'payments', money(figures.paid)],
-    [t('users.reward_points'), 'points', numberText(user.reward_points)],
-    [t('users.tab.keys'), 'keys', numberText(user.api_keys)],
-    [t('users.tab.sessions'), 'sessions', numberText(user.sessions)]
+  const tab = (name: TabName) => `?tab=${name}`
+  const stats: [string, string, string][] = [
+    [t('users.figure.orders'), tab('orders'), numberText(figures.orders)],
+    [t('users.figure.live'), `${tab('orders')}&orders_are=live`, numberText(figures.live_orders)],
+    [t('users.figure.unpaid'), `${tab('orders')}&orders_are=unpaid`, numberText(figures.unpaid_orders)],
+    [t('users.figure.paid'), tab('payments'), money(figures.paid)],
+    [t('users.reward_points'), tab('points'), numberText(user.reward_points)],
+    [t('users.tab.keys'), tab('keys'), numberText(user.api_keys)],
+    [t('users.tab.sessions'), tab('sessions'), numberText(user.sessions)]
   ]
   const facts: Fact[] = [
     [t('users.id'), user.id],
@@ -45,7 +48,7 @@ export function Summary({ user }: { user: UserDetail }) {
     <div className="stack">
       <StatList
         label={t('users.figures')}
-        stats={stats.map(([title, tab, value]) => [title, <Link to={`?tab=${tab}`}>{value}</Link>])}
+        stats={stats.map(([title, to, value]) => [title, <Link to={to}>{value}</Link>])}
       />
       <div className={`card ${classes.panel}`}>
         <FactList facts={facts} />
@@ -56,11 +59,18 @@ export function Summary({ user }: { user: UserDetail }) {
 
 function Email({ of: { email, mail_blocked: blocked } }: { of: UserDetail }) {
   const t = useT()
-  if (!blocked) return email
+  // Where it is too long for its place it is broken at its signs.
+  const broken = email.split(/(?<=[@.])/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
+  if (!blocked) return broken
   return (
     <StateWithDetails>
-      <span>{email}</span>
-      <Link to={`/dashboard/index/mails?tab=blocked&search=${encodeURIComponent(email)}`}>
+      <span>{broken}</span>
+      <Link to={`${pageAt('mails')}?tab=blocked&search=${encodeURIComponent(email)}`}>
         {t(`users.mailBlocked.${blocked}`)}
       </Link>
     </StateWithDetails>

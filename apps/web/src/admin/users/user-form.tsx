@@ -8,18 +8,27 @@ import { useMay } from '../../api/may.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
 import { formMessage, rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
 import { Day } from '../../kit/time.tsx'
-import { FactList, FormAlert, type Difference, WorkButton } from '../kit/index.ts'
+import { FactList, figures, FormAlert, type Difference, type T, type Undo, WorkButton } from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { ChatAccount } from './chat-account.tsx'
 import { PasswordReset } from './password-reset.tsx'
 import classes from './users.module.css'
 
 type Values = { email: string; is_superuser: boolean; operator_role: OperatorRole; change: string }
-type Props = { user: User; onDirty: (dirty: boolean) => void; onCancel: () => void; onSaved: () => void }
+type Props = {
+  user: User
+  /** Whether nobody has left the form: a call may be out for long. */
+  isOpen: () => boolean
+  onDirty: (dirty: boolean) => void
+  onCancel: () => void
+  onSaved: (undo?: Undo) => void
+}
 
 /** What a version covers, and so what may have changed meanwhile. */
 const FIELDS = [
@@ -43,8 +52,33 @@ const check = rules(Schema)
 /** A change as it is typed: '+50', '-20'. */
 const amountOf = (text: string): number => (/^[+-]?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN)
 
+const rightsOf = ({ is_superuser, operator_role }: Pick<User, 'is_superuser' | 'operator_role'>): OperatorRole | null =>
+  is_superuser ? (operator_role ?? 'owner') : null
+
+/** The question before a change of rights or of the address, with what ends by it; nothing before one of coins alone. */
+async function changeQuestion(t: T, user: User, sent: { email: string; rights: OperatorRole | null }) {
+  const { id, username, email: former } = user
+  const changesRights = sent.rights !== rightsOf(user)
+  if (!changesRights && sent.email === former) return undefined
+  const { sessions, api_keys: keys } = await call(accounts.user, { params: { id } })
+  const body = [
+    ...(changesRights ? [t('users.changeRights', figures({ sessions, keys }))] : []),
+    ...(sent.email === former ? [] : [t('users.changeEmail', { email: sent.email, former })])
+  ]
+  return { title: t('users.changeTitle', { user: username }), body: body.join('\n'), danger: true }
+}
+
+/** Takes a change of coins back exactly, unless something was owed of them. Whatever else was saved does not come back. */
+function undoOf(before: User, after: User, { email, change, ...rights }: Values): Undo | undefined {
+  const by = amountOf(change)
+  const onlyCoins = email === before.email && rightsOf(rights) === rightsOf(before)
+  if (by === 0 || !onlyCoins || after.reward_points !== before.reward_points + by) return undefined
+  const body = { reward_points_change: -by, version: after.version }
+  return { route: accounts.updateUser, input: { params: { id: after.id }, body } }
+}
+
 /** The three cards of the Edit dialog. Coins change by an amount, so that what is spent meanwhile does not come back. */
-export function UserForm({ user, onDirty, onCancel, onSaved }: Props) {
+export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const t = useT()
   // Who may not decide about operators sees the rights, and no way to change them.
   const owner = useMay().may('operators.change')
@@ -92,7 +126,13 @@ export function UserForm({ user, onDirty, onCancel, onSaved }: Props) {
     setFailure('')
     setStale([])
     try {
-      await call(accounts.updateUser, {
+      const question = await changeQuestion(t, base.current, {
+        email,
+        rights: rightsOf({ is_superuser, operator_role })
+      })
+      // Who left meanwhile has not asked for it any more.
+      if (!isOpen() || (question && !(await confirm(question)))) return
+      const saved = await call(accounts.updateUser, {
         params: { id: user.id },
         body: {
           email,
@@ -102,8 +142,9 @@ export function UserForm({ user, onDirty, onCancel, onSaved }: Props) {
           version: base.current.version
         }
       })
-      onSaved()
+      onSaved(undoOf(base.current, saved, { email, is_superuser, operator_role, change }))
     } catch (error) {
+      if (!isOpen()) return notify('bad', failureText(error))
       const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
       form.setErrors({ ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) })
       if (!wrongEmail && !wrongChange) setFailure(failureText(error))

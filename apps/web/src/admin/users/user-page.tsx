@@ -1,8 +1,9 @@
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/tables.ts'
 import type { UserDetail } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Tabs } from '@mantine/core'
-import { parseAsInteger, parseAsStringLiteral, useQueryStates } from 'nuqs'
+import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs'
 import { type ReactNode } from 'react'
 import { useNavigate } from 'react-router'
 import type { Endpoint } from '../../api/client.ts'
@@ -11,6 +12,7 @@ import { read } from '../../api/query.ts'
 import { accounts, orders, settings, webhooks } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
+import { NO_LOG } from '../../kit/webhooks/log.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { RowPage, RowPageHead, RowTools, TabBar } from '../kit/index.ts'
 import { AuditTab } from './audit-tab.tsx'
@@ -24,7 +26,7 @@ import { Summary } from './summary.tsx'
 import { WebhooksTab } from './webhooks-tab.tsx'
 import { TABS, type TabName } from './tabs.ts'
 
-const LIST = '/dashboard/index/userList'
+const LIST = pageAt('userList')
 
 /** One user: what the shop has of it, and what can be done with it. The tab is in the address. */
 export default function UserPage() {
@@ -59,10 +61,20 @@ function Shown({ user }: { user: UserDetail }) {
   )
 }
 
+/** What belongs to one tab is no other's. */
+const ELSEWHERE = { page: null, orders_are: null, ...NO_LOG }
+
 function Panels({ user }: { user: UserDetail }) {
   const t = useT()
   const [{ tab }, set] = useQueryStates(
-    { tab: parseAsStringLiteral(TABS).withDefault('summary'), page: parseAsInteger },
+    {
+      tab: parseAsStringLiteral(TABS).withDefault('summary'),
+      page: parseAsInteger,
+      orders_are: parseAsString,
+      log_state: parseAsString,
+      log_page: parseAsInteger,
+      delivery: parseAsInteger
+    },
     { history: 'push' }
   )
   const { mayCall } = useMay()
@@ -85,7 +97,7 @@ function Panels({ user }: { user: UserDetail }) {
     <Tabs
       value={shown.includes(tab) ? tab : 'summary'}
       keepMounted={false}
-      onChange={next => void set({ tab: TABS.find(name => name === next) ?? null, page: null })}
+      onChange={next => void set({ ...ELSEWHERE, tab: TABS.find(name => name === next) ?? null })}
     >
       <TabBar value={tab}>
         {shown.map(name => (

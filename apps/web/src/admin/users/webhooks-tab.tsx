@@ -4,10 +4,10 @@ import { read } from '../../api/query.ts'
 import { webhooks } from '../../api/routes.ts'
 import { useMay } from '../../api/may.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { EndpointState } from '../../kit/webhooks/cells.tsx'
 import { DeliveryLog } from '../../kit/webhooks/log.tsx'
+import { DataTable, Keyed, type Column } from '../kit/index.ts'
 
 /** More than a customer may have. */
 const MOST = 50
@@ -42,7 +42,9 @@ export function WebhooksTab({ user }: { user: UserDetail }) {
         onRetry={() => void refetch()}
         empty={{ title: t('users.none.webhooks'), compact: true }}
       />
-      <DeliveryLog userId={user.id} canResend={mayCall(webhooks.resendAny)} />
+      <Keyed>
+        <DeliveryLog userId={user.id} canResend={mayCall(webhooks.resendAny)} />
+      </Keyed>
     </div>
   )
 }

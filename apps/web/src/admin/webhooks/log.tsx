@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '@netlet/contract'
 import { DELIVERY_STATES, WEBHOOK_EVENTS } from '@netlet/contract/webhook-events'
+import { pageAt } from '@netlet/contract/pages'
 import { IconEye, IconSend } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { webhooks } from '../../api/routes.ts'
@@ -7,7 +8,7 @@ import { useMay } from '../../api/may.ts'
 import { useT } from '../../i18n/admin.ts'
 import { DeliveryState } from '../../kit/webhooks/cells.tsx'
 import { Delivery } from '../../kit/webhooks/delivery.tsx'
-import { code, column, date, defineResource, integer, oneOf, textFilter, type Tools } from '../kit/index.ts'
+import { code, column, defineResource, integer, moment, oneOf, textFilter, type Tools } from '../kit/index.ts'
 
 /** Every event on its way to an endpoint, whoever's it is; beside the list, its body and each try. */
 export const WebhookLog = defineResource({
@@ -22,8 +23,8 @@ export const WebhookLog = defineResource({
     code('url'),
     column('state', (row: WebhookDelivery) => <DeliveryState delivery={row} />, { wide: true }),
     integer('tries'),
-    date('created_at'),
-    date('ended_at', { optional: true }),
+    moment('created_at'),
+    moment('ended_at', { optional: true }),
     code('event_id', { optional: true })
   ],
   sort: ['id'],
@@ -62,5 +63,5 @@ function EventName({ row }: { row: WebhookDelivery }) {
 function Owner({ row }: { row: WebhookDelivery }) {
   const t = useT()
   if (row.user_id === null) return <span className="dim">{t('hook-log.operators')}</span>
-  return <Link to={`/dashboard/index/users/${row.user_id}?tab=webhooks`}>{row.username}</Link>
+  return <Link to={`${pageAt('user', { id: row.user_id })}?tab=webhooks`}>{row.username}</Link>
 }

@@ -1,4 +1,5 @@
 import '../../kit/styles/forms.ts'
+import { pageAt } from '@netlet/contract/pages'
 import { Tabs } from '@mantine/core'
 import { useNavigate, useSearchParams } from 'react-router'
 import { useMay } from '../../api/may.ts'
@@ -9,7 +10,7 @@ import { Endpoints } from '../../kit/webhooks/endpoints.tsx'
 import { TabBar } from '../kit/index.ts'
 import { WebhookLog } from './log.tsx'
 
-const LOG = '/dashboard/index/webhooks'
+const LOG = pageAt('webhooks')
 
 /** What was sent to every endpoint, and the operators' own endpoints. */
 export default function WebhooksPage() {

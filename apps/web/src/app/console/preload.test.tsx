@@ -104,6 +104,7 @@ describe('the other screens', () => {
     answer(settings.social, { discord: '', twitter: '' })
     answer(bulk.runs, pageOf())
     answer(fleet.upgrades, pageOf())
+    answer(fleet.servers, pageOf())
     const spies = loading(lazyScreens)
     return { spies, ...renderAt(<Layout />, { user }) }
   }

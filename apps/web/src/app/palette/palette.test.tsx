@@ -1,6 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import type { Found, Schedule } from '@netlet/contract'
+import { singleKeys } from '../../admin/kit/single-keys.ts'
 import { home, settings } from '../../api/routes.ts'
 import { openPalette, registerPaletteActions } from '../../kit/palette.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
@@ -49,6 +50,18 @@ describe('the command palette', () => {
     await user.keyboard('orde{Enter}')
     expect(where()).toBe('/dashboard/index/orders')
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('switches the keys of lists off and on', async () => {
+    const { user } = await open()
+    await user.keyboard('keys j')
+    await user.click(await screen.findByRole('option', { name: 'Switch the keys j, k, x and / of lists off' }))
+    await waitFor(() => expect(singleKeys.current()).toBe(false))
+    await user.keyboard('{Control>}k{/Control}')
+    await screen.findByRole('dialog', { name: 'Go to a screen, or search' })
+    await user.keyboard('keys j')
+    await user.click(await screen.findByRole('option', { name: 'Switch the keys j, k, x and / of lists on' }))
+    await waitFor(() => expect(singleKeys.current()).toBe(true))
   })
 
   it('offers to search where a list can be searched', async () => {

@@ -1,6 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core'
 import {
   IconHeartbeat,
+  IconKeyboard,
   IconLanguage,
   IconLogout,
   IconMoon,
@@ -12,6 +13,7 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { singleKeys } from '../../admin/kit/single-keys.ts'
 import { perform } from '../../admin/kit/use-command.ts'
 import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
@@ -55,18 +57,19 @@ export function useActions(): Entry[] {
   const language = useLanguage()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const logout = useLogout()
+  const hasKeys = useSyncExternalStore(singleKeys.subscribe, singleKeys.current)
   const allowed = (call: Endpoint, entry: Entry) => (mayCall(call) ? [entry] : [])
   return [
     ...FORMS.flatMap(([label, screen, rest, call]) =>
       allowed(call, { id: label, label: t(label), icon: IconPlus, to: pathOf(screen) + rest })
     ),
-    ...allowed(catalog.syncCollections, {
+    ...allowed(catalog.startSync, {
       id: 'sync.collections',
       label: t('palette.syncTypes'),
       icon: IconRefresh,
       to: `${pathOf('productType')}?sync=true`
     }),
-    ...allowed(catalog.syncTags, {
+    ...allowed(catalog.startSync, {
       id: 'sync.tags',
       label: t('palette.syncTags'),
       icon: IconRefresh,
@@ -103,6 +106,12 @@ export function useActions(): Entry[] {
       icon,
       run: () => setColorScheme(name)
     })),
+    {
+      id: 'single-keys',
+      label: t(hasKeys ? 'palette.keysOff' : 'palette.keysOn'),
+      icon: IconKeyboard,
+      run: () => singleKeys.set(!hasKeys)
+    },
     { id: 'logout', label: shared('nav.logout'), icon: IconLogout, run: () => logout.mutate() }
   ]
 }

@@ -1,4 +1,5 @@
 import type { Found } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { IconMapPin, IconPackage, IconReceipt, IconServer, IconUser } from '@tabler/icons-react'
@@ -47,7 +48,7 @@ function useGroups() {
           label: row.order_id,
           description: [row.username, row.product_name, t(`orders.is.${row.state}`)].join(' · '),
           icon: IconReceipt,
-          to: `/dashboard/index/order/${row.id}`,
+          to: pageAt('order', { id: row.id }),
           exact: row.exact
         }))
       },
@@ -59,7 +60,7 @@ function useGroups() {
           label: row.username,
           description: row.email,
           icon: IconUser,
-          to: `/dashboard/index/users/${row.id}`,
+          to: pageAt('user', { id: row.id }),
           exact: row.exact
         }))
       },
@@ -104,7 +105,7 @@ function useGroups() {
       label: order_id,
       description: t('palette.holds', { username, address }),
       icon: IconReceipt,
-      to: `/dashboard/index/order/${id}`
+      to: pageAt('order', { id })
     }))
     if (may('addresses.view'))
       items.push({

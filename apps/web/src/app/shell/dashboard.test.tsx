@@ -1,4 +1,5 @@
 import { act, screen, within } from '@testing-library/react'
+import type { Collection } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { catalog, orders, rewards } from '../../api/routes.ts'
 import { answer, answerLost } from '../../testing/answers.ts'
@@ -6,8 +7,18 @@ import { renderAt, setWidth } from '../../testing/render.tsx'
 import { customer, order, pageOf } from '../../testing/shapes.ts'
 import Dashboard from './dashboard.tsx'
 
-const open = (at = '/dashboard/index/promoCodeList') => {
-  answer(catalog.collections, pageOf())
+const collection: Collection = {
+  id: 3,
+  collection_name: 'ISP',
+  collection_desc: '',
+  shopify_collection_id: '3',
+  image_url: null,
+  product_count: 1,
+  version: 'v'
+}
+
+const open = (at = '/dashboard/index/promoCodeList', ...shown: Collection[]) => {
+  answer(catalog.collections, pageOf(...shown))
   answer(rewards.coupons, pageOf())
   return renderAt(<Dashboard />, { at, user: customer })
 }
@@ -21,6 +32,18 @@ describe("the customer's menu", () => {
     const link = await screen.findByRole('link', { name: /^Recent orders/ })
     expect(await within(link).findByText('1,234', { exact: false })).toBeTruthy()
     expect(link.getAttribute('href')).toBe('/dashboard/index/proxies')
+  })
+
+  it.each([
+    ['/dashboard/index/proxies', /^Recent orders/],
+    [`/dashboard/index/proxies/${collection.id}`, new RegExp(`^${collection.collection_name}`)],
+    ['/dashboard/index/promocodeUser', 'Promo code']
+  ])('marks one entry as the current one at %s', async (at, name) => {
+    answer(orders.list, pageOf())
+    open(at, collection)
+    const entry = await screen.findByRole('link', { name })
+    expect(entry.getAttribute('aria-current')).toBe('page')
+    expect(menu()?.querySelectorAll('[aria-current]')).toHaveLength(1)
   })
 
   it('shows 0 where the orders could not be counted', async () => {

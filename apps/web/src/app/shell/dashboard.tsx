@@ -12,6 +12,8 @@ import {
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { Outlet, useLocation } from 'react-router'
 import { Boundary } from '../boundary.tsx'
+import { loadWhenIdle } from '../load-screens.ts'
+import { screens } from '../manifest.ts'
 import { PageSkeleton } from '../page-skeleton.tsx'
 import { PAGE } from '../skip-links.tsx'
 import { useSession } from '../../api/session.ts'
@@ -32,6 +34,7 @@ const RunningWork = lazy(() => import('../../admin/running-work/running-work.tsx
 /** Pixels of scrolling after which the way back to the top is offered. */
 const FAR = 300
 
+const customerScreens = screens.filter(({ role }) => role === 'customer')
 const menus = { admin: menuOf('admin'), customer: menuOf('customer') }
 
 export default function Dashboard() {
@@ -53,6 +56,10 @@ export default function Dashboard() {
     if (narrow && open) side.current?.querySelector('a')?.focus()
   }, [narrow, open])
 
+  // The console sees to its own.
+  const isCustomer = user?.is_superuser === false
+  useEffect(() => (isCustomer ? loadWhenIdle(customerScreens) : undefined), [isCustomer])
+
   const menu = user?.is_superuser ? allowedOf(menus.admin, user) : menus.customer
   const item = itemAt(menu, pathname)
   const title = item ? t(item.title) : t('menu.dashboard')
@@ -67,7 +74,7 @@ export default function Dashboard() {
       <aside ref={side} id="side-menu" className={classes.side} hidden={!open || full}>
         <SideMenu menu={menu} current={item?.id} />
       </aside>
-      <Content full={full}>
+      <Content full={full} isCustomer={isCustomer}>
         <div className={classes.head}>
           {!full && (
             <ActionIcon
@@ -143,7 +150,7 @@ function useEscape(active: boolean, leave: () => void) {
   })
 }
 
-function Content({ full, children }: { full: boolean; children: ReactNode }) {
+function Content({ full, isCustomer, children }: { full: boolean; isCustomer: boolean; children: ReactNode }) {
   const t = useT()
   const language = useLanguage()
   const area = useRef<HTMLDivElement>(null)
@@ -157,7 +164,7 @@ function Content({ full, children }: { full: boolean; children: ReactNode }) {
   }, [full])
   const up = () => (full ? area.current : window)?.scrollTo({ top: 0, behavior: scrollMotion() })
   return (
-    <div ref={area} id={PAGE} tabIndex={-1} className={classes.content}>
+    <div ref={area} id={PAGE} tabIndex={-1} className={classes.content} data-tall={isCustomer || undefined}>
       {children}
       <p className={`dim ${classes.zone}`}>{t('shell.zone', { zone: zoneText(new Date(), language) })}</p>
       {far && (

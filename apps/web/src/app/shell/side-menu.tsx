@@ -4,6 +4,7 @@ import { Link, NavLink } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { useNames } from '../../i18n/names.ts'
 import { numberText } from '../../kit/number.ts'
 import { pathOf } from '../manifest.ts'
 import type { Section } from './menu.ts'
@@ -35,10 +36,11 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
               <li key={id}>
                 {collections ? (
                   <>
-                    <NavLink to={to} end className={classes.link}>
+                    {/* The first entry below it is the same page, and says so. */}
+                    <Link to={to} className={classes.link}>
                       <Icon size={19} aria-hidden />
                       {t(title)}
-                    </NavLink>
+                    </Link>
                     <Collections />
                   </>
                 ) : (
@@ -59,6 +61,7 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
 /** The newest orders, and those of each collection, with how many there are. */
 function Collections() {
   const t = useT()
+  const names = useNames()
   const { data } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
   const collections = data?.data ?? []
   const counts = useQueries({
@@ -68,8 +71,13 @@ function Collections() {
   return (
     <ul className={classes.below}>
       <Below to={pathOf('Proxies')} name={t('orders.label')} count={all.data?.total} />
-      {collections.map(({ id, collection_name }, index) => (
-        <Below key={id} to={`${pathOf('Proxies')}/${id}`} name={collection_name} count={counts[index]?.data?.total} />
+      {collections.map((collection, index) => (
+        <Below
+          key={collection.id}
+          to={`${pathOf('Proxies')}/${collection.id}`}
+          name={names.collection(collection)}
+          count={counts[index]?.data?.total}
+        />
       ))}
     </ul>
   )

@@ -1,5 +1,5 @@
 /// <reference types="node" />
-import { readFile } from 'node:fs/promises'
+import { glob, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 
 const css = await readFile(new URL('./tokens.css', import.meta.url), 'utf8')
@@ -27,6 +27,25 @@ describe.each(['light', 'dark'])('%s', scheme => {
     for (const name of ['page', 'surface', 'sunken', 'line', 'text', 'quiet'])
       expect(tokens.get(name), name).toMatch(/^#(\w\w)\1\1$/)
   })
+})
+
+it("has words that are read on the brand's ink", () => {
+  const of = (name: string) => luminance(new RegExp(`--nl-${name}: (#\\w{6})`).exec(css)![1]!)
+  for (const word of ['on-ink', 'on-ink-quiet', 'on-ink-accent'])
+    expect((of(word) + 0.05) / (of('ink') + 0.05), word).toBeGreaterThan(7)
+})
+
+it('gives every sheet its sizes of type and its colours', async () => {
+  const source = new URL('../../', import.meta.url)
+  const own: string[] = []
+  for await (const name of glob('**/*.css', { cwd: source })) {
+    if (name.endsWith('styles/tokens.css')) continue
+    const sheet = await readFile(new URL(name, source), 'utf8')
+    const shown = sheet.replaceAll(/@media print \{[\s\S]*/g, '')
+    for (const [found] of shown.matchAll(/font-size: (?!var\(--nl-size-|inherit|0\.95em)[^;]*|#[\da-f]{3,8}\b/gi))
+      own.push(`${name}: ${found}`)
+  }
+  expect(own).toEqual([])
 })
 
 function luminance(color: string): number {

@@ -1,3 +1,4 @@
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money } from '../money.ts'
 import { numberText } from '../number.ts'
@@ -8,20 +9,21 @@ import classes from './payment.module.css'
 /** What is being paid for. */
 export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
   const t = useT()
-  const { product, variant, quantity, rules, amount } = bought
+  const { quantity, amount } = bought
+  const { product_name, variant_name, acl_names } = useNames().order(bought)
   return (
     <dl className={classes.facts}>
       <dt>{t('pay.product')}</dt>
       <dd>
-        <strong>{product}</strong>
-        {variant && <span className="dim"> {variant}</span>}
+        <strong>{product_name}</strong>
+        {variant_name && <span className="dim"> {variant_name}</span>}
       </dd>
       <dt>{t('pay.quantity')}</dt>
       <dd className="num">{numberText(quantity)}</dd>
-      {rules.length > 0 && (
+      {acl_names.length > 0 && (
         <>
           <dt>{t('pay.rules')}</dt>
-          <dd>{rules.join(', ')}</dd>
+          <dd>{acl_names.join(', ')}</dd>
         </>
       )}
       <dt>{t('pay.amount')}</dt>

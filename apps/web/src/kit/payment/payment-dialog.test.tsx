@@ -17,16 +17,17 @@ const pending: Pending = {
   checkoutUrl: 'https://pay.example.com/cart/1:8',
   deadline: START + 30 * MINUTE,
   bought: {
-    product: 'Metro ISP',
-    variant: 'London / Block of 8',
+    product_name: 'Metro ISP',
+    variant_name: 'London / Block of 8',
+    acl_names: ['Netflix', 'Walmart'],
     quantity: 8,
-    rules: ['Netflix', 'Walmart'],
     amount: '19.76'
   }
 }
 type Status = ReplyOf<typeof orders.payment>
 const says = (status: Status['status'], fail: Status['fail'] = null): Status => ({
   status,
+  is_cancelled: false,
   pay_status: status === 'success' ? 1 : 0,
   delivery_num: 0,
   proxy_num: 8,
@@ -125,6 +126,20 @@ describe('the payment dialog', () => {
     expect(onClose).toHaveBeenCalledOnce()
   })
 
+  it('says that the order was cancelled in another tab, and waits no more', async () => {
+    answer(orders.payment, says('pending'))
+    const { where } = await open()
+    answer(orders.payment, { ...says('timeout'), is_cancelled: true })
+    await pass(3100)
+    expect(title()).toBe('Order cancelled')
+    expect(screen.getByRole('alert').textContent).toMatch(/^This order was cancelled/)
+    expect(screen.queryByRole('link', { name: 'Open checkout' })).toBeNull()
+    expect(pendingPayment(START)).toBeNull()
+    // Who has paid already finds the order there.
+    await press('Go to dashboard')
+    expect(where()).toBe('/dashboard/index/proxies?order=7')
+  })
+
   it('asks before it closes, and stays after NO', async () => {
     answer(orders.payment, says('pending'))
     const { onClose } = await open()
@@ -217,6 +232,7 @@ describe('what is kept for a reload', () => {
     'null',
     'x',
     JSON.stringify({ ...pending, bought: undefined }),
+    JSON.stringify({ ...pending, bought: { ...pending.bought, translations: { 'zh-CN': { product_name: '都会' } } } }),
     JSON.stringify({ ...pending, id: '7' })
   ])('is nothing where it is not whole: %s', text => {
     sessionStorage.setItem('netlet-payment', text)

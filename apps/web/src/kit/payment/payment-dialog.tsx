@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useEffect } from 'react'
@@ -20,7 +21,7 @@ import classes from './payment.module.css'
 const WHOLE = 30 * 60
 const OPENS_AT = 20 * 60
 
-const PROXIES = '/dashboard/index/proxies'
+const PROXIES = pageAt('Proxies')
 
 type Props = { pending: Pending; blocked?: boolean; onClose: () => void }
 
@@ -32,9 +33,10 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   const url = webAddress(pending.checkoutUrl)
   const cancel = useCancel(onClose)
 
+  const isOver = state === 'over' || state === 'cancelled'
   useEffect(() => {
-    if (state === 'paid' || state === 'over') keepPayment(null)
-    if (state === 'over') void refresh(orders.list, catalog.products)
+    if (state === 'paid' || isOver) keepPayment(null)
+    if (isOver) void refresh(orders.list, catalog.products)
     if (state !== 'paid') return
     void refresh(orders.list, orders.proxyDetail, catalog.products)
     void reloadSession()
@@ -60,19 +62,22 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
     waiting: t('pay.title'),
     paid: t('pay.title'),
     over: t('pay.titleOver'),
+    cancelled: t('pay.titleCancelled'),
     unknown: t('pay.titleUnknown')
+  }
+  const reasons = {
+    waiting: null,
+    paid: null,
+    over: t('pay.timeout'),
+    cancelled: t('pay.cancelledElsewhere'),
+    unknown: t('pay.unknown')
   }
   return (
     <Dialog onClose={() => void leave()} title={titles[state]} closeOnClickOutside={false}>
       <div className="stack">
-        {state === 'over' && (
+        {reasons[state] && (
           <p role="alert" className={classes.over}>
-            {t('pay.timeout')}
-          </p>
-        )}
-        {state === 'unknown' && (
-          <p role="alert" className={classes.over}>
-            {t('pay.unknown')}
+            {reasons[state]}
           </p>
         )}
         {isOpen && (
@@ -115,9 +120,16 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
             </Button>
           </div>
         ) : (
-          <Button onClick={state === 'unknown' ? toDashboard : () => void leave()}>
-            {state === 'unknown' ? t('pay.toDashboard') : t('pay.again')}
-          </Button>
+          <>
+            <Button onClick={state === 'unknown' ? toDashboard : () => void leave()}>
+              {state === 'unknown' ? t('pay.toDashboard') : t('pay.again')}
+            </Button>
+            {state === 'cancelled' && (
+              <Button variant="default" onClick={toDashboard}>
+                {t('pay.toDashboard')}
+              </Button>
+            )}
+          </>
         )}
       </div>
     </Dialog>

@@ -1,16 +1,18 @@
 import type { Order } from '@netlet/contract'
+import type { OrderNames } from '../../i18n/names.ts'
 
-/** What was ordered, as the payment dialog shows it. `rules`: names. */
-type Bought = { product: string; variant: string; quantity: number; rules: string[]; amount: string }
+/** What was ordered, as the payment dialog shows it, in each language. */
+type Bought = OrderNames & { quantity: number; amount: string }
 
 /** An order that waits for its payment in this tab. `orderId` is what people see; `deadline`: milliseconds. */
 export type Pending = { id: number; orderId: string; checkoutUrl: string; deadline: number; bought: Bought }
 
 export const boughtIn = (order: Order): Bought => ({
-  product: order.product_name,
-  variant: order.variant_name,
+  product_name: order.product_name,
+  variant_name: order.variant_name,
+  acl_names: order.acl_names,
+  translations: order.translations,
   quantity: order.product_quantity,
-  rules: order.acl_names,
   amount: order.amount
 })
 
@@ -19,6 +21,9 @@ const KEY = 'netlet-payment'
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
+const areNames = ({ product_name, variant_name, acl_names }: Partial<OrderNames> = {}): boolean =>
+  isText(product_name) && isText(variant_name) && Array.isArray(acl_names) && acl_names.every(isText)
+
 function isPending(kept: Partial<Pending> | null): kept is Pending {
   const bought: Partial<Bought> = kept?.bought ?? {}
   return (
@@ -26,12 +31,10 @@ function isPending(kept: Partial<Pending> | null): kept is Pending {
     isText(kept.orderId) &&
     isText(kept.checkoutUrl) &&
     isNumber(kept.deadline) &&
-    isText(bought.product) &&
-    isText(bought.variant) &&
+    areNames(bought) &&
+    (bought.translations === undefined || areNames(bought.translations['zh-CN'])) &&
     isNumber(bought.quantity) &&
-    isText(bought.amount) &&
-    Array.isArray(bought.rules) &&
-    bought.rules.every(isText)
+    isText(bought.amount)
   )
 }
 

@@ -26,14 +26,16 @@ export function usePaymentState({ orderId, deadline }: Pending) {
   const isLate = left === 0 && dataUpdatedAt < deadline
   // Said only once it was asked in vain: the answer is mostly there a moment after the deadline.
   const isUnknown = isLate && (!isOnline || errorUpdatedAt >= deadline)
-  const state: 'waiting' | 'paid' | 'over' | 'unknown' =
+  const state: 'waiting' | 'paid' | 'cancelled' | 'over' | 'unknown' =
     data?.status === 'success'
       ? 'paid'
-      : data?.status === 'timeout' || (left === 0 && !isLate)
-        ? 'over'
-        : isUnknown
-          ? 'unknown'
-          : 'waiting'
+      : data?.is_cancelled
+        ? 'cancelled'
+        : data?.status === 'timeout' || (left === 0 && !isLate)
+          ? 'over'
+          : isUnknown
+            ? 'unknown'
+            : 'waiting'
   return {
     /** Seconds. */
     left,

@@ -22,6 +22,8 @@ export default function TrafficChart({ traffic, labelOf }: { traffic: Traffic; l
     dataKey: 'label',
     type: 'stacked',
     withLegend: true,
+    // As the series are, and not by their names.
+    legendProps: { itemSorter: null },
     maxBarWidth: 18,
     tickLine: 'none',
     gridAxis: 'x',

@@ -1,5 +1,5 @@
 import type { OrderTraffic } from '@netlet/contract'
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it } from 'vitest'
 import { read } from '../../api/query.ts'
 import { fleet, orders } from '../../api/routes.ts'
@@ -52,13 +52,14 @@ describe('traffic', () => {
 
   it('asks for another time when one is chosen', async () => {
     answer(orders.traffic, traffic)
-    const { user } = open()
+    const { user, where } = open()
     const shown = await panel()
     await shown.findByRole('table')
     expect(requestsOf(orders.traffic)).toMatchObject([{ params: { id: '7' }, query: { by: 'hour', last: '48' } }])
     await user.selectOptions(shown.getByRole('combobox', { name: 'Time' }), 'One year')
     await shown.findByRole('table')
     expect(requestsOf(orders.traffic).at(-1)).toMatchObject({ query: { by: 'day', last: '365' } })
+    expect(where()).toContain('span=1y')
   })
 
   it('says that the traffic is used up, and what to do', async () => {
@@ -75,6 +76,18 @@ describe('traffic', () => {
     expect(shown.queryByRole('progressbar')).toBeNull()
     await setLanguage('zh-CN')
     expect(await screen.findByText('此时间段内没有流量')).toBeTruthy()
+  })
+
+  it('leads from a time without any to a year, and from a year no further', async () => {
+    answer(orders.traffic, noOrderTraffic)
+    const { user, where } = open()
+    const shown = await panel()
+    await user.click(await shown.findByRole('button', { name: 'Show one year' }))
+    expect(document.activeElement).toBe(shown.getByRole('combobox', { name: 'Time' }))
+    await waitFor(() => expect(requestsOf(orders.traffic).at(-1)?.query).toEqual({ by: 'day', last: '365' }))
+    expect(where()).toContain('span=1y')
+    expect(await shown.findByText('No traffic in this time')).toBeTruthy()
+    expect(shown.queryByRole('button')).toBeNull()
   })
 
   it('says that it is being read, and what failed', async () => {

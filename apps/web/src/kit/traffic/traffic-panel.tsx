@@ -1,12 +1,14 @@
 import type { OrderTraffic, Traffic, TrafficStep } from '@netlet/contract'
-import { NativeSelect, Skeleton } from '@mantine/core'
+import { Button, NativeSelect, Skeleton } from '@mantine/core'
 import { useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
-import { lazy, Suspense, useId, useState } from 'react'
+import { lazy, Suspense, useId, useRef } from 'react'
 import { useT, type Key } from '../../i18n/account.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { bytesText } from '../bytes.ts'
+import { passFocus } from '../focus-return.ts'
 import { numberText } from '../number.ts'
 import { EmptyState, ErrorState } from '../states.tsx'
+import { useAddress } from '../use-address.ts'
 import { codeText } from './codes.ts'
 import classes from './traffic.module.css'
 
@@ -37,24 +39,31 @@ export function TrafficPanel<T extends Traffic | OrderTraffic, K extends QueryKe
 }) {
   const t = useT()
   const id = useId()
-  const [name, setName] = useState<RangeName>('48h')
+  const { query: address, change } = useAddress()
+  const name = NAMES.find(one => one === address.get('span')) ?? '48h'
   const { data, error, refetch } = useQuery({ ...query(RANGES[name]), refetchInterval: EVERY })
+  const field = useRef<HTMLSelectElement>(null)
+  const choose = (span: string) => {
+    passFocus(field.current)
+    change({ span: span === '48h' ? null : span }, { push: true })
+  }
   return (
     <section className={`card ${classes.panel}`} aria-labelledby={id} aria-busy={!data && !error}>
       <div className={classes.head}>
         <h2 id={id}>{t('traffic.title')}</h2>
         <NativeSelect
+          ref={field}
           size="sm"
           aria-label={t('traffic.range')}
           data={NAMES.map(value => ({ value, label: t(`traffic.range.${value}`) }))}
           value={name}
-          onChange={event => setName(NAMES.find(one => one === event.currentTarget.value) ?? '48h')}
+          onChange={event => choose(event.currentTarget.value)}
         />
       </div>
       {data ? (
         <>
           {'allowed' in data && <Allowance traffic={data} />}
-          <Figures traffic={data} />
+          <Figures traffic={data} onLonger={name === '1y' ? undefined : () => choose('1y')} />
         </>
       ) : error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
@@ -107,11 +116,20 @@ const textOf = (name: (typeof SUMS)[number], value: number) =>
   name === 'down' || name === 'up' ? bytesText(value) : numberText(value)
 const isNothing = (sums: Traffic['total']) => SUMS.every(name => sums[name] === 0)
 
-function Figures({ traffic }: { traffic: Traffic }) {
+function Figures({ traffic, onLonger }: { traffic: Traffic; onLonger: (() => void) | undefined }) {
   const t = useT()
   const language = useLanguage()
   const labelOf = labels(traffic.by, language)
-  if (isNothing(traffic.total)) return <EmptyState compact title={t('traffic.none')} body={t('traffic.noneHint')} />
+  if (isNothing(traffic.total))
+    return (
+      <EmptyState compact title={t('traffic.none')} body={t('traffic.noneHint')}>
+        {onLonger && (
+          <Button variant="default" onClick={onLonger}>
+            {t('traffic.longer')}
+          </Button>
+        )}
+      </EmptyState>
+    )
   return (
     <>
       <dl className={classes.sums}>
@@ -122,6 +140,7 @@ function Figures({ traffic }: { traffic: Traffic }) {
           </div>
         ))}
       </dl>
+      <p className="dim">{t('traffic.probes')}</p>
       <Suspense fallback={<Skeleton height={360} />}>
         <TrafficChart traffic={traffic} labelOf={labelOf} />
       </Suspense>

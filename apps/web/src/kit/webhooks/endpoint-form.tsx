@@ -1,14 +1,13 @@
 import type { WebhookEndpoint } from '@netlet/contract'
 import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, fieldTexts, saidAgain } from '../../i18n/failures.ts'
 import { Dialog } from '../dialog.tsx'
-import { rules, useErrorsInLanguage } from '../form.ts'
+import { useFormFailure } from '../form-failure.tsx'
+import { rules } from '../form.ts'
 import { notify } from '../notify.ts'
 import { OperatorWebhookForm, WebhookForm } from '../schemas.ts'
 import { ownEndpoints, type EndpointCalls, type EndpointValues } from './calls.ts'
@@ -26,8 +25,8 @@ type Props = {
 /** An endpoint as a form: where events go, and which ones. */
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
-  const [notice, setNotice] = useState<string | null>(null)
   const form = useForm<EndpointValues>({
+    name: 'endpoint',
     initialValues: {
       url: endpoint?.url ?? '',
       description: endpoint?.description ?? '',
@@ -36,7 +35,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     },
     validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
   })
-  useErrorsInLanguage(form)
+  const failure = useFormFailure(form)
   const save = useMutation({
     mutationFn: async (values: EndpointValues) =>
       endpoint ? calls.update(endpoint.id, { ...values, version: endpoint.version }) : calls.create(values),
@@ -47,16 +46,21 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
       onClose()
     },
     onError: error => {
-      const wrong = fieldTexts(error)
-      form.setErrors(wrong)
-      const isStale = error instanceof ApiError && error.refusal.reason === 'stale'
-      if (isStale) void refresh(calls.list)
-      setNotice(Object.keys(wrong).length > 0 ? null : failureText(error))
+      if (error instanceof ApiError && error.refusal.reason === 'stale') void refresh(calls.list)
+      failure.refused(error)
     }
   })
   return (
     <Dialog onClose={onClose} title={t(endpoint ? 'hooks.edit' : 'hooks.add')}>
-      <form className="stack" noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
+      <form
+        className="stack"
+        noValidate
+        onChange={failure.onChange}
+        onSubmit={form.onSubmit(
+          values => save.mutate(values),
+          errors => failure.invalid(errors)
+        )}
+      >
         <TextInput
           label={t('hooks.url')}
           description={t('hooks.urlHint')}
@@ -75,7 +79,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
           </div>
         </Checkbox.Group>
         {endpoint && <Switch label={t('hooks.enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />}
-        {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
+        {failure.alert}
         <div className="row">
           <Button type="submit" loading={save.isPending}>
             {t('hooks.save')}

@@ -15,6 +15,7 @@ import { confirm } from '../confirm.ts'
 import { notify } from '../notify.ts'
 import { ErrorState } from '../states.tsx'
 import { Ago } from '../time.tsx'
+import { WithReason } from '../with-reason.tsx'
 import { ownEndpoints, type EndpointCalls } from './calls.ts'
 import { EndpointState } from './cells.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -29,15 +30,16 @@ type Props = {
 }
 type Made = { secret: string; rotated: boolean }
 
+/** The endpoints of one owner, as everything on a page reads them. */
+export const useEndpoints = (calls: EndpointCalls) =>
+  useQuery({ queryKey: [...keyOf(calls.list), 'endpoints'], queryFn: ({ signal }) => calls.readAll(signal) })
+
 /** Endpoints of one owner: add one, see its secret once, change it, try it out, see what it was sent. */
 export function Endpoints({ calls, onLog, canChange = true }: Props) {
   const t = useT()
   const [form, setForm] = useState<{ endpoint?: WebhookEndpoint } | null>(null)
   const [made, setMade] = useState<Made | null>(null)
-  const { data, isPending, error, refetch } = useQuery({
-    queryKey: [...keyOf(calls.list), 'endpoints'],
-    queryFn: ({ signal }) => calls.readAll(signal)
-  })
+  const { data, isPending, error, refetch } = useEndpoints(calls)
   const most = calls === ownEndpoints ? MAX_ENDPOINTS.customer : MAX_ENDPOINTS.operators
   const isFull = (data?.length ?? 0) >= most
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -145,16 +147,17 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret }: Endpo
         </Button>
         {canChange && (
           <>
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={named(t('hooks.test'))}
-              disabled={!endpoint.enabled}
-              loading={test.isPending}
-              onClick={() => test.mutate()}
-            >
-              {t('hooks.test')}
-            </Button>
+            <WithReason why={endpoint.enabled ? undefined : t('hooks.testOff')}>
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={named(t('hooks.test'))}
+                loading={test.isPending}
+                onClick={() => test.mutate()}
+              >
+                {t('hooks.test')}
+              </Button>
+            </WithReason>
             <Button size="xs" variant="default" aria-label={named(t('hooks.editShort'))} onClick={onEdit}>
               {t('hooks.editShort')}
             </Button>

@@ -2,7 +2,6 @@ import type { WebhookDelivery } from '@netlet/contract'
 import { DELIVERY_STATES } from '@netlet/contract/webhook-events'
 import { Button, NativeSelect } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { webhooks } from '../../api/routes.ts'
@@ -10,11 +9,13 @@ import { useT } from '../../i18n/account.ts'
 import { DataTable, type Column } from '../data-table.tsx'
 import { Dialog } from '../dialog.tsx'
 import { Ago } from '../time.tsx'
-import { usePaging } from '../use-paging.ts'
+import { numberIn, useAddress } from '../use-address.ts'
+import { useAddressPaging } from '../use-paging.ts'
 import { DeliveryState } from './cells.tsx'
 import { Delivery } from './delivery.tsx'
 
-type State = WebhookDelivery['state']
+/** What of an address a log reads; a page that shows another log, or none, takes it away. */
+export const NO_LOG = { log_state: null, log_page: null, delivery: null }
 
 type Props = {
   /** Of one endpoint only. */
@@ -24,12 +25,14 @@ type Props = {
   canResend: boolean
 }
 
-/** What was sent, newest first, with a look into each. */
+/** What was sent, newest first, with a look into each; the state, the page and the one that is looked at are in the address. */
 export function DeliveryLog({ endpointId, userId, canResend }: Props) {
   const t = useT()
-  const [state, setState] = useState<State | ''>('')
-  const [open, setOpen] = useState<number | null>(null)
-  const paging = usePaging(10, state)
+  const { query: address, change } = useAddress()
+  const state = DELIVERY_STATES.find(one => one === address.get('log_state')) ?? ''
+  const open = numberIn(address, 'delivery')
+  const setOpen = (id: number | null) => change({ delivery: id }, { push: true })
+  const paging = useAddressPaging(10, { name: 'log' })
   const query = {
     limit: paging.limit,
     offset: paging.offset,
@@ -56,7 +59,7 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
       hidden: true,
       bare: true,
       render: row => (
-        <Button size="xs" variant="default" onClick={() => setOpen(row.id)}>
+        <Button size="xs" variant="default" data-open onClick={() => setOpen(row.id)}>
           {t('hooks.look')}
         </Button>
       )
@@ -67,7 +70,7 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
       <NativeSelect
         label={t('hooks.state')}
         value={state}
-        onChange={event => setState(event.currentTarget.value as State | '')}
+        onChange={event => change({ log_state: event.currentTarget.value || null, log_page: null }, { push: true })}
         data={[
           { value: '', label: t('hooks.anyState') },
           ...DELIVERY_STATES.map(value => ({ value, label: t(`hooks.is.${value}`) }))
@@ -82,12 +85,16 @@ export function DeliveryLog({ endpointId, userId, canResend }: Props) {
         stale={isPlaceholderData}
         error={error}
         onRetry={() => void refetch()}
-        empty={{ title: t('hooks.emptyLog'), compact: true }}
+        empty={{
+          title: t(state ? 'hooks.emptyState' : 'hooks.emptyLog'),
+          body: t(state ? 'hooks.emptyStateHint' : 'hooks.emptyLogHint'),
+          compact: true
+        }}
         paging={paging}
         total={data?.total}
         problem={row => row.state === 'failed'}
       />
-      {open !== null && (
+      {open !== undefined && (
         <Dialog size="lg" onClose={() => setOpen(null)} title={t('hooks.one')}>
           <Delivery id={open} ofAll={ofUser !== undefined} canResend={canResend} />
         </Dialog>

@@ -1,4 +1,5 @@
 import type { Reference } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { Link } from 'react-router'
 import { useT, type Key } from '../../i18n/reference.ts'
@@ -17,8 +18,7 @@ export function About({ reference }: { reference: Reference }) {
     ['forms', t('forms.body')]
   ]
   return (
-    <section className={classes.about} aria-labelledby="about-title">
-      <h1 id="about-title">{t('title')}</h1>
+    <>
       <p className="dim">{t('lead')}</p>
       <p className={classes.line}>
         <code className="mono">{reference.url}</code>
@@ -26,7 +26,7 @@ export function About({ reference }: { reference: Reference }) {
       </p>
       <h2>{t('key')}</h2>
       <p>
-        {t('key.body')} <Link to="/dashboard/index/setting">{t('key.open')}</Link>
+        {t('key.body')} <Link to={pageAt('userSettings')}>{t('key.open')}</Link>
       </p>
       <h2>{t('scopes')}</h2>
       <dl>
@@ -63,6 +63,6 @@ export function About({ reference }: { reference: Reference }) {
           <p>{body}</p>
         </div>
       ))}
-    </section>
+    </>
   )
 }

@@ -1,13 +1,14 @@
 import '../../kit/styles/forms.ts'
 import type { Reference } from '@netlet/contract'
-import { Skeleton, TextInput } from '@mantine/core'
+import { Button, Skeleton, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { useLocation, useSearchParams } from 'react-router'
+import { useRef, useState } from 'react'
 import { read } from '../../api/query.ts'
 import { documentation } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/reference.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { About } from './about.tsx'
 import { Call, type Sample } from './call.tsx'
@@ -18,12 +19,7 @@ import classes from './reference.module.css'
 export default function ApiReferencePage() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery({ ...read(documentation.reference), staleTime: Infinity })
-  const { hash } = useLocation()
   useTitle(t('title'))
-  useEffect(() => {
-    // The part that the address names was not there when the address was opened.
-    if (data && hash) document.getElementById(hash.slice(1))?.scrollIntoView()
-  }, [data, hash])
   if (error && !data)
     return (
       <div className="wide page">
@@ -43,20 +39,21 @@ const Place = () => (
 
 function Content({ reference }: { reference: Reference }) {
   const t = useT()
-  const [query, setQuery] = useSearchParams()
+  const { query, change } = useAddress()
+  const field = useRef<HTMLInputElement>(null)
   const [sample, setSample] = useState<Sample>('curl')
   const search = query.get('q') ?? ''
   const found = callsThatMatch(reference.calls, search, t)
   const domains = [...Map.groupBy(found, call => call.domain)]
-  const find = (text: string) => setQuery(text ? { q: text } : {}, { replace: true, preventScrollReset: true })
   return (
     <>
       <nav className={classes.contents} aria-label={t('contents')}>
         <TextInput
+          ref={field}
           type="search"
           label={t('search')}
           value={search}
-          onChange={event => find(event.currentTarget.value)}
+          onChange={event => change({ q: event.currentTarget.value || null })}
         />
         {domains.map(([domain, calls]) => (
           <div key={domain}>
@@ -72,8 +69,23 @@ function Content({ reference }: { reference: Reference }) {
         ))}
       </nav>
       <div className={classes.text}>
-        {!search && <About reference={reference} />}
-        {found.length === 0 && <EmptyState title={t('none')} compact />}
+        <section className={classes.about} aria-labelledby="title">
+          <h1 id="title">{t('title')}</h1>
+          {!search && <About reference={reference} />}
+        </section>
+        {found.length === 0 && (
+          <EmptyState title={t('none')} body={t('noneHint')} compact>
+            <Button
+              variant="default"
+              onClick={() => {
+                passFocus(field.current)
+                change({ q: null })
+              }}
+            >
+              {t('clear')}
+            </Button>
+          </EmptyState>
+        )}
         {domains.map(([domain, calls]) => (
           <section key={domain} id={domain} className={classes.about} aria-labelledby={`${domain}-title`}>
             <h2 id={`${domain}-title`}>{t(`domain.${domain}` as Key)}</h2>

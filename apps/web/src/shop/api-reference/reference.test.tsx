@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { documentation } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused } from '../../testing/answers.ts'
+import { Arrival } from '../../app/arrival.tsx'
 import { renderAt } from '../../testing/render.tsx'
 import ApiReferencePage from './page.tsx'
 
@@ -44,7 +45,13 @@ const reference: Reference = {
 
 const open = (at = '/api-reference') => {
   answer(documentation.reference, reference)
-  return renderAt(<ApiReferencePage />, { at, route: '/api-reference', user: null })
+  const page = (
+    <>
+      <Arrival />
+      <ApiReferencePage />
+    </>
+  )
+  return renderAt(page, { at, route: '/api-reference', user: null })
 }
 const call = (name: string) => within(screen.getByRole('article', { name }))
 
@@ -83,8 +90,15 @@ describe('the API reference', () => {
     expect(screen.queryByRole('article', { name: 'Your orders' })).toBeNull()
     expect(call('Where to pay for a renewal')).toBeTruthy()
     expect(where()).toBe('/api-reference?q=renew+post')
+    expect(screen.getByRole('heading', { level: 1, name: 'API reference' })).toBeTruthy()
+    expect(screen.queryByText(/77 calls a minute/)).toBeNull()
     await user.type(screen.getByRole('searchbox'), 'zzz')
-    expect(screen.getByText(/No call matches/)).toBeTruthy()
+    expect(screen.getByText('No call matches')).toBeTruthy()
+    expect(screen.getByText('Try another word, such as proxies.')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Clear search' }))
+    expect(where()).toBe('/api-reference')
+    expect(document.activeElement).toBe(screen.getByRole('searchbox'))
+    expect(call('Your orders')).toBeTruthy()
   })
 
   it('opens at the call that the address names, when that is there', async () => {

@@ -1,4 +1,21 @@
-/** Nothing but the shop's header and footer: a place for what is to come. */
+import { pageAt } from '@netlet/contract/pages'
+import { Button } from '@mantine/core'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/index.ts'
+import { EmptyState } from '../../kit/states.tsx'
+import { useTitle } from '../../kit/use-title.ts'
+
+/** A place for what is to come. */
 export default function EmptyPage() {
-  return <div className="wide page" style={{ minHeight: '50vh' }} />
+  const t = useT()
+  useTitle(t('product.none'))
+  return (
+    <div className="wide page" style={{ minHeight: '50vh' }}>
+      <EmptyState title={t('product.none')} body={t('empty.hint')}>
+        <Button component={Link} to={pageAt('home')} variant="default">
+          {t('nav.home')}
+        </Button>
+      </EmptyState>
+    </div>
+  )
 }

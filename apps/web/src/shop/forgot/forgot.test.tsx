@@ -1,9 +1,12 @@
 import { act, screen, waitFor } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
+import { customer } from '../../testing/shapes.ts'
 import ForgotPage from './page.tsx'
 
 const CODE_ID = '0197f0a0-0000-7000-8000-000000000001'
@@ -28,7 +31,7 @@ const alertOf = () => document.querySelector('form')?.querySelector('[role=alert
 beforeEach(() => sessionStorage.clear())
 
 /** To the second step. */
-async function verify({ user }: ReturnType<typeof open>) {
+async function verify({ user }: Pick<ReturnType<typeof open>, 'user'>) {
   answer(accounts.emailValidate, { email_code_id: CODE_ID })
   answer(accounts.forgotVerify, { verify_id: VERIFY_ID })
   await user.type(email(), 'a@example.com')
@@ -40,6 +43,14 @@ async function verify({ user }: ReturnType<typeof open>) {
 }
 
 describe('the page of a forgotten password', () => {
+  it('ends the session that there is, once', async () => {
+    answer(accounts.logout, null)
+    const view = renderAt(<ForgotPage />, { at: '/forgot', route: '/forgot', user: customer })
+    await waitFor(() => expect(queryClient.getQueryData(sessionQuery.queryKey)).toBeNull())
+    await verify(view)
+    expect(requestsOf(accounts.logout)).toHaveLength(1)
+  })
+
   it('says of the form and at each field what is missing, and follows the language', async () => {
     const { user } = open()
     await user.click(next())

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { useT } from '../../i18n/index.ts'
 import { useTitle } from '../../kit/use-title.ts'
@@ -32,13 +33,13 @@ export default function ForgotPage() {
       {proof ? (
         <ResetForm
           {...proof}
-          onDone={() => void navigate(at('/login'), { replace: true })}
-          onBack={() => void navigate(at('/forgot'), { replace: true })}
+          onDone={() => void navigate(at(pageAt('login')), { replace: true })}
+          onBack={() => void navigate(at(pageAt('forgot')), { replace: true })}
         />
       ) : (
         <ForgotForm
-          backTo={at('/login')}
-          onVerified={given => void navigate(at('/forgot', { step: 'reset' }), { state: given })}
+          backTo={at(pageAt('login'))}
+          onVerified={given => void navigate(at(pageAt('forgot'), { step: 'reset' }), { state: given })}
         />
       )}
     </AuthCard>

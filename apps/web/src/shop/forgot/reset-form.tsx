@@ -1,4 +1,4 @@
-import { Button, PasswordInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
@@ -8,6 +8,7 @@ import { t as word, useT } from '../../i18n/index.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { ForgotBody } from '../../kit/schemas.ts'
 
 type Props = { email: string; verifyId: string; onDone: () => void; onBack: () => void }

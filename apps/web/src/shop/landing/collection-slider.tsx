@@ -1,4 +1,5 @@
 import type { Collection } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { ActionIcon, Button, Skeleton } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -8,6 +9,7 @@ import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
+import { useNames } from '../../i18n/names.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
 import { scrollMotion } from '../../kit/motion.ts'
 import classes from './slider.module.css'
@@ -61,16 +63,14 @@ export function CollectionSlider() {
 
 function Slide({ collection }: { collection: Collection }) {
   const t = useT()
+  const names = useNames()
+  const name = names.collection(collection)
   const { user } = useSession()
   const [broken, setBroken] = useState(false)
-  const home = user?.is_superuser ? '/dashboard/index/orders' : '/dashboard/index/proxies'
+  const home = user?.is_superuser ? pageAt('Orders') : pageAt('Proxies')
   return (
     <li className={`card ${classes.slide}`}>
-      <Link
-        to={home}
-        className={classes.picture}
-        aria-label={t('landing.toDashboard', { name: collection.collection_name })}
-      >
+      <Link to={home} className={classes.picture} aria-label={t('landing.toDashboard', { name })}>
         {collection.image_url && !broken ? (
           <img
             src={collection.image_url}
@@ -85,16 +85,16 @@ function Slide({ collection }: { collection: Collection }) {
         )}
       </Link>
       <div className={classes.text}>
-        <h3>{collection.collection_name}</h3>
-        <p className={`dim ${classes.desc}`}>{collection.collection_desc}</p>
+        <h3>{name}</h3>
+        <p className={`dim ${classes.desc}`}>{names.text(collection, collection.collection_desc, 'desc')}</p>
         <div className={classes.foot}>
           <span className="dim num">{t('landing.plans', { count: collection.product_count })}</span>
           <Button
             component={Link}
-            to={`/product?parId=${collection.id}`}
+            to={`${pageAt('product')}?parId=${collection.id}`}
             size="xs"
             variant="default"
-            aria-label={`${t('landing.view')}: ${collection.collection_name}`}
+            aria-label={`${t('landing.view')}: ${name}`}
           >
             {t('landing.view')}
           </Button>

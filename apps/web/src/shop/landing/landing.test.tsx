@@ -1,7 +1,8 @@
 import type { Product, ShopFigures } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalog, status, support } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer, pageOf } from '../../testing/shapes.ts'
@@ -52,7 +53,38 @@ describe('the plans', () => {
     answer(catalog.tags, pageOf())
     renderAt(<Landing />, { user: null })
     expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
     expect(screen.queryByText(/tags that you chose/)).toBeNull()
+  })
+
+  it('calls plans, tags and collections as the reader’s language does, at once when it is switched', async () => {
+    const texts = (name: string, desc?: string) => ({ translations: { 'zh-CN': { name, ...(desc && { desc }) } } })
+    const metro = {
+      ...product(1, 'Metro ISP'),
+      ...texts('都会'),
+      product_tags: [{ id: 4, tag_name: 'SEO', ...texts('搜索') }],
+      product_collections: [{ id: 3, collection_name: 'ISP', ...texts('宽带') }]
+    }
+    answer(catalog.products, pageOf<Product>(metro, product(2, 'Studio ISP')))
+    answer(catalog.tags, pageOf({ ...tag(4, 'SEO'), ...texts('搜索') }))
+    answer(catalog.collections, pageOf({ ...collection, ...texts('宽带', '家庭宽带') }))
+    renderAt(<Landing />, { user: null })
+    expect(await screen.findByRole('link', { name: 'Metro ISP' })).toBeTruthy()
+    try {
+      await act(() => setLanguage('zh-CN'))
+      expect(screen.getByRole('link', { name: '都会' })).toBeTruthy()
+      expect(screen.getByRole('link', { name: '下单: 都会' })).toBeTruthy()
+      expect(screen.getByRole('button', { name: '搜索' })).toBeTruthy()
+      expect(screen.getByRole('heading', { name: '宽带' })).toBeTruthy()
+      expect(screen.getByText('家庭宽带')).toBeTruthy()
+      expect(screen.queryByText(/Metro|SEO/)).toBeNull()
+      // What has no name in it keeps its own.
+      expect(screen.getByRole('link', { name: 'Studio ISP' })).toBeTruthy()
+    } finally {
+      await act(() => setLanguage('en'))
+    }
+    expect(screen.getByRole('link', { name: 'Metro ISP' })).toBeTruthy()
+    expect(screen.queryByText(/都会|搜索|宽带/)).toBeNull()
   })
 
   it('finds plans by the tags of the address, marks them, and leaves out what is no tag', async () => {
@@ -78,11 +110,24 @@ describe('the plans', () => {
     expect(screen.getByRole('button', { name: 'SEO' }).getAttribute('aria-pressed')).toBe('false')
   })
 
-  it('asks for a tag where none is chosen', async () => {
+  it('asks for a tag where none is chosen, beside the tags, until one is', async () => {
     const { user, where } = renderAt(<Landing />, { user: null })
-    await user.click(await screen.findByRole('button', { name: 'Confirm' }))
-    expect(await screen.findByText('Please select a product')).toBeTruthy()
+    const seo = await screen.findByRole('button', { name: 'SEO' })
+    const tags = screen.getByRole('list', { name: 'Tags' })
+    const confirm = () => user.click(screen.getByRole('button', { name: 'Confirm' }))
+    await confirm()
+    const said = screen.getByRole('alert')
+    expect(said.textContent).toBe('Please select a product')
+    expect(tags.getAttribute('aria-invalid')).toBe('true')
+    expect(tags.getAttribute('aria-describedby')).toBe(said.id)
     expect(where()).toBe('/')
+    await user.click(seo)
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(tags.getAttribute('aria-invalid')).toBeNull()
+    await user.click(seo)
+    await confirm()
+    await user.click(screen.getByRole('button', { name: 'Reset' }))
+    expect(screen.queryByRole('alert')).toBeNull()
   })
 
   it.each([
@@ -119,7 +164,7 @@ describe('what the shop measures', () => {
     expect(await figures()).toEqual([
       ['2', 'Countries'],
       ['65,000+', 'IPv4 addresses in stock'],
-      ['1.3 min', 'From payment to working proxies, median of 7 days'],
+      ['1.3 min', 'Median time from payment to working proxies, last 7 days'],
       ['99.98%', 'Uptime of the last 41 days']
     ])
     expect(screen.getByRole('link', { name: /Uptime/ }).getAttribute('href')).toBe('/status')

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { Link } from 'react-router'
 import { useSession } from '../../api/session.ts'
@@ -34,11 +35,11 @@ function End() {
           <p className={classes.endText}>{t('end.text')}</p>
         </div>
         <div className="row">
-          <Button component={Link} to="/product" size="md">
+          <Button component={Link} to={pageAt('product')} size="md">
             {shell('landing.browse')}
           </Button>
           {!user && (
-            <Button component={Link} to="/createAccount" size="md" variant="default">
+            <Button component={Link} to={pageAt('createAccount')} size="md" variant="default">
               {t('end.account')}
             </Button>
           )}

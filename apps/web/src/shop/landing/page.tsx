@@ -1,11 +1,13 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearchParams } from 'react-router'
+import { Link } from 'react-router'
 import { Button } from '@mantine/core'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
 import { useSkipTarget } from '../../kit/skip-links.ts'
+import { useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { Below } from './below.tsx'
 import { CollectionSlider } from './collection-slider.tsx'
@@ -13,7 +15,7 @@ import classes from './landing.module.css'
 import { ProductTable } from './product-table.tsx'
 import { Proof } from './proof.tsx'
 import { TagPicker } from './tag-picker.tsx'
-import { tagsIn, withTags } from './tags.ts'
+import { tagsIn } from './tags.ts'
 
 /** Rows that the landing page shows before 'See more'. */
 const ROWS = 8
@@ -22,9 +24,9 @@ export function Landing() {
   const t = useT()
   useTitle(t('landing.title'))
   useSkipTarget('plans', t('skip.plans'))
-  const [query, setQuery] = useSearchParams()
+  const { query, change } = useAddress()
   const tags = tagsIn(query)
-  const setTags = (ids: number[]) => setQuery(before => withTags(before, ids), { preventScrollReset: true })
+  const setTags = (ids: number[]) => change({ tags: ids.join(',') || null }, { push: true })
   const all = useQuery({ ...read(catalog.products, { query: { limit: ROWS } }), enabled: tags.length === 0 })
   const matching = useQuery({
     ...read(catalog.recommended, { query: { tags: tags.join(',') } }),
@@ -35,20 +37,23 @@ export function Landing() {
 
   return (
     <>
-      <section className="wide hero">
-        <div className="hero-words">
-          <h1>{t('landing.title')}</h1>
-          <p className="hero-lead">{t('landing.lead')}</p>
-          <div className="row hero-actions">
-            <Button component={Link} to="/product" size="md">
-              {t('landing.browse')}
-            </Button>
-            <Button component={Link} to="/support" size="md" variant="default">
-              {t('landing.ask')}
-            </Button>
+      <section className="band">
+        <div className="wide hero">
+          <div className="hero-words">
+            <h1>{t('landing.title')}</h1>
+            <p className="hero-lead">{t('landing.lead')}</p>
+            <div className="row hero-actions">
+              <Button component={Link} to={pageAt('product')} size="md" className={classes.act}>
+                {t('landing.browse')}
+              </Button>
+              <Button component={Link} to={pageAt('support')} size="md" variant="default" className={classes.other}>
+                {t('landing.ask')}
+              </Button>
+            </div>
+            <p className="hero-note">{t('landing.note')}</p>
           </div>
+          <BlockArt seed="127.10.0.0/16" cols={26} rows={14} letter={{ x: 16, y: 3 }} className={classes.art} />
         </div>
-        <BlockArt seed="127.10.0.0/16" cols={30} rows={14} className={classes.art} />
       </section>
       <Proof />
       <CollectionSlider />

@@ -4,6 +4,8 @@ import { IconWorld } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../i18n/landing.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { useNames } from '../../i18n/names.ts'
+import { countryName } from '../../kit/country.tsx'
 import { flagOf } from '../../kit/flags.ts'
 import classes from './more.module.css'
 import { figuresQuery } from './proof.tsx'
@@ -27,15 +29,18 @@ export function Places() {
                 <Skeleton height="4.33rem" radius="md" />
               </li>
             ))
-          : data?.countries.map(country => <Country key={country.code ?? ''} country={country} />)}
+          : data?.countries.map(country => <Country key={country.code ?? ''} country={country} figures={data} />)}
       </ul>
     </section>
   )
 }
 
-function Country({ country: { code, locations, names } }: { country: ShopFigures['countries'][number] }) {
+type CountryProps = { country: ShopFigures['countries'][number]; figures: ShopFigures }
+
+function Country({ country: { code, locations, names }, figures }: CountryProps) {
   const t = useT()
   const language = useLanguage()
+  const { word } = useNames()
   const flag = code === null ? undefined : flagOf(code)
   const more = locations - Math.min(names.length, NAMES)
   return (
@@ -48,19 +53,13 @@ function Country({ country: { code, locations, names } }: { country: ShopFigures
       <div>
         <strong>{code === null ? t('places.other') : countryName(code, language)}</strong>
         <p className="dim">
-          {names.slice(0, NAMES).join(' · ')}
+          {names
+            .slice(0, NAMES)
+            .map(name => word(figures, name))
+            .join(' · ')}
           {more > 0 && ` ${t('places.more', { count: more })}`}
         </p>
       </div>
     </li>
   )
-}
-
-/** Two letters that are no country's name themselves. */
-function countryName(code: string, language: string): string {
-  try {
-    return new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
-  } catch {
-    return code
-  }
 }

@@ -1,8 +1,10 @@
 import type { Product } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Skeleton } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/index.ts'
+import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Stock } from '../stock.tsx'
@@ -37,13 +39,21 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
             </Button>
           </EmptyState>
         ) : (
-          <EmptyState title={t('product.none')} body={t('landing.emptyHint')} />
+          <EmptyState title={t('product.none')} body={t('landing.emptyHint')}>
+            <Button component={Link} to={`${pageAt('support')}#contact`} variant="default">
+              {t('support.write')}
+            </Button>
+          </EmptyState>
         )}
       </div>
     )
   return (
     <>
-      <div className={`card ${classes.tableCard}`} style={pending ? { minHeight: `${rows * 3.6}rem` } : undefined}>
+      <div
+        className={`card ${classes.tableCard}`}
+        data-pending={pending || undefined}
+        style={{ '--rows': rows } as object}
+      >
         <table className={classes.table} aria-busy={pending}>
           <caption className="sr-only">{t('landing.find')}</caption>
           <thead>
@@ -73,7 +83,7 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
         </table>
       </div>
       <p className={classes.more}>
-        <Link to="/product">
+        <Link to={pageAt('product')}>
           {t('landing.more')} <IconArrowRight size={16} aria-hidden />
         </Link>
       </p>
@@ -83,18 +93,17 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
 
 function Row({ product }: { product: Product }) {
   const t = useT()
+  const names = useNames()
   const path = productPath(product)
   return (
     <tr>
       <td>
         <Link to={path} className={classes.name}>
-          {product.product_name}
+          {names.product(product)}
         </Link>
-        <span className={classes.collection}>
-          {product.product_collections.map(collection => collection.collection_name).join(', ')}
-        </span>
+        <span className={classes.collection}>{product.product_collections.map(names.collection).join(', ')}</span>
       </td>
-      <td className={classes.tagCell}>{product.product_tags.map(tag => tag.tag_name).join(', ')}</td>
+      <td className={classes.tagCell}>{product.product_tags.map(names.tag).join(', ')}</td>
       <td>
         <Stock count={stockOf(product)} />
       </td>
@@ -107,7 +116,7 @@ function Row({ product }: { product: Product }) {
           to={path}
           size="xs"
           variant="default"
-          aria-label={`${t('order')}: ${product.product_name}`}
+          aria-label={`${t('order')}: ${names.product(product)}`}
         >
           {t('order')}
         </Button>

@@ -1,4 +1,5 @@
 import type { ShopFigures } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
@@ -28,7 +29,7 @@ export function Proof() {
                 {days === undefined ? (
                   t(`landing.proof.${name}`)
                 ) : (
-                  <Link to="/status">{t('landing.proof.uptime', { days })}</Link>
+                  <Link to={pageAt('status')}>{t('landing.proof.uptime', { days })}</Link>
                 )}
               </dt>
               <dd>{text}</dd>

@@ -1,34 +1,46 @@
 import { Button, Skeleton } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { notify } from '../../kit/notify.ts'
+import { useNames } from '../../i18n/names.ts'
 import classes from './landing.module.css'
 
 type Props = { applied: number[]; onConfirm: (tags: number[]) => void }
 
 export function TagPicker({ applied, onConfirm }: Props) {
   const t = useT()
+  const names = useNames()
   const [chosen, setChosen] = useState<number[]>(applied)
   const [shown, setShown] = useState(applied.join())
+  const [missing, setMissing] = useState(false)
+  const problem = useId()
+  const choose = (ids: number[]) => {
+    setMissing(false)
+    setChosen(ids)
+  }
   // Back and forward: what is marked is what the table shows.
   if (shown !== applied.join()) {
     setShown(applied.join())
-    setChosen(applied)
+    choose(applied)
   }
   const { data, isPending } = useQuery(read(catalog.tags, { query: { limit: 100 } }))
   const tags = data?.data.filter(tag => tag.tag_name.trim())
   if (!isPending && !tags?.length) return null
 
-  const toggle = (id: number) => setChosen(chosen.includes(id) ? chosen.filter(one => one !== id) : [...chosen, id])
-  const confirm = () => (chosen.length > 0 ? onConfirm(chosen) : notify('bad', t('landing.selectTag')))
+  const toggle = (id: number) => choose(chosen.includes(id) ? chosen.filter(one => one !== id) : [...chosen, id])
+  const confirm = () => (chosen.length > 0 ? onConfirm(chosen) : setMissing(true))
 
   return (
     <div className={classes.picker}>
-      <ul className={classes.tags} aria-label={t('landing.tags')}>
+      <ul
+        className={classes.tags}
+        aria-label={t('landing.tags')}
+        aria-invalid={missing || undefined}
+        aria-describedby={missing ? problem : undefined}
+      >
         {isPending
           ? [5, 7, 4, 6, 5].map((width, index) => (
               <li key={index}>
@@ -41,11 +53,11 @@ export function TagPicker({ applied, onConfirm }: Props) {
                   type="button"
                   className={classes.tag}
                   aria-pressed={chosen.includes(tag.id)}
-                  title={tag.tag_desc || undefined}
+                  title={names.text(tag, tag.tag_desc, 'desc') || undefined}
                   onClick={() => toggle(tag.id)}
                 >
                   {chosen.includes(tag.id) && <IconCheck size={15} aria-hidden />}
-                  {tag.tag_name}
+                  {names.tag(tag)}
                 </button>
               </li>
             ))}
@@ -54,7 +66,7 @@ export function TagPicker({ applied, onConfirm }: Props) {
         <Button
           variant="default"
           onClick={() => {
-            setChosen([])
+            choose([])
             onConfirm([])
           }}
         >
@@ -62,6 +74,11 @@ export function TagPicker({ applied, onConfirm }: Props) {
         </Button>
         <Button onClick={confirm}>{t('confirm')}</Button>
       </div>
+      {missing && (
+        <p id={problem} role="alert" className={classes.problem}>
+          {t('landing.selectTag')}
+        </p>
+      )}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Skeleton } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -5,6 +6,7 @@ import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/landing.ts'
+import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import classes from './more.module.css'
 
@@ -16,9 +18,12 @@ const SITES = 3
 /** What plans are bought for: the access rules that some product has addresses for, each leading to the products with it chosen. */
 export function Uses() {
   const t = useT()
+  const names = useNames()
   const { data, isPending } = useQuery({ ...read(catalog.rules), staleTime: 60_000 })
   const rules = data?.filter(rule => rule.product_count > 0)
   if (!isPending && !rules?.length) return null
+  const sitesOf = ({ domains, domain_count: count }: { domains: string[]; domain_count: number }) =>
+    domains.slice(0, SITES).join(', ') + (count > SITES ? ` ${t('uses.more', { count: count - SITES })}` : '')
   return (
     <section className={`wide ${classes.section}`} aria-labelledby="uses">
       <h2 id="uses">{t('uses.title')}</h2>
@@ -32,11 +37,10 @@ export function Uses() {
             ))
           : rules?.slice(0, SHOWN).map(rule => (
               <li key={rule.acl_id}>
-                <Link to={`/product?acl=${rule.acl_id}`} className={`card ${classes.use}`}>
-                  <strong>{rule.acl_name}</strong>
-                  <span className={classes.sites}>
-                    {rule.domains.slice(0, SITES).join(', ')}
-                    {rule.domain_count > SITES && ` ${t('uses.more', { count: rule.domain_count - SITES })}`}
+                <Link to={`${pageAt('product')}?acl=${rule.acl_id}`} className={`card ${classes.use}`}>
+                  <strong>{names.rule(rule)}</strong>
+                  <span className={classes.sites} title={sitesOf(rule)}>
+                    {sitesOf(rule)}
                   </span>
                   <span className={`num ${classes.facts}`}>
                     <span>{t('uses.price', { price: money(rule.price) })}</span>
@@ -47,7 +51,7 @@ export function Uses() {
             ))}
       </ul>
       <p className={classes.after}>
-        <Link to="/product">
+        <Link to={pageAt('product')}>
           {t('uses.all')} <IconArrowRight size={16} aria-hidden />
         </Link>
       </p>

@@ -1,6 +1,7 @@
-import { screen, waitFor } from '@testing-library/react'
+import { act, screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -105,6 +106,31 @@ describe('the login page', () => {
     const field = await screen.findByRole('textbox', { name: 'Result of the calculation' })
     await waitFor(() => expect(describedBy(field)).toContain('Please enter the captcha code!'))
     expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it.each([
+    ['discord=failed&reason=refused', 'You did not allow the login with Discord'],
+    [
+      'discord=failed&reason=unavailable',
+      'Discord does not answer right now. Please try again, or log in with your password.'
+    ],
+    ['discord=failed', 'The login with Discord did not succeed'],
+    ['discord=banned', 'This account has been banned']
+  ])('says at the form of the chat platform what came of it, for as long as it is there: %s', async (query, words) => {
+    answerRefused(accounts.discordLogin, 'discord_unavailable')
+    const { user } = open(`/login?${query}`)
+    expect(screen.getByRole('tab', { name: 'Discord' }).getAttribute('aria-selected')).toBe('true')
+    const said = screen.getByRole('alert')
+    expect(said.textContent).toBe(words)
+    expect(screen.getByRole('tabpanel', { name: 'Discord' }).contains(said)).toBe(true)
+    expect(document.activeElement).toBe(said)
+    await act(() => setLanguage('zh-CN'))
+    expect(screen.getAllByRole('alert')).toHaveLength(1)
+    expect(screen.getByRole('alert').textContent).not.toBe(words)
+    await act(() => setLanguage('en'))
+    // Another refusal takes the first one's place.
+    await user.click(screen.getByRole('button', { name: 'Continue with Discord' }))
+    await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Unable to obtain third-party login path!'))
   })
 
   it('keeps what was typed while the tab of the chat platform is looked at', async () => {

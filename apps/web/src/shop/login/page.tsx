@@ -1,15 +1,16 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button, Tabs } from '@mantine/core'
 import { IconBrandDiscord, IconLock } from '@tabler/icons-react'
-import { useEffect } from 'react'
+import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { safePath, withReturn } from '../../kit/return-path.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/index.ts'
+import { t as word, useT, type Key } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { notify } from '../../kit/notify.ts'
+import { FormAlert } from '../../kit/form-failure.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { useResetSession } from '../reset-session.ts'
@@ -23,20 +24,13 @@ export default function LoginPage() {
   const after = query.get('return')
   useTitle(t('login.title'))
 
-  // The chat platform sends the browser back here when it refuses.
-  const refusal = query.get('discord')
-  const reason = refusal && query.get('reason')
-  useEffect(() => {
-    if (refusal === 'banned') notify('bad', t('login.banned'))
-    else if (reason === 'refused') notify('bad', t('login.chatRefused'))
-    else if (reason === 'unavailable') notify('bad', t('login.chatAway'))
-    else if (refusal) notify('bad', t('login.chatFailed'))
-  }, [refusal, reason, t])
+  // The chat platform sends the browser back here when it refuses: to where it was asked.
+  const refusal = refusalIn(query)
 
   return (
     <AuthCard title={t('login.title')}>
       {/* Both stay: what was typed in one is there after a look at the other. */}
-      <Tabs defaultValue="password" keepMounted>
+      <Tabs defaultValue={refusal ? 'chat' : 'password'} keepMounted>
         <Tabs.List grow mb="lg">
           <Tabs.Tab value="password" leftSection={<IconLock size={16} aria-hidden />}>
             {t('login.password')}
@@ -50,36 +44,49 @@ export default function LoginPage() {
             before={sessionIsReset}
             onDone={user => {
               setSessionUser(user)
-              void navigate(safePath(after) ?? '/product', { replace: true })
+              void navigate(safePath(after) ?? pageAt('product'), { replace: true })
             }}
-            forgotPath={withReturn('/forgot', after)}
+            forgotPath={withReturn(pageAt('forgot'), after)}
           />
         </Tabs.Panel>
         <Tabs.Panel value="chat">
-          <ChatLogin />
+          <ChatLogin refusal={refusal} />
         </Tabs.Panel>
       </Tabs>
       <p style={{ marginTop: '1.5rem' }}>
         <span className="dim">{t('login.noAccount')}</span>{' '}
-        <Link to={withReturn('/createAccount', after)}>{t('login.create')}</Link>
+        <Link to={withReturn(pageAt('createAccount'), after)}>{t('login.create')}</Link>
       </p>
     </AuthCard>
   )
 }
 
-function ChatLogin() {
+/** What the address says of a login by chat that came to nothing. */
+function refusalIn(query: URLSearchParams): Key | null {
+  const outcome = query.get('discord')
+  if (!outcome) return null
+  if (outcome === 'banned') return 'login.banned'
+  const reason = query.get('reason')
+  if (reason === 'refused') return 'login.chatRefused'
+  return reason === 'unavailable' ? 'login.chatAway' : 'login.chatFailed'
+}
+
+function ChatLogin({ refusal }: { refusal: Key | null }) {
   const t = useT()
+  const [said, setSaid] = useState(() => refusal && { at: 0, words: () => word(refusal) })
+  const say = (words: () => string) => setSaid(before => ({ at: (before?.at ?? 0) + 1, words }))
   const go = useMutation({
     mutationFn: () => call(accounts.discordLogin, { query: { mode: 'login' } }),
     onSuccess: ({ discord_auth_url }) => {
       if (discord_auth_url) window.location.assign(discord_auth_url)
-      else notify('bad', t('login.chatUnavailable'))
+      else say(() => word('login.chatUnavailable'))
     },
-    onError: error => notify('bad', failureText(error, t('login.chatUnavailable')))
+    onError: error => say(() => failureText(error, word('login.chatUnavailable')))
   })
   return (
     <div className="stack">
       <p className="dim">{t('login.chatHint')}</p>
+      {said && <FormAlert key={said.at} words={said.words} takesFocus />}
       <Button
         fullWidth
         loading={go.isPending}

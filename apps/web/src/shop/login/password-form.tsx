@@ -1,5 +1,5 @@
 import type { CurrentUser } from '@netlet/contract'
-import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
@@ -10,6 +10,7 @@ import { useT } from '../../i18n/index.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { LoginBody } from '../../kit/schemas.ts'
 
 type Props = {

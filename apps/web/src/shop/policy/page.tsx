@@ -1,3 +1,4 @@
+import { pageAt } from '@netlet/contract/pages'
 import { use } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { useT } from '../../i18n/index.ts'
@@ -28,7 +29,11 @@ export default function PolicyPage() {
     <div className={`wide page ${classes.page}`}>
       <nav aria-label={t('policy.others')} className={classes.others}>
         {(['privacy', 'refund', 'terms'] as const).map(other => (
-          <Link key={other} to={`/policy?id=${ADDRESSES[other]}`} aria-current={other === kind ? 'page' : undefined}>
+          <Link
+            key={other}
+            to={`${pageAt('policy')}?id=${ADDRESSES[other]}`}
+            aria-current={other === kind ? 'page' : undefined}
+          >
             {t(TITLES[other])}
           </Link>
         ))}

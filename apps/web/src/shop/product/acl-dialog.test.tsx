@@ -1,7 +1,9 @@
 import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
-import { cleanup, screen, within, waitFor } from '@testing-library/react'
+import { act, cleanup, screen, within, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { AclDialog } from './acl-dialog.tsx'
@@ -51,6 +53,44 @@ function open(chosen: number[] = [], family: 'ipv4' | 'ipv6' = 'ipv4', quantity 
 }
 
 describe('the dialog of access rules', () => {
+  it('calls rules as the reader’s language does, and finds them by either name', async () => {
+    answer(catalog.ruleStock, [
+      { ...rule(1, 'Video', '0.20', 400), translations: { 'zh-CN': { name: '视频' } } },
+      rule(2, 'Social', '0.05', 7)
+    ])
+    const { user } = open()
+    try {
+      await act(() => setLanguage('zh-CN'))
+      expect(await screen.findByRole('checkbox', { name: /视频/ })).toBeTruthy()
+      expect(screen.queryByRole('checkbox', { name: /Video/ })).toBeNull()
+      for (const text of ['视频', 'video']) {
+        await user.clear(screen.getByRole('searchbox'))
+        await user.type(screen.getByRole('searchbox'), text)
+        expect(screen.getAllByRole('checkbox')).toHaveLength(1)
+      }
+    } finally {
+      await act(() => setLanguage('en'))
+    }
+  })
+
+  it('says what to do where no rule matches, and where there is none', async () => {
+    answer(catalog.ruleStock, rules)
+    const { user } = open()
+    await screen.findByRole('checkbox', { name: /Video/ })
+    await user.type(screen.getByRole('searchbox'), 'zzz')
+    expect(screen.getByText('No rule matches')).toBeTruthy()
+    expect(screen.getByText('Try another word, or look at all of them.')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Clear search' }))
+    expect(screen.getAllByRole('checkbox')).toHaveLength(3)
+    expect(document.activeElement).toBe(screen.getByRole('searchbox'))
+    cleanup()
+    queryClient.clear()
+    answer(catalog.ruleStock, [])
+    open()
+    expect(await screen.findByText('No rules yet')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Clear search' })).toBeNull()
+  })
+
   it('says of IPv6 which sites it reaches, and of IPv4 nothing', async () => {
     answer(catalog.ruleStock, rules)
     open([], 'ipv6')

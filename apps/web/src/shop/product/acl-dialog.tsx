@@ -3,14 +3,16 @@ import type { AddressFamily, Product, RuleStock, VariantInfo } from '@netlet/con
 import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { queryClient, read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT as useShopT } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
 import { Dialog } from '../../kit/dialog.tsx'
+import { passFocus } from '../../kit/focus-return.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
@@ -46,20 +48,24 @@ export function AclDialog({
   onConfirmed
 }: Props) {
   const t = useT()
+  const names = useNames()
   const shopT = useShopT()
   const [selected, setSelected] = useState(chosen)
   const [search, setSearch] = useState('')
+  const field = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  const { data, isPending, error, refetch } = useQuery({
-    ...read(catalog.ruleStock, { body: { product_id: product.id, option_selected: options } }),
-    staleTime: 5_000
-  })
+  // The page has asked for it, too: Confirm has the server look again.
+  const { data, isPending, error, refetch } = useQuery(
+    read(catalog.ruleStock, { body: { product_id: product.id, option_selected: options } })
+  )
   const available = data?.filter(rule => rule.stock >= step) ?? []
   const picked = available.filter(rule => selected.includes(rule.acl_id))
   const short = picked.filter(rule => rule.stock < quantity)
   const wanted = search.trim().toLowerCase()
   const shown = data?.filter(
-    rule => rule.acl_name.toLowerCase().includes(wanted) || rule.domains.some(domain => domain.includes(wanted))
+    rule =>
+      [rule.acl_name, names.rule(rule)].some(name => name.toLowerCase().includes(wanted)) ||
+      rule.domains.some(domain => domain.includes(wanted))
   )
 
   const check = useMutation({
@@ -91,6 +97,7 @@ export function AclDialog({
       <p className="dim">{t('acl.explain')}</p>
       {family === 'ipv6' && <p className="dim">{t('acl.ipv6')}</p>}
       <TextInput
+        ref={field}
         mt="md"
         type="search"
         aria-label={t('acl.search')}
@@ -106,7 +113,16 @@ export function AclDialog({
         ) : isPending ? (
           [1, 2, 3, 4, 5].map(key => <Skeleton key={key} height={54} mb={6} />)
         ) : shown?.length === 0 ? (
-          <EmptyState title={t('acl.none')} />
+          <NoRules
+            onClear={
+              wanted
+                ? () => {
+                    passFocus(field.current)
+                    setSearch('')
+                  }
+                : undefined
+            }
+          />
         ) : (
           shown?.map(rule => (
             <Rule
@@ -128,7 +144,7 @@ export function AclDialog({
         ) : (
           short.length > 0 && (
             <p role="status" className={classes.short}>
-              {t('acl.shortFor', { quantity: numberText(quantity), rules: shortRules(t, short) })}
+              {t('acl.shortFor', { quantity: numberText(quantity), rules: shortRules(t, short, names) })}
             </p>
           )
         )}
@@ -151,10 +167,24 @@ export function AclDialog({
   )
 }
 
+/** `onClear`: none matches a search; without it there are none. */
+function NoRules({ onClear }: { onClear: (() => void) | undefined }) {
+  const t = useT()
+  if (!onClear) return <EmptyState compact title={t('acl.empty')} body={t('acl.emptyHint')} />
+  return (
+    <EmptyState compact title={t('acl.none')} body={t('acl.noneHint')}>
+      <Button variant="default" onClick={onClear}>
+        {t('acl.clear')}
+      </Button>
+    </EmptyState>
+  )
+}
+
 type RuleProps = { rule: RuleStock; soldOut: boolean; quantity: number; checked: boolean; onToggle: () => void }
 
 function Rule({ rule, soldOut, quantity, checked, onToggle }: RuleProps) {
   const t = useT()
+  const names = useNames()
   const more = rule.domains.length - 3
   return (
     <Checkbox
@@ -165,7 +195,7 @@ function Rule({ rule, soldOut, quantity, checked, onToggle }: RuleProps) {
       label={
         <span className={classes.ruleText}>
           <span>
-            <strong>{rule.acl_name}</strong>
+            <strong>{names.rule(rule)}</strong>
             <span className={classes.domains}>
               {rule.domains.slice(0, 3).join(', ')}
               {more > 0 && ` ${t('acl.more', { count: more })}`}

@@ -1,8 +1,10 @@
+import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/landing.ts'
+import { useNames } from '../../i18n/names.ts'
 import { readChoice } from './choice.ts'
 import classes from './product.module.css'
 
@@ -18,24 +20,27 @@ export function useProductPath(): (to: To) => string {
       id && `id=${id}`,
       rules.length > 0 && `acl=${rules.join(',')}`
     ].filter(Boolean)
-    return parts.length > 0 ? `/product?${parts.join('&')}` : '/product'
+    return parts.length > 0 ? `${pageAt('product')}?${parts.join('&')}` : pageAt('product')
   }
 }
 
 /** Says above the products which rules are chosen for whichever is opened, with a way to go on without them. */
 export function AskedRules({ collection }: { collection: number | undefined }) {
   const t = useT()
+  const { rule: nameOf } = useNames()
   const [query] = useSearchParams()
   const { rules } = readChoice(query)
   const { data } = useQuery({ ...read(catalog.rules), staleTime: 60_000, enabled: rules.length > 0 })
-  const names = data?.filter(rule => rules.includes(rule.acl_id)).map(rule => rule.acl_name)
+  const names = data?.filter(rule => rules.includes(rule.acl_id)).map(nameOf)
   if (rules.length === 0 || names?.length === 0) return null
   return (
     <p className={classes.asked}>
       {names && (
         <>
           {t('uses.chosen', { names: names.join(', ') })}{' '}
-          <Link to={collection ? `/product?parId=${collection}` : '/product'}>{t('uses.without')}</Link>
+          <Link to={collection ? `${pageAt('product')}?parId=${collection}` : pageAt('product')}>
+            {t('uses.without')}
+          </Link>
         </>
       )}
     </p>

@@ -5,12 +5,13 @@ import {
   findVariant,
   firstVariant,
   optionsOf,
+  parametersOf,
   pick,
   presets,
+  typedNumber,
   readChoice,
   total,
   wholeSteps,
-  withChoice,
   withRules
 } from './choice.ts'
 
@@ -29,6 +30,7 @@ const variant = (id: number, place: string, block: string, stock = 100): Variant
   proxy_time: 30,
   address_family: 'ipv4',
   egress: 'fixed',
+  https: false,
   traffic_gb: null,
   mbps: null,
   connections: null,
@@ -49,16 +51,15 @@ describe('options', () => {
   it('survives a journey through the address', () => {
     const choice = { options: { option1: 'A & B', option2: '/29', option3: '' }, rules: [3, 5], quantity: 16 }
     expect(readChoice(new URLSearchParams(choiceQuery(choice)))).toEqual(choice)
-    const address = withChoice(new URLSearchParams('parId=2&id=7&acl=9&q=1'), choice)
-    expect([address.get('parId'), address.get('id')]).toEqual(['2', '7'])
-    expect(readChoice(address)).toEqual(choice)
+    expect(parametersOf({ rules: [] })).toEqual({ acl: null })
+    expect(parametersOf({ options: choice.options })).toEqual({ o1: 'A & B', o2: '/29', o3: null })
   })
   it('takes from the address only what an order can be', () => {
     const read = (query: string) => readChoice(new URLSearchParams(query))
     expect(read('acl=x,-1,2.5,4,4,99999999999')).toMatchObject({ rules: [4], quantity: 0 })
     expect(read('q=-8').quantity).toBe(0)
     expect(read('q=1e3').quantity).toBe(0)
-    expect(read('q=1000000').quantity).toBe(0)
+    expect(read('q=1000000000').quantity).toBe(0)
     expect(read('q=16').quantity).toBe(16)
     expect(read(`acl=${Array.from({ length: 900 }, (_, at) => at + 1).join(',')}`).rules).toHaveLength(500)
   })
@@ -73,6 +74,15 @@ describe('quantity', () => {
     [Number.NaN, 8],
     [-8, 8]
   ])('makes %d whole steps: %d', (asked, got) => expect(wholeSteps(asked, 8, 100)).toBe(got))
+  it.each([
+    ['16', 16],
+    ['1,000', 1000],
+    ['1.000.000', 1_000_000],
+    ['8.5', 8.5],
+    ['8,5', 8.5],
+    ['', Number.NaN],
+    ['.', Number.NaN]
+  ])('reads what was typed: %s', (text, number) => expect(typedNumber(text)).toBe(number))
   it('offers doubling steps up to the stock', () => {
     expect(presets(8, 100)).toEqual([8, 16, 32, 64])
     expect(presets(1, 100_000)).toHaveLength(8)

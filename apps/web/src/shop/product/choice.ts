@@ -1,5 +1,6 @@
 import type { Product, RuleStock, Variant } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
+import { numberIn, numberOf, type AddressChange } from '../../kit/use-address.ts'
 
 export type Options = { option1: string; option2: string; option3: string }
 const NAMES = ['option1', 'option2', 'option3'] as const
@@ -43,11 +44,18 @@ export function pick(variants: readonly Variant[], options: Options, name: keyof
   return best ? optionsOf(best) : options
 }
 
-/** A quantity that can be ordered: whole steps, at least one, at most what there is. */
-export function wholeSteps(quantity: number, step: number, stock: number): number {
-  const most = Math.max(step, Math.floor(stock / step) * step)
+/** A quantity that can be ordered: whole steps, at least one, at most what an order can have. */
+export function wholeSteps(quantity: number, step: number, most: number): number {
+  const last = Math.max(step, Math.floor(most / step) * step)
   const asked = Number.isFinite(quantity) ? Math.round(quantity / step) * step : step
-  return Math.min(most, Math.max(step, asked))
+  return Math.min(last, Math.max(step, asked))
+}
+
+/** What was typed as a quantity: `1,000` and `1.000` are a thousand, `8.5` is not 85. NaN where it is no number. */
+export function typedNumber(text: string): number {
+  return /^\d{1,3}([.,]\d{3})+$/.test(text)
+    ? Number(text.replaceAll(/[.,]/g, ''))
+    : Number.parseFloat(text.replace(',', '.'))
 }
 
 /** quantity × price, exact. */
@@ -60,10 +68,10 @@ export const withRules = (base: string, rules: readonly Pick<RuleStock, 'price'>
 /** The most quantities that are offered at once. */
 const OFFERED = 8
 
-/** Quantities to choose from at once: 1, 2, 4, 8 … steps, up to what there is. */
-export function presets(step: number, stock: number): number[] {
+/** Quantities to choose from at once: 1, 2, 4, 8 … steps, up to what an order can have. */
+export function presets(step: number, most: number): number[] {
   const doubled = Array.from({ length: OFFERED }, (_, at) => step * 2 ** at)
-  return doubled.filter(quantity => quantity <= stock)
+  return doubled.filter(quantity => quantity <= most)
 }
 
 /** What is wanted of a product. `quantity`: 0 where nobody has said. */
@@ -74,42 +82,31 @@ export const selectionOf = (product: Pick<Product, 'id'>, options: Options, rule
   body: { product_id: product.id, option_selected: { ...options, acl_selected: rules } }
 })
 
-/** The choice as a part of the address: it can be sent, reloaded, and found again after the login. */
-export function choiceQuery(choice: Wanted): string {
-  const query = new URLSearchParams()
-  NAMES.forEach((name, index) => {
-    if (choice.options[name]) query.set(`o${index + 1}`, choice.options[name])
-  })
-  if (choice.rules.length > 0) query.set('acl', choice.rules.join(','))
-  if (choice.quantity > 0) query.set('q', String(choice.quantity))
-  return query.toString()
+/** What a part of the choice is in the address, where it can be sent, reloaded, and found again after the login. */
+export function parametersOf({ options, rules, quantity }: Partial<Wanted>): AddressChange {
+  return {
+    ...(options && Object.fromEntries(NAMES.map((name, index) => [`o${index + 1}`, options[name] || null]))),
+    ...(rules && { acl: rules.join(',') || null }),
+    ...(quantity !== undefined && { q: quantity || null })
+  }
 }
 
-const PARAMETERS = ['o1', 'o2', 'o3', 'acl', 'q']
-
-/** The address with this choice; its other parameters stay. */
-export function withChoice(address: URLSearchParams, choice: Wanted): URLSearchParams {
-  const query = new URLSearchParams(address)
-  for (const name of PARAMETERS) query.delete(name)
-  for (const [name, value] of new URLSearchParams(choiceQuery(choice))) query.set(name, value)
-  return query
+/** The choice as the parameters of a link. */
+export function choiceQuery(choice: Wanted): string {
+  const set = Object.entries(parametersOf(choice)).filter(([, value]) => value !== null)
+  return new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
 }
 
 /** The most that an order may have: of rules, and of addresses. */
 const MOST_RULES = 500
-const MOST_ADDRESSES = 999_999
-
-const whole = (text: string, most: number): number => {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
-  return value <= most ? value : 0
-}
+export const MOST_ADDRESSES = 999_999_999
 
 /** What the address asks for, as far as it can be an order at all: anybody can write an address. */
 export function readChoice(query: URLSearchParams): Wanted {
-  const rules = (query.get('acl') ?? '').split(',').map(id => whole(id, 2 ** 31 - 1))
+  const rules = (query.get('acl') ?? '').split(',').flatMap(id => numberOf(id) ?? [])
   return {
     options: { option1: query.get('o1') ?? '', option2: query.get('o2') ?? '', option3: query.get('o3') ?? '' },
-    rules: [...new Set(rules)].filter(id => id > 0).slice(0, MOST_RULES),
-    quantity: whole(query.get('q') ?? '', MOST_ADDRESSES)
+    rules: [...new Set(rules)].slice(0, MOST_RULES),
+    quantity: numberIn(query, 'q', MOST_ADDRESSES) ?? 0
   }
 }

@@ -5,12 +5,14 @@ import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT as useShopT } from '../../i18n/index.ts'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useProductPath } from './asked-rules.tsx'
 import classes from './product.module.css'
 
 /** The collections as a row of links: each is an address that can be kept and sent. */
 export function CollectionFilter({ selected }: { selected: number | undefined }) {
   const t = useT()
+  const names = useNames()
   const shopT = useShopT()
   const pathTo = useProductPath()
   const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
@@ -27,7 +29,7 @@ export function CollectionFilter({ selected }: { selected: number | undefined })
               to={pathTo({ collection: collection.id })}
               aria-current={selected === collection.id ? 'page' : undefined}
             >
-              {collection.collection_name} <span className="num">{collection.product_count}</span>
+              {names.collection(collection)} <span className="num">{collection.product_count}</span>
             </Link>
           ))}
     </nav>

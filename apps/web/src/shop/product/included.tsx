@@ -2,7 +2,7 @@ import type { Variant } from '@netlet/contract'
 import { IconCheck } from '@tabler/icons-react'
 import { useT } from '../../i18n/product.ts'
 import { numberText } from '../../kit/number.ts'
-import classes from './product.module.css'
+import classes from './included.module.css'
 
 const FACTS = ['product.fact1', 'product.fact2', 'product.fact4', 'product.fact3', 'product.fact5'] as const
 
@@ -21,7 +21,7 @@ export function Included({ variant }: { variant: Variant }) {
         ))}
       </dl>
       <ul className={classes.facts}>
-        {FACTS.map(fact => (
+        {[...FACTS, ...(variant.https ? (['product.factHttps'] as const) : [])].map(fact => (
           <li key={fact}>
             <IconCheck size={17} aria-hidden />
             <span>{t(fact)}</span>

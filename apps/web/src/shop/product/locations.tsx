@@ -1,22 +1,23 @@
 import type { Product } from '@netlet/contract'
+import { countryIn } from '@netlet/contract/places'
 import { IconWorld } from '@tabler/icons-react'
 import { useLanguage } from '../../i18n/language.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
+import { countryName } from '../../kit/country.tsx'
 import { flagOf } from '../../kit/flags.ts'
 import { activeVariants } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
-import { pickers } from './choice.ts'
-import { countryName, countryOf } from './country-of.ts'
-import classes from './product.module.css'
-
-const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
+import { placeOption } from './places.tsx'
+import classes from './locations.module.css'
 
 /** Where a plan's addresses are, by the option that says so: with the country's flag where the name tells it. */
 export function Locations({ product }: { product: Product }) {
   const t = useT()
   const language = useLanguage()
+  const { word } = useNames()
   const variants = activeVariants(product)
-  const option = pickers(product, variants).find(({ label, values }) => PLACE.test(label) || values.every(countryOf))
+  const option = placeOption(product)
   if (!option) return null
   const key = `variant_${option.name}` as const
   const stockIn = (place: string) =>
@@ -26,14 +27,15 @@ export function Locations({ product }: { product: Product }) {
       <h2 id="locations">{t('product.locations')}</h2>
       <ul className={classes.locations}>
         {option.values.map(place => {
-          const country = countryOf(place)
+          const country = countryIn(place)
           const flag = country && flagOf(country)
+          const called = word(product, place)
           const name = country && countryName(country, language)
           return (
             <li key={place}>
               {flag ? <img src={flag} alt="" width={24} height={16} /> : <IconWorld size={20} aria-hidden />}
               <span>
-                <strong>{place}</strong> {name && !place.includes(name) && <small className="dim">{name}</small>}
+                <strong>{called}</strong> {name && !called.includes(name) && <small className="dim">{name}</small>}
               </span>
               <Stock count={stockIn(place)} />
             </li>

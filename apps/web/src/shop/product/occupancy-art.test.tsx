@@ -6,7 +6,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { OccupancyArt } from './occupancy-art.tsx'
 
-const CAPTION = 'Each square is a block of addresses; darker is leased.'
+const CAPTION = 'Each square is a block of addresses; the brighter, the more of it is leased.'
 
 beforeEach(() => {
   // Everything is near.
@@ -15,7 +15,7 @@ beforeEach(() => {
   return () => vi.unstubAllGlobals()
 })
 
-it('draws a square for each block, the darker the more of it is leased, and says so', async () => {
+it('draws a square for each block, the stronger the more of it is leased, and says so', async () => {
   answer(catalog.occupancy, { cells: Array.from({ length: 24 }, (_, at) => at % 5) })
   renderAt(<OccupancyArt id={3} caption />)
   const picture = await screen.findByRole('img', { name: new RegExp(CAPTION) })

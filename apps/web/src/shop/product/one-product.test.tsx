@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalog, orders } from '../../api/routes.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
-import { customer } from '../../testing/shapes.ts'
+import { admin, customer } from '../../testing/shapes.ts'
 import { OneProduct } from './one-product.tsx'
 import { deadlineOf } from './use-purchase.ts'
 
@@ -25,6 +25,7 @@ const variant: Variant = {
   proxy_time: 30,
   address_family: 'ipv4',
   egress: 'fixed',
+  https: false,
   traffic_gb: 50,
   mbps: 100,
   connections: null,
@@ -68,7 +69,8 @@ const info = (stock: number, acl_price = '0.25'): VariantInfo => ({
   shopify_variant_id: '1'
 })
 
-function open(at: string, ...variants: Variant[]) {
+const open = (at: string, ...variants: Variant[]) => openAs(customer, at, ...variants)
+function openAs(user: typeof customer, at: string, ...variants: Variant[]) {
   answer(catalog.products, {
     data: [product(...variants)],
     total: 1,
@@ -77,7 +79,7 @@ function open(at: string, ...variants: Variant[]) {
     offset: 0,
     next: null
   })
-  return renderAt(<OneProduct id={1} collection={undefined} onOrdered={onOrdered} />, { at, user: customer })
+  return renderAt(<OneProduct id={1} collection={undefined} onOrdered={onOrdered} />, { at, user })
 }
 const onOrdered = vi.fn()
 const tab = {
@@ -89,6 +91,7 @@ const tab = {
 }
 
 beforeEach(() => {
+  answer(orders.limits, { addresses: 1024 })
   answer(catalog.ruleStock, rules)
   answer(catalog.recommended, [])
   answer(catalog.variantInfo, info(16))
@@ -109,6 +112,17 @@ describe('what a buyer is told of a plan', () => {
   ] as const)('%s, %s', async (address_family, egress, words) => {
     open('/product?id=1', { ...variant, address_family, egress })
     expect((await screen.findByText('Each address')).nextSibling?.textContent).toBe(words)
+  })
+
+  it('says nothing of TLS to the proxy where not all servers of the plan offer it', async () => {
+    open('/product?id=1', variant)
+    expect(await screen.findByText(/HTTP, HTTPS and SOCKS5/)).toBeTruthy()
+    expect(screen.queryByText(/^HTTPS proxy:/)).toBeNull()
+  })
+
+  it('says that proxies are reached over TLS as well where all of them do', async () => {
+    open('/product?id=1', { ...variant, https: true })
+    expect(await screen.findByText(/^HTTPS proxy:/)).toBeTruthy()
   })
 
   it('is what it limits, and that the rest is not limited', async () => {
@@ -185,6 +199,8 @@ describe('the choice and the address', () => {
     expect(await screen.findByRole('radio', { name: 'Paris' })).toHaveProperty('checked', true)
     expect(screen.getByRole('textbox')).toHaveProperty('value', '8')
     expect(screen.getByRole('button', { name: 'Select rules' })).toBeTruthy()
+    // The price of a plan alone is none that somebody can pay.
+    expect(screen.getByText(/^8 × \$[\d.]+, plus rules$/)).toBeTruthy()
   })
 
   it('forgets rules that are not on sale any more, and says so', async () => {
@@ -209,9 +225,76 @@ describe('the choice and the address', () => {
     expect(await screen.findByText('You chose 64. These rules have 16 free addresses together.')).toBeTruthy()
     expect(screen.getByRole('textbox')).toHaveProperty('value', '16')
   })
+
+  it('counts what would be ordered while a quantity is typed, also in wide digits', async () => {
+    const { user } = open('/product?id=1&acl=1,2&q=16', variant)
+    expect(await screen.findByText('16 × $1.35')).toBeTruthy()
+    const box = screen.getByRole('textbox')
+    await user.clear(box)
+    expect(screen.getByText('16 × $1.35')).toBeTruthy()
+    await user.type(box, '８')
+    expect(await screen.findByText('8 × $1.35')).toBeTruthy()
+    // In whole steps; the field has what was typed until it is left.
+    await user.clear(box)
+    await user.type(box, '12')
+    expect(await screen.findByText('16 × $1.35')).toBeTruthy()
+    expect(box).toHaveProperty('value', '12')
+    await user.clear(box)
+    await user.type(box, '1,000')
+    expect(await screen.findByText('You chose 1,000. These rules have 16 free addresses together.')).toBeTruthy()
+    expect(screen.getByText('16 × $1.35')).toBeTruthy()
+    await user.tab()
+    expect(box).toHaveProperty('value', '16')
+  })
+
+  it('cannot be ordered where one step is more than an order can have, and says so', async () => {
+    answer(orders.limits, { addresses: 4 })
+    open('/product?id=1&q=64', variant)
+    expect(
+      await screen.findByText('One order has at most 4 addresses, and this plan is sold 8 at a time.')
+    ).toBeTruthy()
+    const button = await purchase()
+    expect(button).toHaveProperty('disabled', true)
+    const described = document.getElementById(button.getAttribute('aria-describedby') ?? '')
+    expect(described?.textContent).toMatch(/^One order has at most 4/)
+    expect(screen.queryByText(/^You chose/)).toBeNull()
+  })
+
+  it('says nothing of a limit where only whole steps lower a quantity', async () => {
+    answer(orders.limits, { addresses: 30 })
+    open('/product?id=1&q=28', variant)
+    await waitFor(() => expect(screen.getByRole('textbox')).toHaveProperty('value', '24'))
+    expect(screen.queryByText(/^You chose/)).toBeNull()
+  })
+
+  it('offers no more than one order can have, and says so', async () => {
+    answer(orders.limits, { addresses: 30 })
+    const { user } = open('/product?id=1&q=64', variant)
+    expect(await screen.findByText('You chose 64. One order has at most 30 addresses.')).toBeTruthy()
+    const box = screen.getByRole('textbox')
+    expect(box).toHaveProperty('value', '24')
+    const offered = within(screen.getByRole('group', { name: 'Common quantities' })).getAllByRole('button')
+    expect(offered.map(button => button.textContent)).toEqual(['8', '16'])
+    expect(screen.getByRole('button', { name: 'More' })).toHaveProperty('disabled', true)
+    await user.clear(box)
+    await user.type(box, '8.5{Enter}')
+    expect(box).toHaveProperty('value', '8')
+    expect(screen.queryByText(/^You chose/)).toBeNull()
+    await user.clear(box)
+    await user.type(box, '1,000{Enter}')
+    expect(box).toHaveProperty('value', '24')
+    expect(await screen.findByText('You chose 1,000. One order has at most 30 addresses.')).toBeTruthy()
+  })
 })
 
 describe('what cannot be had', () => {
+  it('is a product that was withdrawn: others are a step away', async () => {
+    open('/product?id=1&acl=7', { ...variant, is_active: false })
+    expect(await screen.findByText('This product is not on sale')).toBeTruthy()
+    const links = screen.getAllByRole('link', { name: 'All products' })
+    expect(links.map(link => link.getAttribute('href'))).toEqual(['/product?acl=7', '/product?acl=7'])
+  })
+
   it('is not ordered, and no dialog opens', async () => {
     const { user } = open('/product?id=1', { ...variant, variant_stock: 0 })
     const button = await purchase()
@@ -264,7 +347,13 @@ describe('an order', () => {
       blocked: false,
       pending: {
         id: 7,
-        bought: { product: 'Residential', variant: 'Paris', quantity: 16, rules: ['Video', 'Social'], amount: '21.60' }
+        bought: {
+          product_name: 'Residential',
+          variant_name: 'Paris',
+          acl_names: ['Video', 'Social'],
+          quantity: 16,
+          amount: '21.60'
+        }
       }
     })
     expect(tab.location.replace).toHaveBeenCalledWith('https://pay.example.com/1')
@@ -292,6 +381,18 @@ describe('an order', () => {
     expect(tab.close).toHaveBeenCalled()
     await user.click(screen.getByRole('button', { name: 'Fewer' }))
     await waitFor(() => expect(screen.queryByRole('alert')).toBeNull())
+  })
+
+  it('is none of an administrator’s: they are told to use another account', async () => {
+    vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
+    answerRefused(orders.checkout, 'admin_purchase')
+    const { user } = openAs(admin, at, variant)
+    await ready()
+    await user.click(await purchase())
+    const words = 'Admin accounts cannot make purchases. Please use a regular account.'
+    expect((await screen.findByRole('alert')).textContent).toBe(words)
+    expect(tab.close).toHaveBeenCalled()
+    expect(onOrdered).not.toHaveBeenCalled()
   })
 
   it('is not placed offline: neither now nor when there is a connection again', async () => {

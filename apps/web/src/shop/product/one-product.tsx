@@ -1,5 +1,5 @@
 import type { Product } from '@netlet/contract'
-import { Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -8,12 +8,14 @@ import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { activeVariants, stockOf } from '../product-facts.ts'
 import type { Pending } from '../../kit/payment/pending.ts'
 import { AclDialog } from './acl-dialog.tsx'
 import { useProductPath } from './asked-rules.tsx'
+import { Description } from './description.tsx'
 import { Included } from './included.tsx'
 import { Locations } from './locations.tsx'
 import { OrderBox } from './order-box.tsx'
@@ -23,7 +25,7 @@ import { ProductPicture } from './product-card.tsx'
 import { Purchase } from './purchase.tsx'
 import { useChoice } from './use-choice.ts'
 import { usePurchase } from './use-purchase.ts'
-import classes from './product.module.css'
+import classes from './one-product.module.css'
 
 /** Milliseconds between two looks at a plan without stock. */
 const SOLD_OUT_LOOK = 30_000
@@ -64,8 +66,12 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
       ) : product && activeVariants(product).length > 0 ? (
         <View product={product} onOrdered={onOrdered} />
       ) : (
-        <div className="card">
-          <EmptyState title={t('product.gone')} body={t('product.goneHint')} />
+        <div className="card" style={{ minHeight: '80vh' }}>
+          <EmptyState title={t('product.gone')} body={t('product.goneHint')}>
+            <Button component={Link} to={pathTo({ collection })} variant="default">
+              {t('product.back')}
+            </Button>
+          </EmptyState>
         </div>
       )}
     </>
@@ -79,17 +85,20 @@ function View({ product, onOrdered }: { product: Product } & Pick<Props, 'onOrde
   const openDialog = () => setDialog(true)
   const purchase = usePurchase({ product, choice, onOrdered, onRulesMissing: openDialog })
   const { variant } = choice
-  useTitle(product.product_name)
+  const names = useNames()
+  const name = names.product(product)
+  const desc = names.text(product, product.product_desc, 'desc')
+  useTitle(name)
   return (
     <>
       <div className={classes.columns}>
         <div className={`stack ${classes.head}`}>
-          <h1>{product.product_name}</h1>
-          <p className="dim">{product.product_tags.map(tag => tag.tag_name).join(' · ')}</p>
+          <h1>{name}</h1>
+          <p className="dim">{product.product_tags.map(names.tag).join(' · ')}</p>
           <div className="card" style={{ overflow: 'hidden' }}>
             <ProductPicture product={product} caption />
           </div>
-          {product.product_desc && <p className={classes.desc}>{product.product_desc}</p>}
+          {desc && <Description text={desc} />}
         </div>
         <div className={classes.box}>
           <OrderBox

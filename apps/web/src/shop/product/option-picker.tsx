@@ -1,9 +1,10 @@
 import type { Product } from '@netlet/contract'
 import { useT as useShopT } from '../../i18n/index.ts'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
 import { activeVariants } from '../product-facts.ts'
 import { findVariant, pick, pickers, type Options } from './choice.ts'
-import classes from './order-box.module.css'
+import classes from './option-picker.module.css'
 
 type Props = {
   product: Product
@@ -14,11 +15,12 @@ type Props = {
 
 export function OptionPicker({ product, options, locked, onPick }: Props) {
   const t = useT()
+  const names = useNames()
   const shopT = useShopT()
   const variants = activeVariants(product)
   return pickers(product, variants).map(({ name, label, values }) => (
     <fieldset key={name} className={classes.options} disabled={locked}>
-      <legend>{label || t('product.option')}</legend>
+      <legend>{label ? names.word(product, label) : t('product.option')}</legend>
       <div className={classes.values}>
         {values.map(value => {
           const target = findVariant(variants, pick(variants, options, name, value))
@@ -33,7 +35,7 @@ export function OptionPicker({ product, options, locked, onPick }: Props) {
                 onChange={() => onPick(name, value)}
               />
               <span>
-                {value}
+                {names.word(product, value)}
                 {soldOut && <small> {shopT('stock.none')}</small>}
               </span>
             </label>

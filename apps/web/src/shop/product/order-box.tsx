@@ -1,9 +1,12 @@
 import type { Product } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { IconLock, IconShieldCheck } from '@tabler/icons-react'
+import { useRef } from 'react'
 import { useT as useShopT } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { Stock } from '../stock.tsx'
@@ -26,14 +29,16 @@ type Props = {
 /** From the choice of a plan to the order: options, access rules, quantity, price. */
 export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRules }: Props) {
   const t = useT()
-  const { variant, options, info, rules, quantity, wanted, stock, isSoldOut } = choice
+  const names = useNames()
+  const { variant, options, info, rules, quantity, wanted, stock, most, isSoldOut } = choice
   const price = info?.price ?? variant.variant_price
+  const select = useRef<HTMLButtonElement>(null)
 
   return (
     <section className={`card ${classes.box}`} aria-label={t('order.title')}>
       <OptionPicker product={product} options={options} locked={rules.length > 0} onPick={choice.pickOption} />
       {variant.variant_desc && !Object.values(options).includes(variant.variant_desc) && (
-        <p className="dim">{variant.variant_desc}</p>
+        <p className="dim">{names.word(product, variant.variant_desc)}</p>
       )}
 
       <div className={classes.line}>
@@ -42,6 +47,7 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
           <p className="dim">{rules.length > 0 ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
         </div>
         <Button
+          ref={select}
           variant="default"
           leftSection={<IconShieldCheck size={18} aria-hidden />}
           disabled={isSoldOut}
@@ -50,7 +56,15 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
           {rules.length > 0 ? t('acl.edit') : t('acl.select')}
         </Button>
       </div>
-      {rules.length > 0 && <ChosenRules choice={choice} />}
+      {rules.length > 0 && (
+        <ChosenRules
+          choice={choice}
+          onUnlock={() => {
+            passFocus(select.current)
+            choice.unlock()
+          }}
+        />
+      )}
       {choice.wereRefused && (
         <p role="status" className={classes.notice}>
           {t('acl.gone')}
@@ -62,12 +76,14 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
           <h2 id="quantity">{t('quantity.title')}</h2>
           <p className="dim">{t('quantity.step', { step: variant.cart_step })}</p>
         </div>
-        <Quantity value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />
-        <Presets value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />
+        <Quantity value={quantity} step={variant.cart_step} most={most} onChange={choice.setQuantity} />
+        <Presets value={quantity} step={variant.cart_step} most={most} onChange={choice.setQuantity} />
       </div>
-      {wanted > quantity && stock >= variant.cart_step && (
+      {wanted > most && most >= variant.cart_step && (
         <p role="status" className={classes.notice}>
-          {t(info ? 'order.lowered' : 'order.loweredPlan', { wanted: numberText(wanted), stock: numberText(stock) })}
+          {most < stock
+            ? t('order.loweredLimit', { wanted: numberText(wanted), most: numberText(most) })
+            : t(info ? 'order.lowered' : 'order.loweredPlan', { wanted: numberText(wanted), stock: numberText(stock) })}
         </p>
       )}
 
@@ -92,14 +108,15 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
         </div>
       </dl>
       {!withoutTotal && <Purchase product={product} choice={choice} purchase={purchase} />}
-      <p className={`dim ${classes.small}`}>{t('order.final')}</p>
+      <p className={`dim ${classes.final}`}>{t('order.final')}</p>
     </section>
   )
 }
 
 /** The confirmed rules with their prices. While they stand, the options are locked. */
-function ChosenRules({ choice }: { choice: Choice }) {
+function ChosenRules({ choice, onUnlock }: { choice: Choice; onUnlock: () => void }) {
   const t = useT()
+  const names = useNames()
   const shopT = useShopT()
   const { rules, offered, check } = choice
   return (
@@ -111,7 +128,7 @@ function ChosenRules({ choice }: { choice: Choice }) {
             <li key={id}>
               {rule ? (
                 <>
-                  {rule.acl_name} <span className="num">+{money(rule.price)}</span>
+                  {names.rule(rule)} <span className="num">+{money(rule.price)}</span>
                 </>
               ) : (
                 <Skeleton height={14} width={80} />
@@ -131,7 +148,7 @@ function ChosenRules({ choice }: { choice: Choice }) {
         <div className={classes.locked}>
           <IconLock size={16} aria-hidden />
           <span>{choice.info ? t('acl.locked') : t('acl.checking')}</span>
-          <button type="button" onClick={choice.unlock}>
+          <button type="button" onClick={onUnlock}>
             {t('acl.change')}
           </button>
         </div>

@@ -1,29 +1,28 @@
+import { pageAt } from '@netlet/contract/pages'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT as useShopT } from '../../i18n/index.ts'
 import { useT } from '../../i18n/product.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { pendingPayment, type Pending } from '../../kit/payment/pending.ts'
 import { AskedRules } from './asked-rules.tsx'
+import { readChoice } from './choice.ts'
 import { CollectionFilter } from './collection-filter.tsx'
 import { CardSkeletons, ProductCard } from './product-card.tsx'
 import { OneProduct } from './one-product.tsx'
 import classes from './product.module.css'
 
-const idIn = (query: URLSearchParams, name: string) => {
-  const value = Number(query.get(name))
-  return Number.isSafeInteger(value) && value > 0 ? value : undefined
-}
-
 export default function ProductPage() {
   const shopT = useShopT()
   const [query] = useSearchParams()
-  const id = idIn(query, 'id')
+  const id = numberIn(query, 'id')
   const [payment, setPayment] = useState<{ pending: Pending; blocked?: boolean } | null>(() => {
     const pending = pendingPayment(Date.now())
     return pending && { pending }
@@ -32,9 +31,9 @@ export default function ProductPage() {
   return (
     <div className="wide page">
       {id ? (
-        <OneProduct key={id} id={id} collection={idIn(query, 'parId')} onOrdered={setPayment} />
+        <OneProduct key={id} id={id} collection={numberIn(query, 'parId')} onOrdered={setPayment} />
       ) : (
-        <Shelf collection={idIn(query, 'parId')} />
+        <Shelf collection={numberIn(query, 'parId')} />
       )}
       {payment && <PaymentDialog {...payment} onClose={() => setPayment(null)} />}
     </div>
@@ -44,7 +43,12 @@ export default function ProductPage() {
 function Shelf({ collection }: { collection: number | undefined }) {
   const t = useT()
   const shopT = useShopT()
-  const { data, isPending, error, refetch } = useQuery(read(catalog.products, { query: { limit: 200, collection } }))
+  // A link to one rule's plans leads to those that have addresses under it.
+  const { rules } = readChoice(useAddress().query)
+  const acl = rules.length === 1 ? rules[0] : undefined
+  const { data, isPending, error, refetch } = useQuery(
+    read(catalog.products, { query: { limit: 200, collection, acl } })
+  )
   return (
     <>
       <h1>{t('product.title')}</h1>
@@ -57,7 +61,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
         </div>
       ) : !isPending && data?.data.length === 0 ? (
         <div className="card">
-          <EmptyState title={t('product.none')} body={t('product.noneHint')} />
+          <NoProducts narrowed={collection !== undefined || acl !== undefined} />
         </div>
       ) : (
         <ul className={classes.grid} aria-busy={isPending} aria-label={shopT('nav.product')}>
@@ -69,5 +73,17 @@ function Shelf({ collection }: { collection: number | undefined }) {
         </ul>
       )}
     </>
+  )
+}
+
+function NoProducts({ narrowed }: { /** To a collection or a rule. */ narrowed: boolean }) {
+  const t = useT()
+  const shopT = useShopT()
+  return (
+    <EmptyState title={t('product.none')} body={narrowed ? t('product.noneHint') : shopT('landing.emptyHint')}>
+      <Button component={Link} to={narrowed ? pageAt('product') : `${pageAt('support')}#contact`} variant="default">
+        {narrowed ? t('product.back') : shopT('support.write')}
+      </Button>
+    </EmptyState>
   )
 }

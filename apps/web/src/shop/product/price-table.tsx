@@ -5,7 +5,7 @@ import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { presets, total, withRules } from './choice.ts'
 import type { Choice } from './use-choice.ts'
-import classes from './product.module.css'
+import classes from './price-table.module.css'
 
 /** The most rows; the quantity that is chosen may be one more. */
 const ROWS = 6
@@ -15,9 +15,11 @@ type Column = { key: string; title: string; price: string }
 /** What a plan comes to, by quantity and by access rules: an order has at least one of them. */
 export function PriceTable({ choice }: { choice: Choice }) {
   const t = useT()
-  const { variant, offered, info, quantity, isSoldOut } = choice
+  const { variant, offered, info, quantity, limit, isSoldOut } = choice
   if (isSoldOut) return null
-  const rows = [...new Set([...presets(variant.cart_step, variant.variant_stock).slice(0, ROWS), quantity])]
+  const rows = [
+    ...new Set([...presets(variant.cart_step, Math.min(variant.variant_stock, limit)).slice(0, ROWS), quantity])
+  ]
   rows.sort((one, other) => one - other)
   const columns = offered && columnsOf(choice, t)
   if (columns?.length === 0) return null

@@ -3,17 +3,22 @@ import { Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/product.ts'
+import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import { useProductPath } from './asked-rules.tsx'
+import { Flags } from './places.tsx'
 import { OccupancyArt } from './occupancy-art.tsx'
 import { stockOf } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
-import classes from './product.module.css'
+import classes from './product-card.module.css'
+
+/** Colours that tell the collections' pictures apart. */
+const HUES = 4
 
 export function ProductPicture({ product, caption }: { product: Product; caption?: boolean }) {
   const [broken, setBroken] = useState(false)
   return (
-    <div className={classes.picture}>
+    <div className={classes.picture} data-hue={((product.product_collections[0]?.id ?? 1) - 1) % HUES}>
       {product.image_url && !broken ? (
         <img src={product.image_url} alt="" width={400} height={170} loading="lazy" onError={() => setBroken(true)} />
       ) : (
@@ -32,6 +37,7 @@ type Props = {
 
 export function ProductCard({ product, collection, level = 2 }: Props) {
   const t = useT()
+  const names = useNames()
   const pathTo = useProductPath()
   const Heading = level === 2 ? 'h2' : 'h3'
   return (
@@ -39,9 +45,12 @@ export function ProductCard({ product, collection, level = 2 }: Props) {
       <ProductPicture product={product} />
       <div className={classes.cardText}>
         <Heading className={classes.cardTitle}>
-          <Link to={pathTo({ collection, id: product.id })}>{product.product_name}</Link>
+          <Link to={pathTo({ collection, id: product.id })}>{names.product(product)}</Link>
         </Heading>
-        <p className={`dim ${classes.cardTags}`}>{product.product_tags.map(tag => tag.tag_name).join(' · ')}</p>
+        <div className={classes.cardTags}>
+          <p className="dim">{product.product_tags.map(names.tag).join(' · ')}</p>
+          <Flags product={product} />
+        </div>
         <div className={classes.cardFoot}>
           <span className="num">
             <span className="dim">{t('product.from')}</span> <strong>{money(product.lower_price)}</strong>{' '}

@@ -1,5 +1,6 @@
 import type { Product } from '@netlet/contract'
 import { Button } from '@mantine/core'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
@@ -8,16 +9,19 @@ import { total } from './choice.ts'
 import { shortRules } from './shortage.ts'
 import type { Choice } from './use-choice.ts'
 import type { usePurchase } from './use-purchase.ts'
-import classes from './order-box.module.css'
+import classes from './purchase.module.css'
 
 type Props = { product: Product; choice: Choice; purchase: ReturnType<typeof usePurchase> }
 
 /** The total and the button that orders it, or why it cannot be ordered. */
 export function Purchase({ product, choice, purchase }: Props) {
   const t = useT()
-  const { variant, info, rules, quantity, stock, isSoldOut, check } = choice
+  const names = useNames()
+  const { variant, info, rules, quantity, stock, limit, isSoldOut, check } = choice
   const price = info?.price ?? variant.variant_price
   const isShort = stock < variant.cart_step
+  // The shop's limit is below one step: no order of this plan can be placed.
+  const isOverLimit = limit < variant.cart_step
   const isPriced = rules.length === 0 || info !== null
   const hasOther = activeVariants(product).some(other => other.variant_stock >= other.cart_step)
   const short = (choice.offered ?? []).filter(one => rules.includes(one.acl_id) && one.stock < variant.cart_step)
@@ -25,9 +29,11 @@ export function Purchase({ product, choice, purchase }: Props) {
     ? t(hasOther ? 'order.noneOfChoice' : 'order.noneOfPlan')
     : isShort
       ? short.length > 0
-        ? t('order.short', { rules: shortRules(t, short) })
+        ? t('order.short', { rules: shortRules(t, short, names) })
         : t('acl.notTogether')
-      : null
+      : isOverLimit
+        ? t('order.overLimit', { most: numberText(limit), step: variant.cart_step })
+        : null
   return (
     <div className={classes.purchase}>
       <p className={classes.total}>
@@ -36,15 +42,15 @@ export function Purchase({ product, choice, purchase }: Props) {
           {money(total(price, quantity))}
         </strong>
         <span className={`num dim ${classes.parts}`}>
-          {t('order.equals', { count: numberText(quantity), price: money(price) })}
+          {t(info ? 'order.equals' : 'order.plusRules', { count: numberText(quantity), price: money(price) })}
         </span>
       </p>
       <div className={classes.order}>
         <Button
           size="md"
           fullWidth
-          disabled={isShort}
-          aria-describedby={isShort ? 'out-of-stock' : undefined}
+          disabled={isShort || isOverLimit}
+          aria-describedby={isShort ? 'out-of-stock' : isOverLimit ? 'over-limit' : undefined}
           loading={purchase.pending || (!isPriced && check.isFetching)}
           onClick={purchase.start}
         >
@@ -56,7 +62,11 @@ export function Purchase({ product, choice, purchase }: Props) {
           </p>
         )}
       </div>
-      {reason && <p className={`dim ${classes.small}`}>{reason}</p>}
+      {reason && (
+        <p id={isOverLimit ? 'over-limit' : undefined} className={`dim ${classes.small}`}>
+          {reason}
+        </p>
+      )}
       {purchase.problem && (
         <p role="alert" className={classes.problem}>
           {purchase.problem}

@@ -1,24 +1,35 @@
 import { IconMinus, IconPlus } from '@tabler/icons-react'
 import { ActionIcon } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useT } from '../../i18n/product.ts'
 import { numberText } from '../../kit/number.ts'
-import { presets, wholeSteps } from './choice.ts'
-import classes from './order-box.module.css'
+import { MOST_ADDRESSES, presets, typedNumber, wholeSteps } from './choice.ts'
+import classes from './quantity.module.css'
 
-type Props = { value: number; step: number; stock: number; onChange: (quantity: number) => void }
+type Props = { value: number; step: number; most: number; onChange: (quantity: number) => void }
 
-/** A number of addresses in whole steps. What is typed is rounded to a step when the field is left. */
-export function Quantity({ value, step, stock, onChange }: Props) {
+/**
+ * A number of addresses in whole steps. What is typed is rounded to a step at once, so that the sum is that of what would be
+ * ordered; the field itself shows it when it is left.
+ */
+export function Quantity({ value, step, most, onChange }: Props) {
   const t = useT()
-  const [typed, setTyped] = useState(String(value))
-  useEffect(() => setTyped(String(value)), [value])
-  const settle = () => {
-    const next = wholeSteps(Number(typed), step, stock)
-    setTyped(String(next))
-    onChange(next)
+  const [typed, setTyped] = useState<string | null>(null)
+  const choose = (quantity: number) => {
+    setTyped(null)
+    onChange(quantity)
   }
-  const most = wholeSteps(stock, step, stock)
+  const type = (text: string) => {
+    // Of any width: an input method for Chinese may write them as wide as its characters.
+    const kept = text
+      .normalize('NFKC')
+      .replaceAll(/[^\d.,]/g, '')
+      .slice(0, 9)
+    setTyped(kept)
+    // More than there is, too: the page says why it is lowered.
+    if (/\d/.test(kept)) onChange(wholeSteps(typedNumber(kept), step, MOST_ADDRESSES))
+  }
+  const last = wholeSteps(most, step, most)
   return (
     <div className={classes.quantity}>
       <ActionIcon
@@ -26,7 +37,7 @@ export function Quantity({ value, step, stock, onChange }: Props) {
         size={38}
         aria-label={t('quantity.less')}
         disabled={value <= step}
-        onClick={() => onChange(value - step)}
+        onClick={() => choose(value - step)}
       >
         <IconMinus size={16} />
       </ActionIcon>
@@ -34,21 +45,21 @@ export function Quantity({ value, step, stock, onChange }: Props) {
         className="num"
         inputMode="numeric"
         aria-labelledby="quantity"
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value.replace(/\D/g, '').slice(0, 6))}
-        onBlur={settle}
+        value={typed ?? String(value)}
+        onChange={event => type(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
         onKeyDown={event => {
-          if (event.key === 'Enter') settle()
-          if (event.key === 'ArrowUp') onChange(wholeSteps(value + step, step, stock))
-          if (event.key === 'ArrowDown') onChange(wholeSteps(value - step, step, stock))
+          if (event.key === 'Enter') setTyped(null)
+          if (event.key === 'ArrowUp') choose(wholeSteps(value + step, step, most))
+          if (event.key === 'ArrowDown') choose(wholeSteps(value - step, step, most))
         }}
       />
       <ActionIcon
         variant="default"
         size={38}
         aria-label={t('quantity.more')}
-        disabled={value >= most}
-        onClick={() => onChange(value + step)}
+        disabled={value >= last}
+        onClick={() => choose(value + step)}
       >
         <IconPlus size={16} />
       </ActionIcon>
@@ -56,10 +67,10 @@ export function Quantity({ value, step, stock, onChange }: Props) {
   )
 }
 
-/** Quantities to take at once, in doubling steps up to what there is. */
-export function Presets({ value, step, stock, onChange }: Props) {
+/** Quantities to take at once, in doubling steps up to what an order can have. */
+export function Presets({ value, step, most, onChange }: Props) {
   const t = useT()
-  const offered = presets(step, stock)
+  const offered = presets(step, most)
   if (offered.length < 2) return null
   return (
     <div className={classes.presets} role="group" aria-label={t('quantity.presets')}>

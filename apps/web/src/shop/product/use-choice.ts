@@ -1,21 +1,20 @@
 import type { Product } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useEffect, useMemo, useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
-import { catalog } from '../../api/routes.ts'
+import { catalog, orders } from '../../api/routes.ts'
+import { useAddress } from '../../kit/use-address.ts'
 import { activeVariants } from '../product-facts.ts'
 import {
-  choiceQuery,
   findVariant,
   firstVariant,
   optionsOf,
+  parametersOf,
   pick,
   readChoice,
   selectionOf,
   wholeSteps,
-  withChoice,
   type Options,
   type Wanted
 } from './choice.ts'
@@ -28,7 +27,10 @@ export function useChoice(product: Product) {
   const variants = activeVariants(product)
   const first = firstVariant(variants)
   if (!first) throw new Error('a product without variants cannot be ordered')
-  const [{ options: asked, rules, quantity: said }, change] = useAddress()
+  const { query, change: changeAddress } = useAddress()
+  const { options: asked, rules, quantity: said } = useMemo(() => readChoice(query), [query])
+  // Written in place: Back leads to the page before, not to each click.
+  const change = (part: Partial<Wanted>) => changeAddress(parametersOf(part))
 
   const variant = findVariant(variants, asked) ?? first
   const options = optionsOf(variant)
@@ -53,7 +55,11 @@ export function useChoice(product: Product) {
     // oxlint-disable-next-line react/exhaustive-deps -- once for each refusal
   }, [refused])
 
+  // Until the limit is read, or where that fails, the server refuses an order that is too large.
+  const { data: limits } = useQuery({ ...read(orders.limits), staleTime: Infinity })
   const stock = info?.stock ?? variant.variant_stock
+  const limit = limits?.addresses ?? Infinity
+  const most = Math.min(stock, limit)
   const wanted = said || variant.cart_step
   return {
     variant,
@@ -68,8 +74,12 @@ export function useChoice(product: Product) {
     wereRefused,
     isSoldOut,
     stock,
+    /** The most addresses of one order, of any plan. */
+    limit,
+    /** The most of this one. */
+    most,
     wanted,
-    quantity: wholeSteps(wanted, variant.cart_step, stock),
+    quantity: wholeSteps(wanted, variant.cart_step, most),
     setQuantity: (quantity: number) => change({ quantity }),
     pickOption: (name: keyof Options, value: string) => change({ options: pick(variants, options, name, value) }),
     lock: (ids: number[]) => {
@@ -84,32 +94,3 @@ export function useChoice(product: Product) {
 }
 
 export type Choice = ReturnType<typeof useChoice>
-
-/** What the address asks for. It is written at once and in place: back leads to the page before, not to each click. */
-function useAddress(): [Wanted, (part: Partial<Wanted>) => void] {
-  const [query, setQuery] = useSearchParams()
-  const [wanted, setWanted] = useState(() => readChoice(query))
-  const latest = useRef(wanted)
-  // The router shows what was written some time later: until then it is not taken for somebody else's.
-  const written = useRef<string[]>([])
-  const came = choiceQuery(readChoice(query))
-  const seen = useRef(came)
-  useEffect(() => {
-    if (came === seen.current) return
-    seen.current = came
-    const own = written.current.indexOf(came)
-    written.current.splice(0, own + 1)
-    if (own >= 0) return
-    latest.current = readChoice(query)
-    setWanted(latest.current)
-  }, [came, query])
-  const change = (part: Partial<Wanted>) => {
-    const next = { ...latest.current, ...part }
-    if (choiceQuery(next) === choiceQuery(latest.current)) return
-    latest.current = next
-    written.current.push(choiceQuery(next))
-    setWanted(next)
-    setQuery(withChoice(query, next), { replace: true, preventScrollReset: true })
-  }
-  return [wanted, change]
-}

@@ -8,6 +8,8 @@ import { refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
+import type { Language } from '../../i18n/language.ts'
+import { namesIn, useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
@@ -34,10 +36,20 @@ type Props = {
 /** Places the order and leads to its payment. */
 export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Props) {
   const t = useT()
+  const names = useNames()
   const navigate = useNavigate()
   const { user } = useSession()
   const { variant, options, rules, info, check, quantity } = choice
 
+  const calledIn = (language: Language) => {
+    const { product: nameOf, word, rule: ruleName } = namesIn(language)
+    const ruleOf = (id: number) => choice.offered?.find(rule => rule.acl_id === id) ?? { acl_name: `#${id}` }
+    return {
+      product_name: nameOf(product),
+      variant_name: word(product, variant.variant_name),
+      acl_names: rules.map(id => ruleName(ruleOf(id)))
+    }
+  }
   const wanted = { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
   const asked = JSON.stringify(wanted)
   const idempotency = useIdempotencyKey()
@@ -50,10 +62,9 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       const deadline = deadlineOf(expires_at, idempotency.since(), Date.now())
       idempotency.forgetKey()
       const bought = {
-        product: product.product_name,
-        variant: variant.variant_name,
+        ...calledIn('en'),
+        translations: { 'zh-CN': calledIn('zh-CN') },
         quantity,
-        rules: rules.map(id => choice.offered?.find(rule => rule.acl_id === id)?.acl_name ?? `#${id}`),
         amount: total(info?.price ?? variant.variant_price, quantity)
       }
       const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought }
@@ -66,7 +77,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
       setFailure({ error, asked })
-      void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo)
+      void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo, orders.limits)
     }
   })
 
@@ -87,7 +98,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
     start,
     pending: order.isPending,
     /** Why the present choice was not ordered. */
-    problem: failure?.asked === asked ? orderFailureText(t, failure.error) : null
+    problem: failure?.asked === asked ? orderFailureText(t, failure.error, names, choice.offered) : null
   }
 }
 

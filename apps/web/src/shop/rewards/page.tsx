@@ -1,8 +1,10 @@
+import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { Link } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { useT, type Key } from '../../i18n/index.ts'
 import { useLevelNames } from '../../i18n/levels.ts'
+import { BlockArt } from '../../kit/block-art.tsx'
 import { DataTable } from '../../kit/data-table.tsx'
 import { numberText } from '../../kit/number.ts'
 import { Day } from '../../kit/time.tsx'
@@ -10,21 +12,20 @@ import { useTitle } from '../../kit/use-title.ts'
 import classes from './rewards.module.css'
 
 /** Level points from which each level begins. */
-const TIERS = [0, 5000, 10_000, 20_000, 50_000]
+const TIERS = [100, 5000, 10_000, 20_000, 50_000]
 
 type Sample = { at: string; reason: Key; point: number }
 const ACTIVITY: Sample[] = [
   { at: '2026-03-14T09:12:00Z', reason: 'publicRewards.sample.payment', point: 256 },
-  { at: '2026-03-11T17:40:00Z', reason: 'publicRewards.sample.invited', point: 100 },
+  { at: '2026-03-11T17:40:00Z', reason: 'publicRewards.sample.invited', point: 10 },
   { at: '2026-03-02T08:05:00Z', reason: 'publicRewards.sample.chat', point: 5 },
-  { at: '2026-02-27T13:30:00Z', reason: 'publicRewards.sample.exchange', point: -1000 }
+  { at: '2026-02-27T13:30:00Z', reason: 'publicRewards.sample.exchange', point: -900 }
 ]
 
 const EXCHANGE = [
-  { mount: 10, coins: 1000 },
-  { mount: 25, coins: 2400 },
-  { mount: 50, coins: 4600 },
-  { mount: 100, coins: 9000 }
+  { mount: 5, coins: 500 },
+  { mount: 10, coins: 900 },
+  { mount: 25, coins: 2000 }
 ]
 
 /** How the rewards work, shown by a sample: what somebody has earned is in the dashboard. */
@@ -35,10 +36,11 @@ export default function PublicRewardsPage() {
   useTitle(t('publicRewards.title'))
   return (
     <div className="wide page stack" style={{ gap: '2rem' }}>
-      <section className={classes.banner}>
+      <section className={`band ${classes.banner}`}>
+        <BlockArt seed="rewards" cols={26} rows={11} letter={{ x: 17, y: 2 }} className={classes.art} />
         <h1>{t('publicRewards.title')}</h1>
         <p>{t('publicRewards.lead')}</p>
-        <Button component={Link} to={user ? '/dashboard/index/rewards' : '/createAccount'} variant="white">
+        <Button component={Link} to={user ? pageAt('rewards') : pageAt('createAccount')} variant="white">
           {t(user ? 'publicRewards.yours' : 'publicRewards.join')}
         </Button>
       </section>
@@ -47,10 +49,13 @@ export default function PublicRewardsPage() {
         <ol className={classes.tiers}>
           {TIERS.map((points, index) => (
             <li key={points} className="card">
-              <strong>{nameOf(index + 1)}</strong>
-              <span className="dim num">
-                {points === 0 ? t('publicRewards.first') : t('publicRewards.from', { points: numberText(points) })}
+              <span className={classes.steps} aria-hidden>
+                {TIERS.map((tier, at) => (
+                  <i key={tier} data-reached={at <= index || undefined} />
+                ))}
               </span>
+              <strong>{nameOf(index + 1)}</strong>
+              <span className="dim num">{t('publicRewards.from', { points: numberText(points) })}</span>
             </li>
           ))}
         </ol>

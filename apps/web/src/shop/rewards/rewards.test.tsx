@@ -10,7 +10,7 @@ describe('the public rewards page', () => {
     renderAt(<PublicRewardsPage />, { at: '/rewards', route: '/rewards', user: null })
     const tiers = within(await screen.findByRole('region', { name: 'Levels' })).getAllByRole('listitem')
     expect(tiers.map(tier => tier.textContent)).toEqual([
-      'MemberFrom your first points',
+      'MemberFrom 100 points',
       'SilverFrom 5,000 points',
       'GoldFrom 10,000 points',
       'PlatinumFrom 20,000 points',
@@ -20,7 +20,7 @@ describe('the public rewards page', () => {
     expect(activity.getAllByRole('row')).toHaveLength(5)
     expect(activity.getByText(/An example/)).toBeTruthy()
     const exchange = within(screen.getByRole('region', { name: 'Exchange coins' }))
-    expect(exchange.getAllByRole('listitem').map(item => item.textContent)).toContain('$101,000 coins')
+    expect(exchange.getAllByRole('listitem').map(item => item.textContent)).toContain('$10900 coins')
     expect(screen.getByRole('link', { name: 'Create account' }).getAttribute('href')).toBe('/createAccount')
   })
 

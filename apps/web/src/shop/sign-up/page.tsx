@@ -1,4 +1,5 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
+import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
@@ -12,6 +13,7 @@ import { draftOf } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
 import { safePath, withReturn } from '../../kit/return-path.ts'
 import { SignUpBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
@@ -70,7 +72,7 @@ export default function SignUpPage() {
       draft.forget()
       notify('good', t('signUp.created'))
       setSessionUser(user)
-      void navigate(safePath(after) ?? '/product', { replace: true })
+      void navigate(safePath(after) ?? pageAt('product'), { replace: true })
     },
     onError: error => {
       // It may take another code.
@@ -130,7 +132,7 @@ export default function SignUpPage() {
         <Button type="submit" fullWidth loading={signUp.isPending}>
           {t('signUp.submit')}
         </Button>
-        <Button component={Link} to={withReturn('/login', after)} variant="subtle" fullWidth>
+        <Button component={Link} to={withReturn(pageAt('login'), after)} variant="subtle" fullWidth>
           {t('signUp.login')}
         </Button>
       </form>

@@ -108,6 +108,7 @@ describe('the sign-up form', () => {
     answer(accounts.signUp, customer)
     await view.user.click(submit())
     await waitFor(() => expect(view.where()).toBe('/product'))
+    expect(await screen.findByText('Created successfully')).toBeTruthy()
     expect(requestsOf(accounts.signUp)[0]?.body).toMatchObject({ email_code_id: CODE_ID, username: 'Alice1' })
     expect(sessionStorage).toHaveLength(0)
   })

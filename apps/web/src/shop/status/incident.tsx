@@ -1,5 +1,6 @@
 import type { PublicIncident } from '@netlet/contract'
 import { isEnded, type IncidentSeverity } from '@netlet/contract/status-states'
+import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/status.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { Moment } from '../../kit/time.tsx'
@@ -10,6 +11,7 @@ const TONES: Record<IncidentSeverity, Tone> = { minor: 'wait', major: 'wait', cr
 /** An incident with all that was said of it, the newest first. */
 export function IncidentCard({ incident }: { incident: PublicIncident }) {
   const t = useT()
+  const names = useNames()
   const { id, title, severity, state, locations, started_at, ends_at, resolved_at, updates } = incident
   return (
     <article className={`card ${classes.incident}`} id={`incident-${id}`} aria-label={title}>
@@ -17,7 +19,7 @@ export function IncidentCard({ incident }: { incident: PublicIncident }) {
       <p className={classes.marks}>
         <StateBadge tone={isEnded(state) ? 'good' : TONES[severity]}>{t(`state.${state}`)}</StateBadge>
         <span>{t(`severity.${severity}`)}</span>
-        <span>{locations.join(', ')}</span>
+        <span>{locations.map(name => names.word(incident, name)).join(', ')}</span>
       </p>
       <dl className={classes.times}>
         <div>

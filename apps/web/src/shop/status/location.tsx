@@ -1,14 +1,17 @@
 import type { LocationDay, StatusLocation } from '@netlet/contract'
+import { countryIn } from '@netlet/contract/places'
 import type { LocationState } from '@netlet/contract/status-states'
 import { useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { useLanguage } from '../../i18n/language.ts'
+import { useNames } from '../../i18n/names.ts'
 import { useT, type Key } from '../../i18n/status.ts'
 import { durationText } from '../../kit/duration.ts'
+import { flagOf } from '../../kit/flags.ts'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import classes from './status.module.css'
 
-const TONES: Record<LocationState, Tone> = {
+export const TONES: Record<LocationState, Tone> = {
   up: 'good',
   degraded: 'wait',
   down: 'bad',
@@ -26,9 +29,14 @@ type Props = {
 }
 
 /** A location: how it does now, and a bar a day. */
-export function LocationCard({ location: { name, state, up, days }, from }: Props) {
+export function LocationCard({ location, from }: Props) {
   const t = useT()
+  const { state, up, days } = location
+  const name = useNames().location(location)
   const say = useDayText(from)
+  // Of the shop's own name: another language may call it by words that say no country.
+  const country = countryIn(location.name)
+  const flag = country && flagOf(country)
   const last = days.length - 1
   const [at, setAt] = useState<number | null>(null)
   const pick = (index: number) => setAt(Math.max(0, Math.min(last, index)))
@@ -51,7 +59,9 @@ export function LocationCard({ location: { name, state, up, days }, from }: Prop
   return (
     <article className={`card ${classes.location}`} aria-label={name}>
       <div className={classes.head}>
-        <h3>{name}</h3>
+        <h3>
+          {flag && <img src={flag} alt="" width={21} height={14} />} {name}
+        </h3>
         <StateBadge tone={TONES[state]}>{t(`is.${state}`)}</StateBadge>
       </div>
       {/* A slider over the days: whoever does not see the bars hears each day, and a finger or the arrow keys pick one. */}

@@ -7,12 +7,14 @@ import { read } from '../../api/query.ts'
 import { status } from '../../api/routes.ts'
 import { useT } from '../../i18n/status.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import { ToneIcon } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
+import { numberIn } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { IncidentCard } from './incident.tsx'
 import { LinkCard } from './link-card.tsx'
-import { LocationCard } from './location.tsx'
+import { LocationCard, TONES } from './location.tsx'
 import classes from './status.module.css'
 import { SubscribeForm } from './subscribe-form.tsx'
 
@@ -27,7 +29,7 @@ export default function StatusPage() {
   const { data, error, refetch } = useQuery({ ...read(status.page), refetchInterval: FOLLOW })
   const confirm = query.get('confirm')
   const unsubscribe = query.get('unsubscribe')
-  const asked = query.get('incident') ?? ''
+  const asked = numberIn(query, 'incident')
   return (
     <div className={`wide page ${classes.page}`}>
       <div className="stack">
@@ -36,13 +38,13 @@ export default function StatusPage() {
       </div>
       {confirm !== null && <LinkCard key={confirm} what="confirm" token={confirm} />}
       {unsubscribe !== null && <LinkCard key={unsubscribe} what="end" token={unsubscribe} />}
-      {/^[1-9]\d{0,14}$/.test(asked) && <Asked id={Number(asked)} />}
+      {asked !== undefined && <Asked id={asked} />}
       {data ? (
         <Shown status={data} />
       ) : error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton height={520} />
+        <Skeleton height="100vh" />
       )}
       <SubscribeForm />
     </div>
@@ -55,7 +57,9 @@ function Shown({ status: { at, state, locations, from, current, past } }: { stat
   return (
     <>
       <div className={`card ${classes.summary}`} data-state={state}>
-        <strong>{t(`all.${state}`)}</strong>
+        <strong>
+          <ToneIcon tone={TONES[state]} size={22} /> {t(`all.${state}`)}
+        </strong>
         <span className="dim">{t('at', { at: momentText(at, language) })}</span>
       </div>
       <section className="stack" aria-labelledby="current">

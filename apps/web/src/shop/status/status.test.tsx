@@ -3,6 +3,7 @@ import { fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, expect, it } from 'vitest'
 import { status } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
+import { flagOf } from '../../kit/flags.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import StatusPage from './page.tsx'
@@ -64,24 +65,34 @@ it('shows locations with a bar a day, which are read out and picked by keys and 
   const { user, container } = open()
   const tokyo = within(await screen.findByRole('article', { name: 'Tokyo' }))
   expect(tokyo.getByText('Down')).toBeTruthy()
-  expect(tokyo.getByText('99.93 % up, days on record: 2')).toBeTruthy()
+  expect(tokyo.getByText('99.93% up, days on record: 2')).toBeTruthy()
   expect(screen.getByText('Some locations do not work')).toBeTruthy()
   expect(container.querySelectorAll('rect')).toHaveLength(90)
   const bars = tokyo.getByRole('slider', { name: 'Tokyo, by day' })
   const said = () => bars.getAttribute('aria-valuetext')
-  expect(said()).toBe('Jun 15, 2026: 97.5 % up, down for 36 min')
+  expect(said()).toBe('Jun 15, 2026: 97.5% up, down for 36 min')
   expect(tokyo.queryByRole('tooltip', { hidden: true })).toBeNull()
   bars.focus()
   await user.keyboard('{ArrowLeft}')
-  expect(said()).toBe('Jun 14, 2026: 100 % up')
-  expect(bars.textContent).toBe('Jun 14, 2026: 100 % up')
+  expect(said()).toBe('Jun 14, 2026: 100% up')
+  expect(bars.textContent).toBe('Jun 14, 2026: 100% up')
   await user.keyboard('{Home}{ArrowLeft}')
   expect([said(), bars.getAttribute('aria-valuenow')]).toEqual(['Mar 18, 2026: not known', '1'])
   bars.getBoundingClientRect = () => ({ left: 0, width: 360 }) as DOMRect
   fireEvent.pointerDown(bars, { clientX: 355 })
-  expect(bars.textContent).toBe('Jun 14, 2026: 100 % up')
+  expect(bars.textContent).toBe('Jun 14, 2026: 100% up')
   fireEvent.pointerLeave(bars)
   expect(bars.textContent).toBe('')
+})
+
+it('has the flag of a location whose name in another language says no country', async () => {
+  const [tokyo] = page.locations
+  if (!tokyo) throw new Error('there is no location')
+  const translated = { ...tokyo, translations: { 'zh-CN': { name: '一号机房' } } }
+  await setLanguage('zh-CN')
+  const { container } = open('/status', { ...page, locations: [translated] })
+  await screen.findByRole('article', { name: '一号机房' })
+  expect(container.querySelector('h3 img')?.getAttribute('src')).toBe(flagOf('JP'))
 })
 
 it('shows what goes on, what is over and what was said of it, in Chinese too', async () => {

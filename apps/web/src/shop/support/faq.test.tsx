@@ -1,12 +1,15 @@
-import { screen } from '@testing-library/react'
+import { act, screen } from '@testing-library/react'
 import { beforeEach, expect, it } from 'vitest'
 import { support } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { pageOf } from '../../testing/shapes.ts'
 import { Faq } from './faq.tsx'
 
 const field = () => screen.getByRole<HTMLInputElement>('searchbox')
+const describedBy = (one: HTMLElement) =>
+  document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent
 
 beforeEach(() =>
   answer(support.faqs, ({ query }) =>
@@ -34,10 +37,50 @@ it('writes a search into the address, keeps the focus, and takes it out again', 
   expect(field().value).toBe('')
 })
 
-it('asks for a question where nothing is typed', async () => {
+it('asks for a question where nothing is typed, at the field, until something is', async () => {
   const { user, where } = renderAt(<Faq />, { at: '/support' })
   await screen.findByText('About all')
   await user.click(screen.getByRole('button', { name: 'Search' }))
-  expect(await screen.findByText('Please enter a question')).toBeTruthy()
+  expect(screen.getByRole('alert').textContent).toBe('Please enter a question')
+  expect(field().getAttribute('aria-invalid')).toBe('true')
+  expect(describedBy(field())).toBe('Please enter a question')
+  expect(document.activeElement).toBe(field())
   expect(where()).toBe('/support')
+  await act(() => setLanguage('zh-CN'))
+  expect(describedBy(field())).toBe('请输入问题')
+  await act(() => setLanguage('en'))
+  await user.type(field(), 'p')
+  expect(screen.queryByRole('alert')).toBeNull()
+  expect(field().getAttribute('aria-invalid')).not.toBe('true')
+})
+
+it('asks for five questions, and for ten of a search', async () => {
+  const { user } = renderAt(<Faq />, { at: '/support' })
+  await screen.findByText('About all')
+  await user.type(field(), 'refund{Enter}')
+  await screen.findByText('About refund')
+  expect(requestsOf(support.faqs).map(({ query }) => query)).toEqual([
+    { limit: '5' },
+    { limit: '10', search: 'refund' }
+  ])
+})
+
+it('says what to do where nothing is found, and clears the search', async () => {
+  answer(support.faqs, pageOf())
+  const { user, where } = renderAt(<Faq />, { at: '/support?q=zzz' })
+  expect(await screen.findByText('Nothing found')).toBeTruthy()
+  expect(screen.getByText('Try other words, or send us a ticket.')).toBeTruthy()
+  answer(support.faqs, pageOf({ id: 1, question: 'About all', answer: 'Yes.', version: 'v' }))
+  await user.click(screen.getByRole('button', { name: 'Clear search' }))
+  expect(await screen.findByText('About all')).toBeTruthy()
+  expect(where()).toBe('/support')
+  expect(document.activeElement).toBe(field())
+})
+
+it('leads to the ticket where there are no questions', async () => {
+  answer(support.faqs, pageOf())
+  renderAt(<Faq />, { at: '/support' })
+  expect(await screen.findByText('No questions yet')).toBeTruthy()
+  expect(screen.getByText('Write to us: we answer to your email address.')).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
 })

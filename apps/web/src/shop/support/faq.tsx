@@ -1,13 +1,15 @@
-import { Button, Skeleton, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useRef, useState } from 'react'
+import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { support } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { notify } from '../../kit/notify.ts'
+import { passFocus } from '../../kit/focus-return.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { useAddress } from '../../kit/use-address.ts'
+import { QuestionList } from '../question-list.tsx'
 import classes from './support.module.css'
 
 /** How many are shown at first, and how many of a search. */
@@ -19,27 +21,33 @@ const LONGEST = 200
 /** The questions, or what a search of them found; what is searched for is in the address (`?q=`). */
 export function Faq() {
   const t = useT()
-  const [query, setQuery] = useSearchParams()
+  const { query, change } = useAddress()
+  const field = useRef<HTMLInputElement>(null)
   const search = (query.get('q') ?? '').trim().slice(0, LONGEST)
   const [typed, setTyped] = useState(search)
   const [shown, setShown] = useState(search)
+  const [missing, setMissing] = useState(false)
   // Back and forward: the field says what is found.
   if (shown !== search) {
     setShown(search)
     setTyped(search)
+    setMissing(false)
   }
-  const find = (text: string) =>
-    setQuery(before => {
-      const next = new URLSearchParams(before)
-      if (text) next.set('q', text)
-      else next.delete('q')
-      return next
-    })
+  const find = (text: string) => change({ q: text || null }, { push: true })
   const { data, isPending, error, refetch } = useQuery({
     ...read(support.faqs, { query: { limit: search ? FOUND : FIRST, search: search || undefined } }),
     placeholderData: previous => previous
   })
-  const submit = () => (typed.trim() ? find(typed.trim()) : notify('bad', t('support.enterQuestion')))
+  const submit = () => {
+    const text = typed.trim()
+    setMissing(text === '')
+    if (text) find(text)
+    else field.current?.focus()
+  }
+  const showAll = () => {
+    passFocus(field.current)
+    find('')
+  }
   return (
     <>
       <form
@@ -51,19 +59,25 @@ export function Faq() {
         }}
       >
         <TextInput
+          ref={field}
           type="search"
+          maxLength={LONGEST}
           aria-label={t('support.searchLabel')}
           placeholder={t('support.searchLabel')}
           leftSection={<IconSearch size={16} aria-hidden />}
+          error={missing && <span role="alert">{t('support.enterQuestion')}</span>}
           value={typed}
-          onChange={event => setTyped(event.currentTarget.value)}
+          onChange={event => {
+            setTyped(event.currentTarget.value)
+            setMissing(false)
+          }}
         />
         <Button type="submit">{t('support.search')}</Button>
       </form>
       {search && (
         <p className="row" aria-live="polite">
-          {t('support.results', { text: search })}
-          <Button variant="subtle" size="compact-sm" onClick={() => find('')}>
+          <span className={classes.searched}>{t('support.results', { text: search })}</span>
+          <Button variant="subtle" size="compact-sm" onClick={showAll}>
             {t('support.showAll')}
           </Button>
         </p>
@@ -72,21 +86,33 @@ export function Faq() {
         {error && !data ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : isPending ? (
-          Array.from({ length: FIRST }, (_, index) => <Skeleton key={index} height={56} mb={8} />)
+          <QuestionList places={FIRST} />
         ) : data?.data.length === 0 ? (
-          <EmptyState
-            title={search ? t('support.none') : t('support.empty')}
-            body={search ? t('support.noneHint') : undefined}
-          />
+          <NoQuestions onClear={search ? showAll : undefined} />
         ) : (
-          data?.data.map(({ id, question, answer }) => (
-            <details key={id} className={`card ${classes.question}`}>
-              <summary>{question}</summary>
-              <p>{answer}</p>
-            </details>
-          ))
+          <QuestionList questions={data?.data} places={FIRST} />
         )}
       </div>
     </>
+  )
+}
+
+/** `onClear`: none were found; without it there are none. */
+function NoQuestions({ onClear }: { onClear: (() => void) | undefined }) {
+  const t = useT()
+  if (!onClear)
+    return (
+      <EmptyState title={t('support.empty')} body={t('support.emptyHint')}>
+        <Button component={Link} to="#contact" variant="default">
+          {t('support.write')}
+        </Button>
+      </EmptyState>
+    )
+  return (
+    <EmptyState title={t('support.none')} body={t('support.noneHint')}>
+      <Button variant="default" onClick={onClear}>
+        {t('support.clear')}
+      </Button>
+    </EmptyState>
   )
 }

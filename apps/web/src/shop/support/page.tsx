@@ -2,8 +2,6 @@ import '../../kit/styles/forms.ts'
 import { Button } from '@mantine/core'
 import { IconBrandDiscord } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { useLocation } from 'react-router'
 import { read } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
@@ -16,17 +14,12 @@ import { TicketForm } from './ticket-form.tsx'
 export default function SupportPage() {
   const t = useT()
   useTitle(t('support.title'))
-  const { hash } = useLocation()
-  useEffect(() => {
-    // The menu leads to a part of this page, which was not there yet when the address changed.
-    if (hash) document.getElementById(hash.slice(1))?.scrollIntoView()
-  }, [hash])
   const { data: social } = useQuery({ ...read(settings.social), staleTime: Infinity })
   const discord = webAddress(social?.discord)
   return (
     <div className="wide page">
       <h1>{t('support.title')}</h1>
-      <p className="dim">{t('support.lead')}</p>
+      <p className={`dim ${classes.lead}`}>{t('support.lead')}</p>
       <div className={classes.columns}>
         <section id="faq" className="stack" aria-labelledby="faq-title">
           <h2 id="faq-title">{t('support.faq')}</h2>

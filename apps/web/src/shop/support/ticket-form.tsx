@@ -56,10 +56,16 @@ export function TicketForm() {
         errors => failure.invalid(errors, incomplete ? () => formMessage('fill_out_form') : undefined)
       )}
     >
-      <TextInput label={t('support.name')} autoComplete="username" {...form.getInputProps('username')} />
+      <TextInput label={t('support.name')} autoComplete="username" maxLength={64} {...form.getInputProps('username')} />
       <TextInput label={t('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
-      <TextInput label={t('support.phone')} type="tel" autoComplete="tel" {...form.getInputProps('phone')} />
-      <Textarea label={t('support.message')} rows={5} {...form.getInputProps('message')} />
+      <TextInput
+        label={t('support.phone')}
+        type="tel"
+        autoComplete="tel"
+        maxLength={32}
+        {...form.getInputProps('phone')}
+      />
+      <Textarea label={t('support.message')} rows={5} maxLength={5000} {...form.getInputProps('message')} />
       <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />
       {failure.alert}
       <Button type="submit" loading={send.isPending}>

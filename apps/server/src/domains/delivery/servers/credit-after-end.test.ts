@@ -12,6 +12,7 @@ import { endGraces, expireOrders } from '../index.ts'
 import { reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
 import { moveOrder, reopen } from './commands.ts'
+import { lostTimeOf } from './lost-time-of-order.ts'
 import { creditOrder } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
 import { mayDeliver } from '../../payments/index.ts'
@@ -51,6 +52,18 @@ test('an order whose term ended within an outage is revived in its grace for the
   const both = await outage(stack.first.id, 4, 0.5)
   expect(await stack.order(id)).toMatchObject({ state: 'expired' })
   expect(await preview(away)).toMatchObject({ orders: 1, customers: 1, revived: 1, ended: 0 })
+  const lost = async () => {
+    const found = await lostTimeOf(ctx.db, { id, now: ctx.now() })
+    return found.ok
+      ? found.data.map(({ outage_id, server, seconds }) => [outage_id, server.id, Math.round(seconds / 60)])
+      : found
+  }
+  // Of before its addresses worked: they cost it nothing, and take no other's place.
+  for (let hours = 0; hours < 25; hours += 1) await outage(stack.first.id, 22 * 24 + hours + 0.5, 22 * 24 + hours)
+  expect(await lost()).toEqual([
+    [both, stack.first.id, 120],
+    [away, stack.first.id, 180]
+  ])
 
   await Promise.all([credit(id, away), credit(id, away)])
   await stack.settle()
@@ -62,6 +75,8 @@ test('an order whose term ended within an outage is revived in its grace for the
   expect(left).toBeLessThanOrEqual(3 * HOUR)
   // The other outage took the same time, and between its end and its revival it lost nothing.
   expect(await credit(id, both)).toMatchObject({ ok: false, reason: 'nothing_to_credit' })
+  // By the other one, too, it has lost nothing any more.
+  expect(await lost()).toEqual([])
   expect(await stack.mails('outage-credited')).toHaveLength(1)
   expect(await wrongNow(ctx.db)).toEqual([])
   await expireIn(id, ago(1))

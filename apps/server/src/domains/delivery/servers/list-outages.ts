@@ -48,27 +48,22 @@ export async function readOutage(db: Executor, id: number, now: Date): Promise<R
 }
 
 async function readOutages(db: Executor, ids: number[], now: Date): Promise<OutageEntry[]> {
-  const ends = sql`coalesce(${serverOutages.endedAt}, ${iso(now)}::timestamptz)`
   const rows = await db
     .select({
       outage: serverOutages,
       server: { id: servers.id, name: servers.name },
-      // As `losersOf` looks for them, without the time that each of them lost: that takes longer than a list may.
-      orders: sql<number>`(select count(distinct p.order_id)::int from ${proxies} p join ${orders} o on o.id = p.order_id
-        where p.server_id = ${serverOutages.serverId} and p.live_at < ${ends}
-          and (p.state <> 'retired' or p.updated_at > ${serverOutages.startedAt})
-          and o.paid_at is not null and o.deleted_at is null and o.expired_at > ${serverOutages.startedAt})`,
       credited: sql<number>`(select count(*)::int from ${outageCredits} c where c.outage_id = ${serverOutages.id})`
     })
     .from(serverOutages)
     .innerJoin(servers, eq(servers.id, serverOutages.serverId))
     .where(among(serverOutages.id, ids))
+  const concerned = await ordersConcerned(db, ids, now)
   const incidents = await incidentsOfOutages(db, ids)
   const locations = await locationsOfServers(
     db,
     rows.map(({ server }) => server.id)
   )
-  return rows.map(({ outage, server, orders: concerned, credited }) => ({
+  return rows.map(({ outage, server, credited }) => ({
     id: outage.id,
     server,
     started_at: iso(outage.startedAt),
@@ -76,12 +71,57 @@ async function readOutages(db: Executor, ids: number[], now: Date): Promise<Outa
     seconds: Math.max(0, Math.round(((outage.endedAt ?? now).getTime() - outage.startedAt.getTime()) / 1000)),
     by_hand: outage.byHand,
     announced_at: isoOrNull(outage.announcedAt),
-    orders: concerned,
+    orders: concerned.get(outage.id) ?? 0,
     credited,
     state: outage.endedAt === null ? 'lasts' : credited > 0 ? 'credited' : 'open',
     locations: locations.get(server.id) ?? [],
     incident: incidents.get(outage.id) ?? null
   }))
+}
+
+/**
+ * How many orders had addresses on the server while an outage lasted, as `losersOf` looks for them, without the time that
+ * each of them lost: that takes longer than a list may. The proxies of a server are read once for all of its outages. Most orders
+ * were there once, from one moment to another: those that had come before an outage ended, less those that had left before it began,
+ * are counted along the time. Only orders that left and came back are compared with each outage.
+ */
+async function ordersConcerned(db: Executor, outageIds: number[], now: Date): Promise<Map<number, number>> {
+  const { rows } = await db.execute<{ id: number; orders: number }>(sql`
+    with outage as materialized (
+      select s.id, s.server_id, s.started_at,
+        greatest(s.started_at, coalesce(s.ended_at, ${iso(now)}::timestamptz)) as ended_at
+      from ${serverOutages} s where s.id = any(${sql.param(outageIds)}::bigint[])
+    ), held as materialized (
+      select p.server_id, p.order_id, p.live_at as since, case when p.state = 'retired' then p.updated_at end as until
+      from ${proxies} p
+      where p.server_id in (select server_id from outage) and p.live_at < (select max(ended_at) from outage)
+        and (p.state <> 'retired' or p.updated_at > (select min(started_at) from outage))
+      group by 1, 2, 3, 4
+    ), stay as materialized (
+      select held.server_id, o.id as order_id, range_agg(tstzrange(held.since, least(held.until, o.expired_at))) as times
+      from held join ${orders} o on o.id = held.order_id
+      where o.paid_at is not null and o.deleted_at is null and held.since < least(held.until, o.expired_at)
+        and o.expired_at is not null
+      group by 1, 2
+    ), once as (
+      select server_id, lower(times) as since, upper(times) as until from stay where times = range_merge(times)::tstzmultirange
+    ), moment as (
+      select server_id, since as at, 1 as place, 1 as come, 0 as gone, null::bigint as begins, null::bigint as ends from once
+      union all select server_id, until, 0, 0, 1, null, null from once
+      union all select server_id, started_at, 1, 0, 0, id, null from outage
+      union all select server_id, ended_at, 0, 0, 0, null, id from outage
+    ), counted as (
+      select begins, ends, sum(come) over along as come, sum(gone) over along as gone from moment
+      window along as (partition by server_id order by at, place rows unbounded preceding)
+    ), again as (
+      select outage.id, count(*) as orders from outage join stay on stay.server_id = outage.server_id
+      where stay.times <> range_merge(stay.times)::tstzmultirange
+        and stay.times && tstzrange(outage.started_at, outage.ended_at, '[)')
+      group by 1
+    )
+    select ended.ends as id, (ended.come - begun.gone + coalesce(again.orders, 0))::int as orders
+    from counted ended join counted begun on begun.begins = ended.ends left join again on again.id = ended.ends`)
+  return new Map(rows.map(({ id, orders: count }) => [id, count]))
 }
 
 /** A page of the orders that an outage concerns: those that it would be credited to, and those that it was. */

@@ -5,20 +5,19 @@ import { notifyAdmins } from '../../accounts/index.ts'
 import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import {
-  addressesOf,
   leasesOf,
   lockInventory,
-  markKept,
   markReplaced,
   release,
-  splitLease,
   splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
 import { failTask, isServed, note, taskStateOf, tellOfOrder, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
-import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
-import { leaseMore, type Amount, type Leased, type Place } from '../missing.ts'
+import { holdingsOf, retireProxies, sumOf } from '../holdings.ts'
+import { keepReplaced } from '../keep-replaced.ts'
+import { leaseMore, missingOf, type Amount, type Leased, type Place } from '../missing.ts'
+import { followLease, setApart } from '../set-apart.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 
@@ -92,47 +91,45 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
   const worked = await retireProxies(unit, order.id, eq(proxies.serverId, serverId))
   await dropDesiredUser(unit, serverId, order.id)
   if (parts.length > 0) await release(tx, { leaseIds: parts })
-  const to = served && lost > 0 ? await replaceLost(unit, order, lost, serverId) : null
+  const { to, kept } = served && lost > 0 ? await replaceLost(unit, order, lost, serverId) : { to: null, kept: 0 }
   if (lost > 0)
-    await noteMove(unit, order.id, { from: serverId, to: to?.serverIds ?? [], addresses: lost, cause: 'given_up' })
+    await noteMove(unit, order.id, {
+      from: serverId,
+      to: to?.serverIds ?? [],
+      addresses: lost,
+      kept,
+      cause: 'given_up'
+    })
   await advance(unit, [order.id])
-  if (served && lost > (to?.addresses ?? 0)) await tellAdmins(unit, serverId)
+  if (served && lost > 0 && (await missingOf(tx, order)) > 0) await tellAdmins(unit, serverId)
   if (served && worked > 0) await tellOfOrder(unit, 'proxies.changed', order)
   return worked
 }
 
-/** All that was lost elsewhere; else what was to go back is kept, and of what is missing then as much as there is. */
-async function replaceLost(unit: Unit, order: OrderRow, lost: number, serverId: number): Promise<Leased | null> {
+/**
+ * All that was lost elsewhere; else what was to go back is kept, and of what is missing then as much as there is.
+ * @returns what was leased, and how many of those that were to go back are kept
+ */
+async function replaceLost(
+  unit: Unit,
+  order: OrderRow,
+  lost: number,
+  serverId: number
+): Promise<{ to: Leased | null; kept: number }> {
   const place = { groupId: order.serverGroupId, avoid: [serverId] }
   const all = await leaseMore(unit, order, lost, place, 'all')
-  if (all) return all
-  const kept = await keepReplaced(unit, order)
-  return kept < lost ? leaseMore(unit, order, lost - kept, place, 'part') : null
+  if (all) return { to: all, kept: 0 }
+  await failChange(unit, order)
+  const kept = await keepReplaced(unit, order, await missingOf(unit.tx, order))
+  return { to: kept < lost ? await leaseMore(unit, order, lost - kept, place, 'part') : null, kept }
 }
 
-/**
- * What was to replace addresses is lost, and there are too few others: those that still work are kept, as many as the order
- * has bought. A change of addresses that waited for the others has failed.
- * @returns how many
- */
-async function keepReplaced(unit: Unit, order: OrderRow): Promise<number> {
-  const { tx } = unit
-  const held = await holdingsOf(tx, order.id)
-  const room = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
-  const again: number[] = []
-  let left = room
-  for (const holding of held.filter(one => one.replaced && !isRetired(one))) {
-    if (holding.addresses > left) continue
-    again.push(holding.leaseId)
-    left -= holding.addresses
-  }
-  await markKept(tx, again)
-  if (order.task === 'change' && taskStateOf(order) === 'running') {
-    // Those of the new ones that are not lost are kept, whether they work by now or not.
-    const changed = held.some(holding => !holding.replaced)
-    await failTask(unit, order, { code: 'out_of_stock' }, { changed })
-  }
-  return room - left
+/** A change of addresses has failed whose new ones are lost, and stand for none of the old ones any more. */
+async function failChange(unit: Unit, order: OrderRow): Promise<void> {
+  if (order.task !== 'change' || taskStateOf(order) !== 'running') return
+  // Those of the new ones that are not lost are kept, whether they work by now or not.
+  const changed = (await holdingsOf(unit.tx, order.id)).some(holding => !holding.replaced)
+  await failTask(unit, order, { code: 'out_of_stock' }, { changed })
 }
 
 /** Once a day for a server, however many orders it is. */
@@ -143,34 +140,6 @@ async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
     params: { server: name },
     key: `given-up:${serverId}:${unit.now.toISOString().slice(0, 10)}`
   })
-}
-
-/**
- * Makes what an order holds on a server leases of their own.
- * @param most no more than so many addresses of it: whole blocks
- * @returns those
- */
-async function setApart(
-  unit: Unit,
-  order: Pick<OrderRow, 'id' | 'cartStep'>,
-  serverId: number,
-  shares: LeaseShare[],
-  most = Infinity
-): Promise<number[]> {
-  const { tx } = unit
-  const parts: number[] = []
-  let left = most
-  for (const { leaseId, addresses } of shares) {
-    if (left <= 0) break
-    const blocks = left < addresses ? left / order.cartStep : null
-    const part = await splitLease(tx, leaseId, serverId, blocks)
-    if (part === null) continue
-    parts.push(part)
-    left -= addresses
-    if (part === leaseId) continue
-    await followLease(unit, order.id, { leaseId, part })
-  }
-  return parts
 }
 
 /** What an order holds on a server in ranges that the agent refuses, as leases of its own. @returns those */
@@ -186,30 +155,22 @@ export async function setRefusedApart(unit: Unit, orderId: number, serverId: num
   return parts
 }
 
-/** A part of a lease became a lease of its own: so do its proxies. */
-async function followLease(
-  { tx }: Unit,
-  orderId: number,
-  { leaseId, part }: { leaseId: number; part: number }
-): Promise<void> {
-  for await (const page of addressesOf(tx, part)) {
-    const ips = page.map(({ ip }) => ip)
-    await tx
-      .update(proxies)
-      .set({ leaseId: part })
-      .where(and(eq(proxies.orderId, orderId), eq(proxies.leaseId, leaseId), inArray(proxies.ip, ips)))
-  }
-}
-
 async function noteMove(
   unit: Unit,
   orderId: number,
-  { from, to, addresses, cause }: { from: number; to: number[]; addresses: number; cause: MoveCause }
+  {
+    from,
+    to,
+    addresses,
+    kept = 0,
+    cause
+  }: { from: number; to: number[]; addresses: number; kept?: number; cause: MoveCause }
 ): Promise<void> {
   const names = await serverNames(unit.tx, [from, ...to])
   await note(unit, orderId, 'moved', {
     cause,
     addresses,
+    ...(kept > 0 ? { kept } : {}),
     from: names.get(from),
     to: to.map(id => names.get(id)).join(', ') || null
   })

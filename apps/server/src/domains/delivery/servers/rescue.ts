@@ -18,7 +18,7 @@ import {
   SERVED_STATES,
   type OrderRow
 } from '../../orders/index.ts'
-import { orders } from '../../orders/tables.ts'
+import { incomplete, orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
 import { leaseMissing } from '../missing.ts'
@@ -77,10 +77,7 @@ const isSilent = (before: Date) => and(lte(troubledSince, before), ne(servers.st
 /** Its agent takes changes, but not the range of this proxy: its user there is not set at all. */
 const isRefused = and(sql`${proxies.ip} <<= any (${servers.refusedRanges}::inet[])`, ne(servers.status, 'given_up'))
 const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
-const isIncomplete = and(
-  inArray(orders.failCode, ['addresses_lost', 'server_unreachable']),
-  inArray(orders.state, [...SERVED_STATES])
-)
+const isIncomplete = and(incomplete(orders), inArray(orders.state, [...SERVED_STATES]))
 
 /**
  * Orders that were not tried since `started`, longest ago first: with addresses that no agent has confirmed since

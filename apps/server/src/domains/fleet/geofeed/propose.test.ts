@@ -5,7 +5,6 @@ import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { writeSettings } from '../../settings/index.ts'
 import { cidrs } from '../../inventory/tables.ts'
 import { serverGroups, serverGroupServers, servers } from '../tables.ts'
-import { cityIn } from './cities.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -45,14 +44,6 @@ afterAll(() => shop?.close())
 
 const propose = async () => (await admin.get<GeofeedProposal>('/api/servers/geofeed/')).data
 const say = (...places: object[]) => admin.put('/api/servers/places/', { places })
-
-test('a city is read out of the name of a group, where it is one', () => {
-  expect(cityIn('ISP · New York 2')).toMatchObject({ country: 'US', region: 'US-NY' })
-  expect(cityIn('São Paulo')).toMatchObject({ city: 'Sao Paulo' })
-  expect(cityIn('Singapore')).toEqual({ city: 'Singapore', country: 'SG', region: '' })
-  expect(cityIn('London and Paris')).toBeUndefined()
-  expect(cityIn('Londonderry')).toBeUndefined()
-})
 
 test('the proposal names each range of the servers whose place is known, and differs from the saved file by lines', async () => {
   const [ny, ldn, both] = ids

@@ -1,11 +1,11 @@
 import type { GeofeedChange, GeofeedProposal, ServerPlace } from '@netlet/contract'
+import { cityIn } from '@netlet/contract/places'
 import { and, asc, eq, isNull, ne } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import type { AppContext } from '../../../infra/context.ts'
 import { cidrs } from '../../inventory/tables.ts'
 import { readGeofeed, readSettings, type GeofeedLine } from '../../settings/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../tables.ts'
-import { cityIn } from './cities.ts'
 import { serverPlaces } from './tables.ts'
 
 type Range = { prefix: string; server: string; place: ServerPlace | null }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { effectOn, serviceOf, shutsOut } from './effect.ts'
+import { closedToOthers, effectOn, serviceOf, shutsOut } from './effect.ts'
 import { layoutOf, unitOf } from './layout.ts'
 import { contentOf } from './machine.ts'
 
@@ -39,4 +39,19 @@ test('a list leaves the console out where it holds some addresses, and not the o
     [list, null]
   ] as const)
     expect(shutsOut(text, address)).toBe(false)
+})
+
+test('a first installation lets the console in alone, with its other machines, and adds nothing where it cannot know', () => {
+  const listOf = (address: string, others: string[] = [], settings: Record<string, string> = {}) =>
+    closedToOthers(settings, address, others)['AGENT_ALLOW_CLIENTS']
+  expect(listOf('203.0.113.9')).toBe('203.0.113.9/32')
+  expect(listOf('203.0.113.9', ['198.51.100.0/24', '203.0.113.10'])).toBe(
+    '198.51.100.0/24,203.0.113.9/32,203.0.113.10/32'
+  )
+  // Tomorrow it has another address of its network.
+  expect(shutsOut(listOf('2001:db8:1:2:aaaa::1') ?? '', '2001:db8:1:2:bbbb::7')).toBe(false)
+  expect(shutsOut(listOf('2001:db8:1:2:aaaa::1') ?? '', '2001:db8:1:3::7')).toBe(true)
+  expect(listOf('')).toBeUndefined()
+  expect(listOf('127.0.0.1')).toBeUndefined()
+  expect(listOf('203.0.113.9', [], { AGENT_ALLOW_CLIENTS: '' })).toBe('')
 })

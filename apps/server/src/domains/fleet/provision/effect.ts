@@ -1,7 +1,7 @@
 // What an installation would do on a server, as far as it is known before.
 import type { TunnelEffect } from '@netlet/contract'
-import type { AgentSettingName } from '@netlet/contract/agent-settings'
-import { parsePrefixes } from '@netlet/contract/prefixes'
+import { type AgentSettingName, readSetting } from '@netlet/contract/agent-settings'
+import { makePrefix, parsePrefix, parsePrefixes } from '@netlet/contract/prefixes'
 import { isWithin } from '../proofs/samples.ts'
 import { contentOf } from './machine.ts'
 import { layoutOf, unitOf } from './layout.ts'
@@ -23,6 +23,29 @@ export function shutsOut(list: string, address: string | null): boolean {
       read.prefixes.map(prefix => prefix.text)
     )
   )
+}
+
+/**
+ * What a first installation begins with: the management is open to the console alone. Where nobody knows from where that logged
+ * in, it was from the machine itself, or a list is given, nothing is added.
+ * @param address where the console logged in from. Of IPv6 its network of 64 bits: the rest may change with the day.
+ * @param others what its other machines, if it has some, come from
+ */
+export function closedToOthers(
+  settings: Readonly<Record<string, string>>,
+  address: string,
+  others: readonly string[]
+): Readonly<Record<string, string>> {
+  if (CLIENT_LIST in settings || address === '' || isWithin(address, ['127.0.0.0/8', '::1/128'])) return settings
+  const list = readSetting(CLIENT_LIST, [networkOf(address), ...others].join(','))
+  return list.ok ? { ...settings, [CLIENT_LIST]: list.value } : settings
+}
+
+/** An IPv4 address as it is, an IPv6 one's network of 64 bits. */
+function networkOf(address: string): string {
+  const read = parsePrefix(address)
+  const network = read?.family === 6 ? makePrefix(6, (read.first >> 64n) << 64n, 64) : null
+  return network?.text ?? address
 }
 
 /** How an agent is kept, as the server's row has it. @param digest of its service file, by SHA-256 */

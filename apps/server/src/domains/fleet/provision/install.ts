@@ -5,7 +5,7 @@ import { goBack } from './back.ts'
 import { bundleAgent, type Bundle } from './bundle.ts'
 import type { ProxyLevel } from './check.ts'
 import { barOf, ensureGood, keepGood, mayReplace, type Service } from './good.ts'
-import { CLIENT_LIST, serviceOf, shutsOut } from './effect.ts'
+import { CLIENT_LIST, closedToOthers, serviceOf, shutsOut } from './effect.ts'
 import type { Found, Installation, Installed, Learning, Place, Progress } from './installation.ts'
 import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
@@ -50,9 +50,12 @@ export async function installAgent(
   }
   if (installation.settingsOnly && good === null) throw new StepFailed('not_installed')
   const kept = installation.asApplied ? await settingsKept(machine, layout) : null
-  const settings = kept ?? installation.settings
+  const isFirst = good === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
+  const known = kept ?? installation.settings
+  const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
   const local = await namesInLocal(machine, layout)
-  await learning.seen({ local, consoleAddress: found.consoleAddress })
+  const { consoleAddress } = found
+  await learning.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
   refuseShutOut(found, settings, local)
   const giveUp = async (reason: StepFailed): Promise<never> => {
     if (good) await goBack(place, learning, reason)

@@ -29,6 +29,8 @@ export type Installation = {
   settings: Readonly<Record<string, string>>
   /** It is about the program alone: settings that were last seen to work there stay, whatever this console knows of them. */
   asApplied: boolean
+  /** What this console's other machines come from. */
+  consoleAddresses: readonly string[]
   /** Only the settings are written: the program stays what it is. */
   settingsOnly: boolean
   /** The agent that runs, as the console reaches it until now; null: none answers. */
@@ -55,8 +57,11 @@ export type Learning = {
   starting: () => Promise<void>
   /** What is known to serve runs again. */
   back: () => Promise<void>
-  /** What was seen there: the names that the operator's own file sets, which win, and where this console comes from. */
-  seen: (found: { local: string[]; consoleAddress: string }) => Promise<void>
+  /**
+   * What was seen there: the names that the operator's own file sets, which win, and where this console comes from.
+   * `closed`: the list that this installation begins with, where there was none.
+   */
+  seen: (found: { local: string[]; consoleAddress: string; closed: string | null }) => Promise<void>
 }
 
 /** `consoleAddress`: where this console logged in from, as sshd saw it; '' where it does not say. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,7 +12,7 @@ import { agentOf } from '../agents.ts'
 import { addTestServer, serverRow } from '../fleet.fixture.ts'
 import { servers } from '../tables.ts'
 import { bundleAgent, type Bundle } from './bundle.ts'
-import { layoutOf } from './layout.ts'
+import { layoutOf, localOf } from './layout.ts'
 import type { Work } from './own-row.ts'
 import { provisionServer } from './provision.ts'
 
@@ -38,6 +38,9 @@ export async function startInstalledMachine(range: string) {
   // The runtime is there already, as after an earlier installation: it is large to send.
   await mkdir(dirname(layout.node), { recursive: true })
   await copyFile(process.execPath, layout.node)
+  // So is the operator's file, which leaves the list of who reaches the management to the operator.
+  await mkdir(layout.settings, { recursive: true })
+  await writeFile(layout.local, localOf(''))
   const id = await addTestServer(world.ctx, 'machine', { ranges: [range] })
   const row = () => serverRow(world.ctx, id)
   const set = (columns: Partial<typeof servers.$inferInsert>) =>

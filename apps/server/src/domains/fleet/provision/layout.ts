@@ -89,7 +89,8 @@ export const localOf = (
 # They are read after agent.env and win; no installation and no upgrade writes to this file.
 # They are read anew without cutting a tunnel by: systemctl reload netlet-agent
 #
-# Management API from the console's address only (and from this machine):
+# Management API from these addresses only (and from this machine). The console begins with its own;
+# what stands here wins over what is set there:
 # AGENT_ALLOW_CLIENTS=${consoleAddress || '203.0.113.7'}
 `
 

@@ -104,7 +104,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     const first = await row()
     expect(first.provisioning).toMatchObject({
       status: 'done',
-      message: expect.stringMatching(/^The agent runs without systemd.* 1 ranges are loaded\.$/) as string
+      message: expect.stringMatching(/^The agent runs without systemd.* 1 range is loaded\.$/) as string
     })
     // Each step stays to be read, with what the machine printed, and no secret in it.
     const { steps = [] } = first.provisioning ?? {}

@@ -16,10 +16,12 @@ import { loadPrefixes } from '../prefixes.ts'
 import { provisionQueue } from '../queues.ts'
 import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
+import { settingsOf, withSettings } from '../proxy-tls/kept.ts'
 import { isOtherPort } from '../told-port.ts'
 import { firstAddressOf, markServed, markUnserved, showUnserved, tryProxy } from '../unserved.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
 import { LEVELS, type ProxyAddress, type ProxyLevel } from './check.ts'
+import { CLIENT_LIST } from './effect.ts'
 import { installAgent } from './install.ts'
 import type { Installation, Installed, Progress } from './installation.ts'
 import { layoutOf, PLAIN_TOKEN } from './layout.ts'
@@ -115,7 +117,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   const { id: console } = await readConsole(ctx)
   const isUnapproved = server.trouble === 'older_console'
   const before = await lookBefore(job, { at, console, isUnapproved })
-  const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : server.agentSettings
+  const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : settingsOf(server)
   const { said, service, settings, withoutRanges, isSilent } = await withMachine(job, async (machine, redial) => {
     const token = tokenOf(job)
     const { root, waitMs = WAIT_MS, bundle } = target
@@ -125,6 +127,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       console,
       isUnapproved,
       settings: known,
+      consoleAddresses: ctx.config.consoleAddresses,
       asApplied: Boolean(own.work.asApplied),
       settingsOnly: Boolean(own.work.settings) && !own.work.init,
       ...before,
@@ -133,9 +136,14 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       waitMs,
       ...(bundle ? { bundle } : {})
     }
+    // Kept once it is about to be written there: an installation that ends before that leaves no list behind.
+    let closed: string | null = null
     const installed = await installAgent(machine, installation, progress, {
       // Before they are written there: a token that only the server knows would lock the console out.
-      remember: certificate => change(job, { agentCertificate: certificate, ...token.columns }),
+      remember: async certificate => {
+        if (closed !== null) await keepClosed(job, closed)
+        await change(job, { agentCertificate: certificate, ...token.columns })
+      },
       restored: reached => giveRowBack(job, reached),
       starting: () =>
         command(ctx, SYSTEM, async unit => {
@@ -146,8 +154,10 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       back: async () => {
         if (server.unservedSince === null) await command(ctx, SYSTEM, unit => markServed(unit, server.id))
       },
-      seen: ({ local, consoleAddress }) =>
-        change(job, { agentLocalNames: local, consoleAddress: consoleAddress || null })
+      seen: async found => {
+        closed = found.closed
+        await change(job, { agentLocalNames: found.local, consoleAddress: found.consoleAddress || null })
+      }
     })
     await progress.step('ranges', 'Loading the address ranges')
     const ranges = await loadRanges(job, {}).catch((error: unknown) => {
@@ -188,6 +198,22 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   }
   return said
 }
+
+/** The list that a first installation began with is the server's own from then on: seen and changed in the console. */
+const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
+  command(ctx, SYSTEM, async unit => {
+    const row = await ownServer(unit, own)
+    const { id } = row
+    const before = settingsOf(row)
+    // Somebody may have given one meanwhile: the next installation writes that.
+    if (CLIENT_LIST in before) return
+    const after = { ...before, [CLIENT_LIST]: list }
+    await unit.tx
+      .update(servers)
+      .set({ agentSettings: withSettings(row, after) })
+      .where(eq(servers.id, id))
+    unit.audit('server.agent_settings', id, { before, after })
+  })
 
 /** Whose the agent is stands in the row, where an administrator may take it over. */
 const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<void> =>

@@ -9,7 +9,8 @@ const told = z.object({
     at: z.string().max(40).nullable()
   }),
   // Agents that tell none are of the first one that was released.
-  takeover_format: z.number().default(2)
+  takeover_format: z.number().default(2),
+  settings_format: z.number().default(2)
 })
 
 /** What an agent tells of its program; null: one of before, which can only be restarted. */
@@ -19,6 +20,9 @@ export const programIn = (info: unknown): Program => {
   const read = told.safeParse(info)
   return read.success ? read.data : null
 }
+
+/** Which settings it knows (`agent-settings.ts` of the contract). */
+export const settingsFormatIn = (info: unknown): number => programIn(info)?.settings_format ?? 1
 
 /**
  * Can this program hand over to the one that this console installs? One of another format refuses, however often it is asked, so

@@ -99,6 +99,19 @@ test('an installation keeps what works, checks its proxy, and leaves no user beh
   expect(provisioning?.steps.find(({ step }) => step === 'configure')?.output).toMatch(/net\.core\.somaxconn = \d+/)
 })
 
+test('a first installation leaves the management open to the console alone, as a setting that the console shows', async () => {
+  const list = { AGENT_ALLOW_CLIENTS: '198.51.100.9/32' }
+  const { agentSettings, agentSettingsApplied } = await serverRow(world.ctx, id)
+  expect([agentSettings, agentSettingsApplied]).toEqual([list, list])
+  expect(await readFile(layout.environment, 'utf8')).toMatch(/^AGENT_ALLOW_CLIENTS=198\.51\.100\.9\/32$/m)
+  expect(await audited(world.ctx, 'server.agent_settings')).toMatchObject([{ before: {}, after: list }])
+  // Who opens it finds it open after every other installation.
+  await world.ctx.db.update(servers).set({ agentSettings: {} }).where(eq(servers.id, id))
+  expect(await install()).toMatchObject({ status: 'done' })
+  expect(await serverRow(world.ctx, id)).toMatchObject({ agentSettings: {}, agentSettingsApplied: {} })
+  expect(await readFile(layout.environment, 'utf8')).not.toContain('ALLOW_CLIENTS')
+})
+
 test('the settings of an operator are made once, outlive every installation, and win', async () => {
   expect(await readFile(layout.local, 'utf8')).toContain('# AGENT_ALLOW_CLIENTS=198.51.100.9')
   await appendFile(layout.local, 'AGENT_WORKERS=2\n')

@@ -1,5 +1,5 @@
 import type { Traffic, TrafficStep } from '@netlet/contract'
-import { AGENT_REFUSALS } from '@netlet/contract/agent'
+import { isAgentRefusal } from '@netlet/contract/agent-codes'
 import { sql, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { DAY, HOUR, iso, isoOrNull } from '../../../infra/clock.ts'
@@ -12,7 +12,6 @@ type Codes = Record<string, number>
 type Sums = Record<'up' | 'down' | 'requests' | 'connections', number> & { codes: Codes }
 
 const STEP_MS = { hour: HOUR, day: DAY } as const
-const refusals: ReadonlySet<string> = new Set(AGENT_REFUSALS)
 
 /**
  * Traffic of orders, added up by hour or day.
@@ -103,7 +102,7 @@ function added(sum: Sums, more: Sums): Sums {
 
 function listed(codes: Codes, refused: boolean): Traffic['refusals'] {
   return Object.entries(codes)
-    .filter(([code]) => refusals.has(code) === refused)
+    .filter(([code]) => isAgentRefusal(code) === refused)
     .map(([code, count]) => ({ code, count }))
     .toSorted((a, b) => b.count - a.count || a.code.localeCompare(b.code))
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent'
+import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent-codes'
 import { sql } from 'drizzle-orm'
 import { DAY } from '../../../infra/clock.ts'
 import type { Unit } from '../../../infra/command.ts'

@@ -1,6 +1,6 @@
 import { mayOperate, refuse, sentenceOf, type Params, type Reason } from '@netlet/contract'
 import { asc, eq, isNull, sql } from 'drizzle-orm'
-import type { UserActor } from '../../../infra/actor.ts'
+import { actorOf } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
@@ -44,7 +44,8 @@ export async function advanceUpgrade(ctx: SyncContext, id: number): Promise<void
   const [asked] = await ctx.db.select().from(upgrades).where(eq(upgrades.id, id))
   if (!asked) return
   // In the name of whoever asked for it: the audit log says who upgraded which server.
-  await command(ctx, actorOf(asked), async unit => {
+  // What they may is looked up before servers begin.
+  await command(ctx, actorOf(asked, null), async unit => {
     const { tx, now } = unit
     const [upgrade] = await tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
     if (!upgrade || upgrade.endedAt !== null) return
@@ -192,17 +193,3 @@ async function end(unit: Unit, { id }: Upgrade, state: 'done' | 'ended'): Promis
   await unit.tx.update(upgrades).set({ state, endedAt: unit.now }).where(eq(upgrades.id, id))
   unit.publish('upgrade', id)
 }
-
-/** Who asked for it, as the actor of what it does to each server. */
-const actorOf = ({ actorId, actorName, actorIp }: Upgrade): UserActor => ({
-  kind: 'user',
-  id: actorId,
-  username: actorName,
-  isSuperuser: true,
-  // What it may is looked up before servers begin.
-  role: null,
-  ip: actorIp,
-  sessionHash: null,
-  impersonator: null,
-  scopes: null
-})

@@ -109,7 +109,7 @@ export const outageTemplates = {
           ['Order', data.order_id],
           ['Plan', data.product_name],
           ['Outage', `${day(data.from)} – ${day(data.to)}`],
-          ['Added', `${data.minutes} minutes`],
+          ['Added', data.minutes === 1 ? '1 minute' : `${data.minutes} minutes`],
           ['Valid until', day(data.expires_at)]
         ],
         button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },

@@ -82,6 +82,15 @@ const WHY_NOT = {
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
 
+/** Why a renewal was paid and not made. */
+const WHY_NOT_RENEWED = {
+  ...WHY_NOT,
+  lines_missing: {
+    en: 'The payment covers less than the renewal costs.',
+    'zh-CN': '付款内容少于续费所需。'
+  }
+} as const satisfies Record<WhyNotDelivered, object>
+
 /** What becomes of an order when all or a part of a payment went back. */
 export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'part'
 
@@ -200,6 +209,40 @@ export const paymentTemplates = {
         paragraphs: [
           `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
           '我们会亲自处理：交付您所购买的内容，或退款。如超过一天仍未处理，请联系我们。'
+        ],
+        facts: factsZh(data),
+        button: { label: '查看我的订单', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'payment-not-renewed': template<PaymentMail & { why: WhyNotDelivered; live: boolean }>({
+    kind: 'payments',
+    sample: { ...sample, why: 'lines_missing', live: true },
+    content: {
+      en: (data, shop) => ({
+        subject: `We received your payment, but could not renew: ${data.product_name}`,
+        heading: `Hello ${data.username}, your order is not renewed`,
+        paragraphs: [
+          `Your payment has arrived, and the order was not renewed for it. ${WHY_NOT_RENEWED[data.why].en}`,
+          ...(data.live ? ['Until the order ends your proxies work as before.'] : []),
+          data.why === 'renewal_too_late'
+            ? 'The payment will be given back. Write to us if it takes longer than a day.'
+            : 'We look at it ourselves: we renew the order, or give the money back. Write to us if it takes longer than a day.'
+        ],
+        facts: factsEn(data),
+        button: { label: 'Show my orders', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `我们已收到您的付款，但尚未能续费：${data.product_name}`,
+        heading: `${data.username}，您好，您的订单未能续费`,
+        paragraphs: [
+          `您的付款已到账，但订单未因此续费。${WHY_NOT_RENEWED[data.why]['zh-CN']}`,
+          ...(data.live ? ['在订单到期之前，您的代理照常可用。'] : []),
+          data.why === 'renewal_too_late'
+            ? '该付款将退还给您。如超过一天仍未处理，请联系我们。'
+            : '我们会亲自处理：为订单续费，或退款。如超过一天仍未处理，请联系我们。'
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },

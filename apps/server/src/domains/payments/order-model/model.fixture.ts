@@ -4,7 +4,14 @@ import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'
 import type { Buyer, OrderShop } from '../order-shop.fixture.ts'
 
 /** Addresses that an order holds on one server. */
-export type Share = { server: number; addresses: number; replaced: boolean }
+export type Share = {
+  server: number
+  addresses: number
+  /** It is to be given back. */
+  replaced: boolean
+  /** It is, and was not taken from its customer yet: it can be kept. */
+  again: boolean
+}
 
 /**
  * What an order should be, in the few terms that matter to its customer, to the stock and to the money. Times are
@@ -124,6 +131,8 @@ export const isServed = ({ state }: ModelOrder): boolean => SERVED.includes(stat
 const sum = (shares: Share[]): number => shares.reduce((total, { addresses }) => total + addresses, 0)
 /** What an order holds and is to keep. */
 export const kept = (order: ModelOrder): number => sum(order.shares.filter(({ replaced }) => !replaced))
+/** What it could keep of what it is to give back. */
+export const keepable = (order: ModelOrder): number => sum(order.shares.filter(({ again }) => again))
 export const lost = (order: ModelOrder): number => order.quantity - kept(order)
 export const keptOn = (order: ModelOrder, server: number): number =>
   sum(order.shares.filter(share => share.server === server && !share.replaced))

@@ -218,3 +218,33 @@ test('what is lost with a server and has no room elsewhere is found once there i
   const states = await go(way)
   expect(states.at(-1)).toBe('delivered')
 })
+
+test('an order that lacks addresses keeps as many as it lacks of those that it was to give back', async () => {
+  const { place, pay, confirm, drain, giveUp, rescue, takeBack, pause, resume } = makeSteps
+  const opening = [place(0, 9), pay(0), confirm(0), confirm(1)]
+  // What is lost while others are on their way, and what was lost before.
+  const ways = [
+    [drain(0), giveUp(1), rescue(), confirm(2), confirm(0), takeBack(1), rescue(), confirm(1), confirm(0)],
+    [pause(2), giveUp(1), resume(2), drain(0), confirm(2), confirm(0), takeBack(1), rescue(), confirm(1), confirm(0)]
+  ]
+  for (const way of ways) expect((await go([...opening, ...way])).at(-1)).toBe('delivered')
+})
+
+test('an order that ended while it moved can be renewed with what it was to give back, where there is nothing else', async () => {
+  const { place, pay, confirm, drain, wait, expire, giveUp, renew } = makeSteps
+  const way = [
+    place(0, 8),
+    pay(0),
+    confirm(0),
+    place(0, 8),
+    pay(1),
+    confirm(1),
+    drain(0),
+    wait(30 * DAY),
+    expire(),
+    giveUp(2),
+    renew(0),
+    confirm(0)
+  ]
+  expect(await go(way)).toEqual(['placed', 'delivering', 'delivered', 'expired', 'delivering', 'delivered'])
+})

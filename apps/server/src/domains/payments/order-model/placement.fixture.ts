@@ -22,10 +22,11 @@ export async function readPlacements({ world }: Real, orders: ModelOrder[]): Pro
     sql`, `
   )})`
   const [leases, users, proxies] = await Promise.all([
-    db.execute<{ id: number; server: number; replaced: boolean; addresses: number }>(sql`
-      select l.order_id as id, c.server_id as server, l.replaced, sum(b.length) as addresses
+    db.execute<Share & { id: number }>(sql`
+      select l.order_id as id, c.server_id as server, l.replaced, sum(b.length) as addresses, l.replaced and exists (
+        select from proxies p where p.lease_id = l.id and p.state <> 'retired') as again
       from leases l join lease_blocks b on b.lease_id = l.id join chunks c on c.id = b.chunk_id
-      where l.order_id in ${ids} and b.released_at is null group by 1, 2, 3 order by 1, 2, 3`),
+      where l.order_id in ${ids} and b.released_at is null group by 1, 2, 3, 5 order by 1, 2, 3, 5`),
     db.execute<{ id: number; server: number; wanted: boolean; behind: boolean }>(sql`
       select order_id as id, server_id as server, wanted, generation <> applied_generation as behind
       from agent_users where order_id in ${ids}`),
@@ -34,8 +35,7 @@ export async function readPlacements({ world }: Real, orders: ModelOrder[]): Pro
       where order_id in ${ids} and state <> 'retired' group by 1, 2, 3`)
   ])
   const of = (id: number) => found.get(id) ?? nothing()
-  for (const { id, server, replaced, addresses } of leases.rows)
-    of(id).shares.push({ server: server, addresses: addresses, replaced })
+  for (const { id, ...share } of leases.rows) of(id).shares.push(share)
   for (const { id, server, wanted, behind } of users.rows) {
     if (!wanted) of(id).stopping.add(server)
     else if (behind) of(id).pending.add(server)

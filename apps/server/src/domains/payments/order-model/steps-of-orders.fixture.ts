@@ -6,7 +6,8 @@ import {
   advance,
   centsOf,
   freeFor,
-  kept,
+  keepable,
+  lost,
   ORDERS,
   RESERVED,
   TERM,
@@ -143,8 +144,8 @@ export const renew = (nth: number): Step =>
     const { outcome } = await real.world.pay(order, { id: payment.id, renewal: true })
     const inGrace = order.state === 'expired' && order.graceUntil !== null && order.graceUntil > model.now
     const runs = order.state === 'delivering' || order.state === 'partly_delivered' || order.state === 'delivered'
-    // What was lost with a server has to be found elsewhere.
-    const found = order.quantity - kept(order) <= freeFor(model, order.rule)
+    // What was lost with a server has to be found elsewhere, or among what the order was to give back.
+    const found = lost(order) - keepable(order) <= freeFor(model, order.rule)
     if (!runs && !(inGrace && found)) return expect(outcome).toBe('renewal_too_late')
     expect(outcome).toBe('settled')
     accept(model, payment)

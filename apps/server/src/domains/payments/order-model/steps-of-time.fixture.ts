@@ -69,6 +69,7 @@ export async function endGracesNow(model: Model, real: Real): Promise<void> {
     if (order.graceUntil === null || order.graceUntil > model.now) continue
     order.graceUntil = null
     order.waiting.clear()
+    for (const share of order.shares) share.again = false
     letGo(order)
   }
 }

@@ -1,5 +1,5 @@
 import type { UpgradePlan } from '@netlet/contract'
-import { Button, Modal, NativeSelect, Skeleton } from '@mantine/core'
+import { Button, NativeSelect, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { parseAsString, useQueryState } from 'nuqs'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { call } from '../../../api/client.ts'
 import { useMay } from '../../../api/may.ts'
 import { fleet } from '../../../api/routes.ts'
 import { useT } from '../../../i18n/admin.ts'
+import { Dialog } from '../../../kit/dialog.tsx'
 import { numberText } from '../../../kit/number.ts'
 import { StateBadge } from '../../../kit/state-badge.tsx'
 import { EmptyState, ErrorState } from '../../../kit/states.tsx'
@@ -23,18 +24,9 @@ export function UpgradeDialog() {
   const close = () => void setText(null)
   if (!useMay().mayCall(fleet.startUpgrade)) return null
   return (
-    <Modal
-      opened={chosen !== null}
-      onClose={close}
-      title={t('upgrade.title')}
-      size="lg"
-      // Above the dashboard's full view.
-      zIndex={250}
-      attributes={{ header: { role: 'presentation' } }}
-      closeButtonProps={{ 'aria-label': t('list.close') }}
-    >
+    <Dialog opened={chosen !== null} onClose={close} title={t('upgrade.title')} size="lg">
       {chosen && <Plan chosen={chosen} onClose={close} />}
-    </Modal>
+    </Dialog>
   )
 }
 

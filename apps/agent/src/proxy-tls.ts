@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type AgentProxyTls,
+  agentProxyTls,
+  type AgentProxyTlsState,
+  proxyTlsHash
+} from '@netlet/contract/agent-proxy-tls'
+import { Certificate, type Pem, requirePair } from './certificate.ts'
+import { replaceFile } from './state/replace-file.ts'
+
+export type SetResult =
+  | { ok: true; state: AgentProxyTlsState }
+  | { ok: false; reason: 'proxyTlsByEnvironment' | 'proxyTlsNoPair' | 'notDurable'; detail?: string }
+
+type Hooks = {
+  /** Another certificate for new connections; null: none any more. */
+  changed: (pem: Pem | null) => void
+  tell: (message: string) => void
+}
+
+/** Where it is files they are read again when they change; `fault`: why it is of no use at present. */
+type Opened = { files: Certificate | null; pem: Pem | null; fault: string | null }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
+
+/**
+ * What is shown to clients that speak TLS to the proxy port: what PROXY_TLS_CERT names, or what the console has sent, which is kept
+ * in the agent's folder. What is wanted and of no use never keeps an agent from serving without TLS.
+ */
+export class ProxyTls {
+  readonly #path: string
+  readonly #environment: Certificate | null
+  readonly #hooks: Hooks
+  #wanted: AgentProxyTls | null = null
+  /** The text of the file: another one was written by another process of this agent. */
+  #text: string | null = null
+  #files: Certificate | null = null
+  #pem: Pem | null = null
+  #fault: string | null = null
+  #working: Promise<unknown> = Promise.resolve()
+
+  private constructor(path: string, environment: Certificate | null, hooks: Hooks) {
+    this.#path = path
+    this.#environment = environment
+    this.#hooks = hooks
+  }
+
+  /** @param environment the certificate of PROXY_TLS_CERT; null: the console decides */
+  static async open(folder: string, environment: Certificate | null, hooks: Hooks): Promise<ProxyTls> {
+    const tls = new ProxyTls(join(folder, 'proxy-tls.json'), environment, hooks)
+    await tls.reload()
+    return tls
+  }
+
+  get pem(): Pem | null {
+    return this.#environment === null ? (this.#files?.pem ?? this.#pem) : this.#environment.pem
+  }
+
+  get state(): AgentProxyTlsState {
+    const fault = this.#environment?.fault ?? this.#files?.fault ?? this.#fault
+    const source = this.#environment === null ? (this.#wanted?.source ?? 'none') : 'environment'
+    return { source, hash: this.#wanted && proxyTlsHash(this.#wanted), fault: fault && fault.slice(0, 1000) }
+  }
+
+  /** Reads again what another process of this agent may have been told. */
+  reload(): Promise<void> {
+    return this.#queue(async () => {
+      const text = await readFile(this.#path, 'utf8').catch(() => '')
+      if (text === this.#text) return
+      this.#text = text
+      if (text === '') return
+      let read: AgentProxyTls
+      try {
+        read = agentProxyTls.parse(JSON.parse(text))
+      } catch {
+        this.#fault = `The file ${this.#path} cannot be read.`
+        this.#hooks.tell(`${this.#fault} There is no TLS to the proxy until the console sends it again.`)
+        return
+      }
+      const taken = await this.#open(read)
+      this.#take(read, taken)
+    })
+  }
+
+  /** What counts from now on, once it is on the disk. What is of no use is refused, and changes nothing. */
+  set(wanted: AgentProxyTls): Promise<SetResult> {
+    return this.#queue(async (): Promise<SetResult> => {
+      if (this.#environment !== null) return { ok: false, reason: 'proxyTlsByEnvironment' }
+      if (this.#wanted && proxyTlsHash(wanted) === proxyTlsHash(this.#wanted)) {
+        await this.#files?.renew()
+        return { ok: true, state: this.state }
+      }
+      const opened = await this.#open(wanted)
+      if (opened.fault !== null) {
+        opened.files?.close()
+        return { ok: false, reason: 'proxyTlsNoPair', detail: opened.fault }
+      }
+      const text = `${JSON.stringify(wanted)}\n`
+      if (!(await replaceFile(this.#path, text))) {
+        opened.files?.close()
+        return { ok: false, reason: 'notDurable' }
+      }
+      this.#text = text
+      this.#take(wanted, opened)
+      return { ok: true, state: this.state }
+    })
+  }
+
+  /** Reads the files again, where there are some. */
+  async renew(): Promise<void> {
+    await (this.#environment ?? this.#files)?.renew()
+  }
+
+  /** Resolves when nothing is being written. */
+  async settled(): Promise<void> {
+    await this.#working
+  }
+
+  close(): void {
+    this.#environment?.close()
+    this.#files?.close()
+  }
+
+  async #open(wanted: AgentProxyTls): Promise<Opened> {
+    if (wanted.source === 'none') return { files: null, pem: null, fault: null }
+    const pem = { cert: wanted.certificate, key: wanted.key }
+    if (wanted.source === 'files') {
+      const files = await Certificate.open(pem, read => this.#renewed(wanted, read), this.#hooks.tell)
+      return { files, pem: null, fault: files.fault }
+    }
+    try {
+      requirePair(pem)
+      return { files: null, pem, fault: null }
+    } catch (error) {
+      return { files: null, pem: null, fault: reasonOf(error) }
+    }
+  }
+
+  #take(wanted: AgentProxyTls, { files, pem, fault }: Opened): void {
+    this.#files?.close()
+    this.#wanted = wanted
+    this.#files = files
+    this.#pem = pem
+    this.#fault = files === null ? fault : null
+    if (this.#environment === null) this.#hooks.changed(this.pem)
+  }
+
+  /** Files were read: those in use were renewed, others are still being opened. */
+  #renewed(wanted: AgentProxyTls, pem: Pem): void {
+    if (wanted === this.#wanted && this.#environment === null) this.#hooks.changed(pem)
+  }
+
+  #queue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(work)
+    this.#working = done.catch(() => {})
+    return done
+  }
+}

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { copyFile, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type AgentProxyTls, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
+import { agentProcess } from './process.ts'
+import { kill, processesOf } from './takeovers.ts'
+import { basic, caller, lease, onEnd, tcpTarget, tempFolder, type TestAgent, testAgent, until } from './test-agent.ts'
+
+let folder: string
+let agent: TestAgent
+const at = (name: string): string => join(folder, name)
+const read = (name: string): string => readFileSync(at(name), 'utf8')
+const pasted = (name: string, key = name): AgentProxyTls => ({
+  source: 'pasted',
+  certificate: read(`${name}.pem`),
+  key: read(`${key}.key`)
+})
+const files = (name: string): AgentProxyTls => ({
+  source: 'files',
+  certificate: at(`${name}.pem`),
+  key: at(`${name}.key`)
+})
+
+beforeAll(async () => {
+  folder = await tempFolder()
+  for (const name of ['first', 'second']) {
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+    const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:*.${name}.test,DNS:${name}.test,IP:127.0.0.9`]
+    const out = ['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`)]
+    execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...out], { stdio: 'ignore' })
+  }
+})
+
+beforeEach(async () => void (agent = await testAgent()))
+
+async function dial(to = { host: `${agent.net}.1.1`, port: agent.proxyPort }): Promise<TLSSocket> {
+  const socket = connectTls({ socket: connect(to), rejectUnauthorized: false })
+  onEnd(() => socket.destroy())
+  socket.on('error', () => {})
+  // Where no TLS is spoken it fails, which is what some ask for.
+  await once(socket, 'secureConnect').catch(() => {})
+  return socket
+}
+
+/** Whose certificate is shown; null: no TLS. Each call is a handshake, of which the agent allows a client only so many. */
+async function subject(port = agent.proxyPort, host = `${agent.net}.1.1`): Promise<string | null> {
+  const socket = await dial({ host, port })
+  // Nothing, unlike its type, where the connection is closed already.
+  const shown: Partial<PeerCertificate> | null = socket.getPeerCertificate()
+  socket.destroy()
+  return shown?.subject ? String(shown.subject.CN) : null
+}
+
+/** The names of the certificate for new connections, as the console is told of them. */
+async function names(): Promise<unknown> {
+  const info = await agent.call('GET', '/api/view-server-info')
+  const { health } = info.json['data'] as { health: { certificates: { proxy_names: unknown } } }
+  return health.certificates.proxy_names
+}
+
+const put = (wanted: unknown) => agent.call('PUT', '/api/proxy-tls', wanted)
+
+describe('TLS to the proxy that the console sets', () => {
+  test('begins, changes and ends for new connections, without cutting those that are open', async () => {
+    await lease(agent.call, 'u', [`${agent.net}.1.0/30`])
+    expect(await subject()).toBeNull()
+    const set = await put(pasted('first'))
+    expect(set.json).toEqual({ source: 'pasted', hash: proxyTlsHash(pasted('first')), fault: null })
+    const target = await tcpTarget(socket => void socket.pipe(socket))
+    const open = await dial()
+    open.write(`CONNECT ${target.host} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
+    expect(String((await once(open, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await subject()).toBe('first')
+    const echo = async (text: string) => {
+      open.write(text)
+      return String((await once(open, 'data'))[0])
+    }
+    await put(pasted('second'))
+    expect(await subject()).toBe('second')
+    expect(await echo('after a change')).toBe('after a change')
+    expect((await put({ source: 'none' })).json).toMatchObject({ source: 'none', fault: null })
+    expect(await subject()).toBeNull()
+    expect(await echo('after its end')).toBe('after its end')
+  })
+
+  test('tells what it holds, names and end included, and never the key', async () => {
+    await put(pasted('first'))
+    const state = await agent.call('GET', '/api/state')
+    const info = await agent.call('GET', '/api/view-server-info')
+    expect(state.json['proxy_tls']).toEqual({ source: 'pasted', hash: proxyTlsHash(pasted('first')), fault: null })
+    expect(info.json['data']).toMatchObject({
+      health: { certificates: { proxy_names: ['*.first.test', 'first.test', '127.0.0.9'] } }
+    })
+    expect(state.text + info.text).not.toContain('PRIVATE')
+    expect(statSync(join(agent.folder, 'proxy-tls.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test.each([
+    ['a key of another certificate', () => pasted('first', 'second'), 409, 'proxyTlsNoPair'],
+    ['files that are not there', () => files('none'), 409, 'proxyTlsNoPair'],
+    ['a path that is none', () => ({ ...files('first'), key: 'first.key' }), 400, 'badBody'],
+    ['a wish without a key', () => ({ source: 'pasted', certificate: 'x' }), 400, 'badBody']
+  ])('refuses %s, and what was there stays', async (_what, wanted, status, reason) => {
+    await put(pasted('first'))
+    const refused = await put(wanted())
+    expect(refused.json).toMatchObject({ status, reason })
+    expect(refused.text).not.toContain('PRIVATE')
+    expect(await subject()).toBe('first')
+    expect((await agent.call('GET', '/api/state')).json['proxy_tls']).toMatchObject({ source: 'pasted', fault: null })
+  })
+
+  test('leaves the decision to PROXY_TLS_CERT where that is set', async () => {
+    const own = await testAgent({ config: { proxyTls: { cert: at('second.pem'), key: at('second.key') } } })
+    expect((await own.call('PUT', '/api/proxy-tls', pasted('first'))).json).toMatchObject({
+      status: 409,
+      reason: 'proxyTlsByEnvironment'
+    })
+    expect((await own.call('GET', '/api/state')).json['proxy_tls']).toMatchObject({ source: 'environment' })
+    expect(await subject(own.proxyPort, `${own.net}.1.1`)).toBe('second')
+  })
+
+  test('takes files of a renewal without a word from the console, through links as certbot keeps them', async () => {
+    const problems = async () =>
+      ((await agent.call('GET', '/healthz')).json['problems'] as unknown as string[]).includes('certificate_unreadable')
+    for (const kind of ['pem', 'key']) await symlink(at(`first.${kind}`), at(`live.${kind}`))
+    await put(files('live'))
+    expect(await subject()).toBe('first')
+    for (const kind of ['pem', 'key']) {
+      await symlink(at(`second.${kind}`), at(`next.${kind}`))
+      await rename(at(`next.${kind}`), at(`live.${kind}`))
+    }
+    await until('the renewed one', async () => JSON.stringify(await names()).includes('second.test'))
+    expect(await subject()).toBe('second')
+    expect(await problems()).toBe(false)
+    await rm(at('live.key'))
+    await agent.renewCertificate()
+    expect(await problems()).toBe(true)
+    expect(await subject()).toBe('second')
+    await rm(at('live.pem'))
+  })
+
+  test('is there again after a restart, also where its files came back late or its own file is damaged', async () => {
+    for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`late.${kind}`))
+    await put(files('late'))
+    await agent.close()
+    await rm(at('late.key'))
+    const again = await testAgent({ config: { folder: agent.folder } })
+    const show = () => subject(again.proxyPort, `${again.net}.1.1`)
+    expect(await show()).toBeNull()
+    expect((await again.call('GET', '/api/state')).json['proxy_tls']?.['fault']).toContain('ENOENT')
+    await copyFile(at('first.key'), at('late.key'))
+    await again.renewCertificate()
+    expect(await show()).toBe('first')
+    await again.close()
+
+    await writeFile(join(agent.folder, 'proxy-tls.json'), '{')
+    const third = await testAgent({ config: { folder: agent.folder } })
+    const { proxy_tls: state } = (await third.call('GET', '/api/state')).json
+    expect(state).toMatchObject({ source: 'none', hash: null })
+    expect(state?.['fault']).toContain('cannot be read')
+    await third.call('PUT', '/api/proxy-tls', pasted('second'))
+    expect(await subject(third.proxyPort, `${third.net}.1.1`)).toBe('second')
+    expect(await readFile(join(agent.folder, 'proxy-tls.json'), 'utf8')).toContain('pasted')
+  })
+
+  test('reaches all workers, and the process that takes over', async () => {
+    const own = await tempFolder()
+    onEnd(async () => (await processesOf(own)).forEach(pid => kill(pid)))
+    const { child, port, proxyPort, exited } = await agentProcess(own, {
+      AGENT_WORKERS: '2',
+      AGENT_PID_FILE: join(own, 'agent.pid')
+    })
+    const show = async () =>
+      new Set(await Promise.all(Array.from({ length: 8 }, () => subject(proxyPort, '127.0.0.1'))))
+    await caller(port)('PUT', '/api/proxy-tls', pasted('first'))
+    await until('both workers', async () => [...(await show())].join() === 'first')
+    const startedAt = async () =>
+      String((await caller(port)('GET', '/api/view-server-info')).json['data']?.['program_started_at'])
+    const before = await startedAt()
+    child.kill('SIGHUP')
+    await until('another process', async () => ![before, 'undefined'].includes(await startedAt().catch(() => before)))
+    expect([...(await show())]).toEqual(['first'])
+    await caller(port)('PUT', '/api/proxy-tls', { source: 'none' })
+    await until('the end', async () => [...(await show())].every(name => name === null))
+    expect(await exited).toBe(0)
+  })
+})

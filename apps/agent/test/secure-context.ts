@@ -1,0 +1,15 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { tempFolder } from './test-agent.ts'
+
+/** A certificate of its own for a plane that speaks TLS. */
+export async function newSecureContext(): Promise<SecureContext> {
+  const folder = await tempFolder()
+  const [cert, key] = [join(folder, 'a.pem'), join(folder, 'a.key')]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  const made = ['req', '-x509', ...curve, '-nodes', '-days', '2', '-subj', '/CN=proxy.test']
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  return createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) })
+}

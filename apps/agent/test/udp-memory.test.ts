@@ -1,0 +1,73 @@
+import { createSocket, Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { expect, test, vi } from 'vitest'
+import { onEnd, RawClient, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
+
+/** As for other connections. */
+const BOUND = 400_000
+const DATA = Buffer.alloc(60_000, 'a')
+
+async function bound(): Promise<Socket> {
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 })
+  onEnd(() => socket.close())
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return socket
+}
+
+test('what an association can hold is bounded, where the network takes nothing and names are not found', async () => {
+  const target = await bound()
+  const client = await bound()
+  const { plane, port } = await testPlane({
+    resolve: (name, _family, done) => {
+      if (name === 'fast.test') done({ ok: true, addresses: ['127.0.0.1'] })
+    }
+  })
+  const control = new RawClient('127.0.0.1', port)
+  const login = [5, 1, 2, 1, 1, ...Buffer.from('u'), 6, ...Buffer.from('secret')]
+  control.send(Buffer.from([...login, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]))
+  const relay = (await control.bytes(14)).readUInt16BE(12)
+  const at = target.address().port
+  const to = (name: string, data: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([0, 0, 0, 3, name.length, ...Buffer.from(name), at >> 8, at & 255]), data])
+  const send = (from: Socket, data: Buffer, toPort: number): Promise<unknown> =>
+    new Promise(resolve => from.send(data, toPort, '127.0.0.1', resolve))
+  const came = once(target, 'message')
+  await send(client, to('fast.test', Buffer.from('x')), relay)
+  const [, from] = (await came) as [Buffer, { port: number }]
+
+  // From here on what the association sends waits for ever. Its own sockets are all but the two of the test.
+  const waiting = new Map<Socket, number>()
+  const isOwn = (socket: Socket): boolean => socket !== target && socket !== client
+  const real = Reflect.get(Socket.prototype, 'send') as (this: Socket, ...args: unknown[]) => void
+  vi.spyOn(Socket.prototype, 'send').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    if (!isOwn(this)) return real.apply(this, args)
+    const data = args[0] as Buffer | Buffer[]
+    const size = Array.isArray(data) ? data.reduce((sum, { length }) => sum + length, 0) : data.length
+    waiting.set(this, (waiting.get(this) ?? 0) + size)
+  })
+  vi.spyOn(Socket.prototype, 'getSendQueueSize').mockImplementation(function (this: Socket) {
+    return waiting.get(this) ?? 0
+  })
+  onEnd(() => vi.restoreAllMocks())
+
+  // Both directions are full, and so is what waits for names.
+  let seen = 0
+  const [connection] = plane.connectionsOf('u')
+  await until('both to be full', async () => {
+    for (let n = 0; n < 4; n++) {
+      await send(client, to('fast.test', DATA), relay)
+      await send(client, to(`slow${n}.test`, DATA), relay)
+      await send(target, DATA, from.port)
+    }
+    const sizes = [...waiting.values()]
+    const before = seen
+    seen = sizes.reduce((sum, size) => sum + size, 0)
+    return sizes.length === 2 && seen === before
+  })
+  expect(connection).toBeDefined()
+  expect(seen).toBeGreaterThan(2 * DATA.length)
+  // What waits for names is 65,536 bytes at most.
+  expect(seen + 65_536).toBeLessThan(BOUND)
+})

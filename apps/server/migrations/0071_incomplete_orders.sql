@@ -1,0 +1,2 @@
+DROP INDEX "orders_incomplete";--> statement-breakpoint
+CREATE INDEX "orders_incomplete" ON "orders" USING btree ("id") WHERE "orders"."fail_code" in ('addresses_lost', 'server_unreachable', 'agent_refused');

@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import type { Clock } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { blocksSold, onSale, type Offers } from './list-products.ts'
+import { products } from './tables.ts'
+
+/** Each group, block size and family is asked for once, however many variants share it. */
+async function readOffers(db: Executor): Promise<Offers> {
+  const { rows } = await db.execute<{ rule: number; products: number[] }>(sql`
+    with sold as (
+      select b.* from (${blocksSold()}) b join ${products} on ${products.id} = b.product_id
+      where ${products.deletedAt} is null and ${onSale()}
+    ), stock as (
+      select k.group_id, k.step, k.family, s.rule_id
+      from (select distinct group_id, step, family from sold) k
+      cross join lateral inventory.stock_by_rule(k.group_id, k.step, '{}', k.family) s
+      where s.stock > 0
+    )
+    select stock.rule_id as rule, array_agg(distinct sold.product_id) as products
+    from stock join sold using (group_id, step, family) group by 1`)
+  return new Map(rows.map(row => [row.rule, row.products.map(Number)]))
+}
+
+/** Keeps what was read for `ttl` milliseconds: it is counted over the whole inventory, and anybody may ask. */
+export function keepOffers(
+  db: Executor,
+  { ttl, now }: { ttl: number; now: Clock }
+): { read: () => Promise<Offers>; forget: () => void } {
+  let kept: { at: number; offers: Promise<Offers> } | undefined
+  const forget = () => {
+    kept = undefined
+  }
+  return {
+    read: () => {
+      const at = now().getTime()
+      if (kept && kept.at > at - ttl) return kept.offers
+      const offers = readOffers(db)
+      kept = { at, offers }
+      offers.catch(forget)
+      return offers
+    },
+    forget
+  }
+}

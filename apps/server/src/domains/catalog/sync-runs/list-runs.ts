@@ -1,0 +1,55 @@
+import { refuse, sentenceOf, SYNC_KINDS, SYNC_PLAN_MS, type SyncPlan, type SyncRun } from '@netlet/contract'
+import { desc, eq, getTableColumns } from 'drizzle-orm'
+import { iso, isoOrNull } from '../../../infra/clock.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { ok, type Result } from '../../../infra/result.ts'
+import { syncRuns } from './tables.ts'
+
+const { source: _source, plan: _plan, version: _version, ...small } = getTableColumns(syncRuns)
+
+/** Without what was read, which may be megabytes. */
+export const SMALL = small
+export type SmallRun = Omit<typeof syncRuns.$inferSelect, 'source' | 'plan' | 'version'>
+
+/** The newest sync of each kind. */
+export async function newestRuns(db: Executor): Promise<SyncRun[]> {
+  const found = await Promise.all(
+    SYNC_KINDS.map(what =>
+      db.select(SMALL).from(syncRuns).where(eq(syncRuns.what, what)).orderBy(desc(syncRuns.id)).limit(1)
+    )
+  )
+  return found.flat().map(presentRun)
+}
+
+export async function findRun(db: Executor, id: number): Promise<SmallRun | undefined> {
+  const [run] = await db.select(SMALL).from(syncRuns).where(eq(syncRuns.id, id))
+  return run
+}
+
+/** What a sync would do; 'stale' where it has ended, or is not that far. */
+export async function readPlan(db: Executor, id: number): Promise<Result<SyncPlan>> {
+  const [run] = await db.select({ plan: syncRuns.plan }).from(syncRuns).where(eq(syncRuns.id, id))
+  if (!run) return refuse('not_found')
+  return run.plan ? ok(run.plan) : refuse('stale')
+}
+
+/** Is its plan too old to be applied? The platform may have changed without a word of it. */
+export const isOld = ({ readyAt }: Pick<SmallRun, 'readyAt'>, now: Date): boolean =>
+  readyAt !== null && now.getTime() - readyAt.getTime() > SYNC_PLAN_MS
+
+export const presentRun = (run: SmallRun): SyncRun => ({
+  id: run.id,
+  what: run.what,
+  state: run.state,
+  step: run.step,
+  done: run.done,
+  total: run.total,
+  username: run.actorName,
+  created_at: iso(run.createdAt),
+  ready_at: isoOrNull(run.readyAt),
+  ended_at: isoOrNull(run.endedAt),
+  counts: run.counts,
+  reason: run.reason,
+  params: run.params ?? {},
+  msg: run.reason ? sentenceOf({ ok: false, reason: run.reason, params: run.params ?? {} }) : null
+})

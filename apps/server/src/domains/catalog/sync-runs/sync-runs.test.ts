@@ -1,0 +1,343 @@
+import { routes, type SyncRun } from '@netlet/contract'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../../sandbox/src/sandbox.ts'
+import type { FeedEvent } from '../../../infra/change-feed.ts'
+import { DAY } from '../../../infra/clock.ts'
+import { lock } from '../../../infra/db/locks.ts'
+import { auditLog } from '../../../infra/tables.ts'
+import { startTestShop, type TestShop } from '../../../testing/shop.ts'
+import { users } from '../../accounts/tables.ts'
+import { commerceJobs } from '../../commerce/index.ts'
+import { applyRetention } from '../../retention/apply.ts'
+import { writeSettings } from '../../settings/index.ts'
+import { catalogRoutes, forgetSyncActor, syncRetention } from '../index.ts'
+import { catalogJobs } from '../jobs.ts'
+import { addProduct } from '../products.fixture.ts'
+import { runOf } from '../sync-runs.fixture.ts'
+import { collections, products } from '../tables.ts'
+import { syncRuns } from './tables.ts'
+import { workOnSync } from './work.ts'
+
+const { catalog } = routes
+const RUNS = catalog.startSync.path
+
+let shop: TestShop
+let sandbox: Sandbox
+let dataDir: string
+let admin: Awaited<ReturnType<TestShop['admin']>>
+/** What happens while the platform has a call wait, which each test says for itself. */
+let whileWaiting: () => Promise<unknown> = async () => {}
+
+beforeAll(async () => {
+  // Nobody works here but the tests themselves.
+  shop = await startTestShop({
+    routes: (mount, ctx, app) => catalogRoutes(mount, ctx, { app }),
+    queues: [...catalogJobs, ...commerceJobs({} as never)].map(one => one.queue)
+  })
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  shop.ctx.platformLimits = { timeoutMs: 2000, sleep: () => whileWaiting() }
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_app_key: secrets.accessToken,
+    shopify_api_secret: secrets.appSecret
+  })
+}, 60_000)
+beforeEach(async () => {
+  await shop.ctx.db.execute(
+    sql`truncate catalog_sync_runs, catalog_syncs, collections, tags, product_collections, product_tags`
+  )
+  admin = await shop.admin()
+})
+afterEach(async () => {
+  whileWaiting = async () => {}
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+})
+afterAll(async () => {
+  await shop.close()
+  await sandbox.close()
+  await removeDataDir(dataDir)
+})
+
+async function start(what: SyncRun['what'] = 'catalogue', by = admin): Promise<SyncRun> {
+  const reply = await by.post<SyncRun>(RUNS, { what })
+  if (reply.code !== 2000) throw new Error(reply.msg)
+  return reply.data
+}
+async function ready(what: SyncRun['what'] = 'catalogue'): Promise<number> {
+  const { id } = await start(what)
+  await work(id)
+  expect(await state(id)).toMatchObject({ state: 'ready' })
+  return id
+}
+const work = (id: number) => workOnSync(shop.ctx, id)
+const state = (id: number) => runOf(shop.ctx, id)
+const apply = (id: number) => admin.post<SyncRun>(`${RUNS}${id}/apply/`, {})
+const cancel = (id: number) => admin.post(`${RUNS}${id}/cancel/`, {})
+const kept = async (id: number) => (await shop.ctx.db.select().from(syncRuns).where(eq(syncRuns.id, id)))[0]
+const syncsBy = (id: number) =>
+  shop.ctx.db.$count(auditLog, and(eq(auditLog.action, 'product.sync'), eq(auditLog.actorId, id)))
+const taken = () => shop.ctx.db.$count(collections)
+/** The platform has the call after so many wait, once. */
+const waitAfter = (after: number) => control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', after, next: 1 })
+
+describe('asking for a sync', () => {
+  test('many who ask at once get the same one', async () => {
+    const other = await shop.admin()
+    const runs = await Promise.all(Array.from({ length: 8 }, (_, nth) => start('catalogue', nth % 2 ? admin : other)))
+    expect(new Set(runs.map(run => run.id)).size).toBe(1)
+    expect(await shop.ctx.db.$count(syncRuns)).toBe(1)
+    expect(runs[0]).toMatchObject({ state: 'reading', step: 'waiting', done: 0, total: null, ended_at: null })
+    // Of another kind there is another one.
+    expect((await start('tags')).id).not.toBe(runs[0]?.id)
+    const shown = (await admin.get<SyncRun[]>(RUNS)).data
+    expect(shown.map(run => run.what)).toEqual(['catalogue', 'tags'])
+  })
+
+  test('a plan that nobody applied makes way for the next one, which has a job of its own', async () => {
+    const first = await ready()
+    const next = await start()
+    expect(await state(first)).toMatchObject({ state: 'cancelled', ended_at: expect.any(String) })
+    expect(next).toMatchObject({ state: 'reading' })
+    const { rows } = await shop.ctx.db.execute(
+      sql`select data from pgboss.job where name = 'sync-catalogue' and state = 'created'`
+    )
+    expect(rows.map(row => row['data'])).toContainEqual({ runId: next.id })
+    expect((await apply(first)).status).toBe(409)
+  })
+
+  test('what is not there, or not that far, is refused', async () => {
+    expect((await apply(987_654)).status).toBe(404)
+    expect((await cancel(987_654)).status).toBe(404)
+    expect((await admin.get(`${RUNS}987654/plan/`)).status).toBe(404)
+    const { id } = await start()
+    expect(await apply(id)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+    expect(await admin.get(`${RUNS}${id}/plan/`)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  })
+})
+
+describe('reading', () => {
+  test('tells everybody how far it is, of how much', async () => {
+    const heard: FeedEvent[] = []
+    const end = shop.ctx.changes.subscribe(event => void (event && heard.push(event)))
+    const { id } = await start()
+    const seen: SyncRun[] = []
+    // Collections, tags and the count are one call each: this is the second page.
+    await waitAfter(4)
+    whileWaiting = async () => void seen.push(await state(id))
+    await work(id)
+    const told = () =>
+      heard.flatMap(event => event.changes).filter(change => change.resource === 'catalog_sync' && change.id === id)
+        .length
+    await expect.poll(told, { timeout: 20_000 }).toBeGreaterThan(1)
+    end()
+    expect(seen).toMatchObject([{ state: 'reading', step: 'products', total: expect.any(Number) }])
+    expect(seen[0]?.total).toBeGreaterThan(5)
+    expect(await state(id)).toMatchObject({ state: 'ready', ready_at: expect.any(String), reason: null })
+  })
+
+  test('once more, or by two at once, changes nothing', async () => {
+    const { id } = await start('tags')
+    await Promise.all([work(id), work(id)])
+    const before = await kept(id)
+    await work(id)
+    await work(987_654)
+    expect(await kept(id)).toEqual(before)
+    expect(before).toMatchObject({ state: 'ready', what: 'tags' })
+  })
+
+  test('stops where somebody cancels between two pages, and another one can be asked for at once', async () => {
+    const { id } = await start()
+    await waitAfter(4)
+    let calls = 0
+    whileWaiting = async () => {
+      calls++
+      expect((await cancel(id)).code).toBe(2000)
+      // Longer than a page may take before somebody looks.
+      await sleep(350)
+    }
+    await work(id)
+    expect(calls).toBe(1)
+    expect(await state(id)).toMatchObject({ state: 'cancelled', step: 'products', reason: null })
+    expect((await cancel(id)).code).toBe(2000)
+    expect((await start()).id).not.toBe(id)
+  })
+
+  test('is not ready any more where somebody cancels at once with its end', async () => {
+    for (let nth = 0; nth < 5; nth++) {
+      const { id } = await start('tags')
+      await Promise.all([work(id), sleep(nth * 15).then(() => cancel(id))])
+      expect(await kept(id)).toMatchObject({ state: 'cancelled', source: null, plan: null, version: null })
+    }
+  })
+
+  test('says what the platform did where it fails half-way; the next one reads it all', async () => {
+    const { id } = await start()
+    await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', after: 4, next: 1 })
+    await work(id)
+    const failed = await state(id)
+    expect(failed).toMatchObject({ state: 'failed', step: 'products', reason: 'platform_unavailable' })
+    expect(failed.msg).toContain('The shop platform has a fault of its own')
+    expect(await kept(id)).toMatchObject({ source: null, plan: null })
+    expect(await ready()).not.toBe(id)
+  })
+
+  test('begins again after its worker was killed', async () => {
+    const { id } = await start()
+    // The other process waits as the platform says: for seconds.
+    await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', after: 4, next: 100 })
+    const worker = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('./worker.fixture.ts', import.meta.url)), String(id)],
+      {
+        env: {
+          ...process.env,
+          NETLET_DEMO: '1',
+          DATABASE_URL: shop.ctx.config.databaseUrl,
+          APP_SECRET: shop.ctx.config.appSecret
+        },
+        stdio: ['ignore', 'ignore', 'inherit']
+      }
+    )
+    const ended = once(worker, 'exit')
+    // It begins with all of the shop's code, which takes long on a busy machine.
+    await expect.poll(async () => (await state(id)).step, { timeout: 120_000 }).toBe('products')
+    worker.kill('SIGKILL')
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    expect(await state(id)).toMatchObject({ state: 'reading' })
+    await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+    await work(id)
+    expect(await state(id)).toMatchObject({ state: 'ready' })
+  }, 240_000)
+
+  test('keeps texts of the platform that the database does not take as they are', async () => {
+    const title = 'Odd \u0000 name'
+    const [theirs] = (await (await fetch(`${sandbox.url}/sandbox/products`)).json()) as { id: string; title: string }[]
+    await control(sandbox, 'PATCH', `/products/${theirs?.id}`, { title, silent: true })
+    try {
+      const id = await ready()
+      expect((await kept(id))?.source?.sold.find(one => one.id === theirs?.id)?.title).toBe('Odd  name')
+      await apply(id)
+      await work(id)
+      expect(await state(id)).toMatchObject({ state: 'applied' })
+    } finally {
+      await control(sandbox, 'PATCH', `/products/${theirs?.id}`, { title: theirs?.title, silent: true })
+    }
+  })
+})
+
+describe('applying', () => {
+  test('does what was read, without the platform, in the name of who applies it', async () => {
+    const id = await ready()
+    const { source, version } = (await kept(id)) ?? {}
+    expect(source?.collections.length).toBeGreaterThan(0)
+    expect(version).toEqual(expect.any(String))
+    await writeSettings(shop.ctx, { shopify_shop_url: 'http://127.0.0.1:9' })
+    const boss = await shop.admin()
+    const reply = await boss.post<SyncRun>(`${RUNS}${id}/apply/`, {})
+    expect(reply.data).toMatchObject({ state: 'applying', step: 'waiting', username: boss.user.username })
+    await work(id)
+    await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
+    expect(await state(id)).toMatchObject({ state: 'applied', counts: { created: expect.any(Number) } })
+    expect(await taken()).toBe(source?.collections.length)
+    expect(await kept(id)).toMatchObject({ source: null, plan: null, version: null })
+    const [entry] = await shop.ctx.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+    expect(entry).toMatchObject({ action: 'product.sync', actorId: boss.user.id, actorName: boss.user.username })
+  })
+
+  test('asked for twice at once, and worked on by two, is done once', async () => {
+    const id = await ready()
+    const both = await Promise.all([apply(id), apply(id)])
+    expect(both.map(reply => reply.code)).toEqual([2000, 2000])
+    await Promise.all([work(id), work(id)])
+    expect(await state(id)).toMatchObject({ state: 'applied' })
+    expect(await syncsBy(admin.user.id)).toBe(1)
+    expect((await apply(id)).data).toMatchObject({ state: 'applied' })
+    expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'sync_ended' } })
+  })
+
+  test('is refused, and leaves nothing, where it would do something else than the plan said', async () => {
+    const id = await ready('collections')
+    const { sold, collections: theirs } = (await kept(id))?.source ?? {}
+    expect(sold?.every(product => product.description === '')).toBe(true)
+    await shop.ctx.db.insert(collections).values({ platformId: theirs?.[0]?.id ?? '', name: 'Here meanwhile' })
+    await apply(id)
+    await work(id)
+    expect(await state(id)).toMatchObject({ state: 'failed', reason: 'stale', counts: null })
+    expect(await taken()).toBe(1)
+  })
+
+  test('is refused where the plan is old, also where no worker came for it in time', async () => {
+    const [late, old] = [await ready('tags'), await ready('collections')]
+    await apply(late)
+    shop.advance(3_600_000 + 60_000)
+    expect(await apply(old)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+    await work(late)
+    expect(await state(late)).toMatchObject({ state: 'failed', reason: 'stale' })
+    expect(await state(old)).toMatchObject({ state: 'ready' })
+  })
+
+  test('that was cancelled before it is over leaves nothing', async () => {
+    const mine = await addProduct(shop.ctx.db, { platformId: '99001', name: 'Gone there' }, [{}])
+    const id = await ready()
+    await apply(id)
+    const { working } = await shop.ctx.db.transaction(async tx => {
+      // A sync of somebody else is under way.
+      await lock(tx, 'catalogSync')
+      const going = work(id)
+      await expect.poll(async () => (await state(id)).step, { timeout: 20_000 }).toBe('applying')
+      expect((await cancel(id)).code).toBe(2000)
+      expect(await state(id)).toMatchObject({ state: 'cancelled' })
+      return { working: going }
+    })
+    await working
+    expect(await state(id)).toMatchObject({ state: 'cancelled', counts: null })
+    expect(await taken()).toBe(0)
+    expect((await shop.ctx.db.select().from(products).where(eq(products.id, mine.id)))[0]?.valid).toBe(true)
+    expect(await syncsBy(admin.user.id)).toBe(0)
+  })
+
+  test('at once with a cancel is either done or not', async () => {
+    for (let nth = 0; nth < 6; nth++) {
+      await shop.ctx.db.execute(sql`truncate collections, product_collections`)
+      const id = await ready('collections')
+      await apply(id)
+      const [, reply] = await Promise.all([work(id), sleep(nth * 8).then(() => cancel(id))])
+      const end = (await state(id)).state
+      expect([end, reply.code === 2000, (await taken()) > 0]).toEqual(
+        end === 'applied' ? ['applied', false, true] : ['cancelled', true, false]
+      )
+    }
+  })
+
+  test('ends where who asked may not do it any more', async () => {
+    const id = await ready()
+    await apply(id)
+    await shop.ctx.db.update(users).set({ operatorRole: 'viewer' }).where(eq(users.id, admin.user.id))
+    await work(id)
+    expect(await state(id)).toMatchObject({ state: 'failed', reason: 'bulk_not_allowed' })
+    expect(await taken()).toBe(0)
+  })
+})
+
+test('the name and the address of somebody who was deleted are not kept', async () => {
+  const { id } = await start()
+  await shop.ctx.db.transaction(tx => forgetSyncActor({ tx } as never, admin.user.id, 'deleted'))
+  expect(await kept(id)).toMatchObject({ actorName: 'deleted', actorIp: '0.0.0.0' })
+})
+
+test('what is a week old goes, also a plan that nobody applied', async () => {
+  const id = await ready()
+  shop.advance(6 * DAY)
+  await applyRetention(shop.ctx, syncRetention)
+  expect(await kept(id)).toBeDefined()
+  shop.advance(2 * DAY)
+  await applyRetention(shop.ctx, syncRetention)
+  expect(await kept(id)).toBeUndefined()
+})

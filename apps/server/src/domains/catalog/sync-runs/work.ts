@@ -1,0 +1,97 @@
+import { mayOperate, refuse, type Refusal, type SyncPlan } from '@netlet/contract'
+import { and, eq, inArray } from 'drizzle-orm'
+import { actorOf, SYSTEM, type UserActor } from '../../../infra/actor.ts'
+import { command, rehearse } from '../../../infra/command.ts'
+import type { AppContext } from '../../../infra/context.ts'
+import { isTemporaryFailure } from '../../../infra/db/client.ts'
+import { ok, type Result } from '../../../infra/result.ts'
+import { users } from '../../accounts/tables.ts'
+import { presentPlan, versionOfPlan } from '../plan-sync.ts'
+import { readSource, type PlatformSource, type Report } from '../read-source.ts'
+import { planCatalogue, takeCatalogue } from '../sync-catalogue.ts'
+import { planOf, takeCollections, takeTags } from '../sync-groupings.ts'
+import { isOld } from './list-runs.ts'
+import { reportProgress, SyncStopped } from './progress.ts'
+import { transition } from './states.ts'
+import { syncRuns } from './tables.ts'
+
+type Run = typeof syncRuns.$inferSelect
+
+/**
+ * Does what a sync is to do now: reads and compares, or applies its plan. Nothing is kept before a part is whole, so that
+ * after a worker that was killed it begins again; of two workers the first one's result counts.
+ * @throws where another try may help
+ */
+export async function workOnSync(ctx: AppContext, runId: number): Promise<void> {
+  const [found] = await ctx.db
+    .select({ run: syncRuns, user: users })
+    .from(syncRuns)
+    .leftJoin(users, eq(users.id, syncRuns.actorId))
+    .where(and(eq(syncRuns.id, runId), inArray(syncRuns.state, ['reading', 'applying'])))
+  if (!found) return
+  const { run, user } = found
+  const mayStill = user?.isActive && user.isSuperuser && mayOperate(user.operatorRole, 'products.change')
+  const work = run.state === 'reading' ? readAndPlan : applyPlan
+  try {
+    const result = mayStill
+      ? await work(ctx, run, actorOf(run, user.operatorRole))
+      : refuse('bulk_not_allowed', { params: { username: run.actorName } })
+    if (!result.ok) await fail(ctx, runId, result)
+  } catch (error) {
+    if (error instanceof SyncStopped) return
+    if (isTemporaryFailure(error)) throw error
+    ctx.log.error({ err: error, run: runId }, 'a sync of the catalogue failed')
+    await fail(ctx, runId, refuse('internal'))
+  }
+}
+
+async function readAndPlan(ctx: AppContext, run: Run): Promise<Result<null>> {
+  const report = reportProgress(ctx, run)
+  const source = await readSource(ctx, run.what, report)
+  if (!source.ok) return source
+  const planned = await plan(ctx, run, { source: source.data, report })
+  if (!planned.ok) return planned
+  await command(ctx, SYSTEM, unit =>
+    transition(unit, run.id, 'plan', { source: source.data, ...planned.data, readyAt: unit.now })
+  )
+  return ok(null)
+}
+
+async function plan(
+  ctx: AppContext,
+  { what }: Run,
+  { source, report }: { source: PlatformSource; report: Report }
+): Promise<Result<{ plan: SyncPlan; version: string }>> {
+  await report('comparing', 0)
+  if (what !== 'catalogue') {
+    const found = await planOf(ctx.db, what, source)
+    return ok({ plan: { what, ...presentPlan(found) }, version: versionOfPlan(found) })
+  }
+  return rehearse(ctx, SYSTEM, {}, async unit => {
+    const { shown, version } = await planCatalogue(unit, source, (done, total) => report('comparing', done, total))
+    return ok({ plan: { what, ...shown }, version })
+  })
+}
+
+/** In one transaction with the end of the sync: one that was cancelled meanwhile leaves nothing. */
+async function applyPlan(ctx: AppContext, run: Run, by: UserActor): Promise<Result<null>> {
+  const { id, what, source, version } = run
+  if (!source || version === null) throw new Error('a sync without a plan cannot be applied')
+  // No worker was there for a long time.
+  if (isOld(run, ctx.now())) return refuse('stale')
+  const report = reportProgress(ctx, run)
+  await report('applying', 0)
+  return command(ctx, by, async unit => {
+    const tell = (done: number, total: number) => report('applying', done, total)
+    const take = { catalogue: takeCatalogue, collections: takeCollections, tags: takeTags }[what]
+    const taken = await take(unit, source, { version, tell })
+    if (!taken.ok) return taken
+    if (!(await transition(unit, id, 'finish', { counts: taken.data }))) throw new SyncStopped('the sync was cancelled')
+    return ok(null)
+  })
+}
+
+/** Of one that was cancelled meanwhile nothing is changed. */
+async function fail(ctx: AppContext, runId: number, { reason, params }: Refusal): Promise<void> {
+  await command(ctx, SYSTEM, unit => transition(unit, runId, 'fail', { reason, params: params ?? null }))
+}

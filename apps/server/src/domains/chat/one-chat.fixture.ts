@@ -1,0 +1,42 @@
+import { eq } from 'drizzle-orm'
+import { pointRecords } from '../rewards/tables.ts'
+import { CHANNEL, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+import { chatBot } from './tables.ts'
+
+/** A chat whose messages earn a coin each, up to more than a test writes. */
+export let chat: Chat
+
+export async function openChat(): Promise<void> {
+  chat = await startChat()
+  await chat.settings({
+    discord_bot_token: TOKEN,
+    discord_bot_channels: CHANNEL,
+    discord_bot_points_per_message: 1,
+    discord_bot_max_points_per_day: 1000
+  })
+}
+
+/** No bot runs, the platform works as it should, and nobody has connected yet. */
+export async function resetChat(): Promise<void> {
+  await chat.stopBots()
+  await chat.call('POST', '/faults', { kind: 'none' })
+  await chat.call('POST', '/gateway', {
+    mute: false,
+    refuse_intents: false,
+    forgetful: false,
+    heartbeat_ms: 41_250,
+    next: null
+  })
+  await chat.shop.ctx.db.delete(chatBot)
+}
+
+let names = 0
+export async function newMember(): Promise<{ name: string; id: number }> {
+  names += 1
+  const name = `member.${names}`
+  return { name, id: await chat.member(name) }
+}
+
+/** How many grants a user has. */
+export const recordsOf = (id: number): Promise<number> =>
+  chat.shop.ctx.db.$count(pointRecords, eq(pointRecords.userId, id))

@@ -1,0 +1,48 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import { addressesOf, splitLease, type LeaseShare } from '../inventory/index.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { proxies } from './tables.ts'
+
+/**
+ * Makes what an order holds on a server leases of their own.
+ * @param most no more than so many addresses of it: whole blocks
+ * @returns those
+ */
+export async function setApart(
+  unit: Unit,
+  order: Pick<OrderRow, 'id' | 'cartStep'>,
+  serverId: number,
+  shares: LeaseShare[],
+  most = Infinity
+): Promise<number[]> {
+  const { tx } = unit
+  const parts: number[] = []
+  let left = most
+  for (const { leaseId, addresses } of shares) {
+    if (left <= 0) break
+    const blocks = left < addresses ? left / order.cartStep : null
+    const part = await splitLease(tx, leaseId, serverId, blocks)
+    if (part === null) continue
+    parts.push(part)
+    left -= addresses
+    if (part === leaseId) continue
+    await followLease(unit, order.id, { leaseId, part })
+  }
+  return parts
+}
+
+/** A part of a lease became a lease of its own: so do its proxies. */
+export async function followLease(
+  { tx }: Unit,
+  orderId: number,
+  { leaseId, part }: { leaseId: number; part: number }
+): Promise<void> {
+  for await (const page of addressesOf(tx, part)) {
+    const ips = page.map(({ ip }) => ip)
+    await tx
+      .update(proxies)
+      .set({ leaseId: part })
+      .where(and(eq(proxies.orderId, orderId), eq(proxies.leaseId, leaseId), inArray(proxies.ip, ips)))
+  }
+}

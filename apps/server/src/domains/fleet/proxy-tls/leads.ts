@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import { eq, isNull } from 'drizzle-orm'
+import ipaddr from 'ipaddr.js'
+import pLimit from 'p-limit'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
+import { lookUpPublicly } from '../../../integrations/public-http/index.ts'
+import type { SyncContext } from '../agents.ts'
+import { lockServer, readServerRow } from '../server-row.ts'
+import { servers } from '../tables.ts'
+import { publishSelling } from '../selling.ts'
+import { firstAddressOf } from '../unserved.ts'
+import { tlsOf, withTls } from './kept.ts'
+import { lookedUp } from './names.ts'
+import { readOffer } from './offer.ts'
+
+/** Where a name leads: addresses, none where it leads nowhere; null where nobody says. */
+export type LookUp = (name: string) => Promise<string[] | null>
+
+const AT_ONCE = 8
+/** For one name. In milliseconds. */
+const PATIENCE = 10_000
+/** A name that leads to more is none for a proxy. */
+const MOST_ADDRESSES = 4
+
+/** Asks the name servers of the configuration. */
+export const lookUpBy =
+  ({ dnsServers }: SyncContext['config']): LookUp =>
+  async name => {
+    const found = await lookUpPublicly(name, AbortSignal.timeout(PATIENCE), dnsServers)
+    // In one order: name servers answer in turns.
+    return found && [...new Set(found.map(address => ipaddr.process(address).toString()))].toSorted()
+  }
+
+/**
+ * Looks where the names lead that a server's proxies show, so that customers are given those that lead to their proxies. Where nobody
+ * says, what was known stays.
+ */
+export async function lookAtNames(ctx: SyncContext, serverId: number, ask = lookUpBy(ctx.config)): Promise<void> {
+  const server = await readServerRow(ctx.db, serverId)
+  const kept = server && tlsOf(server)
+  if (!server || !kept) return
+  const names = (await readOffer(ctx.db, serverId, ctx.now()))?.names ?? []
+  const sample = (await firstAddressOf(ctx, server))?.host ?? null
+  const found = await pLimit(AT_ONCE).map(names, async (name): Promise<[string, string[]][]> => {
+    const asked = lookedUp(name, sample)
+    if (asked === null) return []
+    const addresses = await ask(asked)
+    if (addresses === null) return [[name, kept.leads?.[name] ?? []]]
+    // Of a wildcard: only where the name of the address leads to it.
+    const isOther = asked !== name && addresses.join() !== sample
+    return [[name, isOther ? [] : addresses.slice(0, MOST_ADDRESSES)]]
+  })
+  const leads = Object.fromEntries(found.flat())
+  if (isDeepStrictEqual(leads, kept.leads ?? {})) return
+  await command(ctx, SYSTEM, async unit => {
+    const row = await lockServer(unit, serverId)
+    const now = row && tlsOf(row)
+    if (!row || !now) return
+    await unit.tx
+      .update(servers)
+      .set({ agentSettings: withTls(row, { ...now, leads }) })
+      .where(eq(servers.id, serverId))
+    unit.publish('server', serverId)
+    publishSelling(unit)
+  })
+}
+
+/** The same for all servers. */
+export async function lookAtAllNames(ctx: SyncContext): Promise<void> {
+  const all = await ctx.db.select({ id: servers.id }).from(servers).where(isNull(servers.deletedAt))
+  for (const { id } of all) await lookAtNames(ctx, id)
+}

@@ -1,0 +1,56 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** By which name a proxy is reached over TLS. `leads`: that name leads to its address; otherwise a client has to be told where it is. */
+export type HttpsHost = { host: string; leads: boolean }
+
+/** What is known of the certificate that a server's proxies show, and of where its names lead. */
+export type TlsOffer = { names: readonly string[]; leads: Readonly<Record<string, readonly string[]>> }
+
+const canonical = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address)
+
+/**
+ * The label of an address below a wildcard: 203-0-113-7 and 2001-db8--1. A label neither begins nor ends with a hyphen.
+ */
+export function labelOf(address: string): string {
+  const dashed = canonical(address).replaceAll(/[.:]/g, '-')
+  return `${dashed.startsWith('-') ? '0' : ''}${dashed}${dashed.endsWith('-') ? '0' : ''}`
+}
+
+const isWildcard = (name: string): boolean => /^\*\.[^*]+$/.test(name)
+
+/** The name that a wildcard has for an address. */
+const nameBelow = (wildcard: string, address: string): string => `${labelOf(address)}${wildcard.slice(1)}`
+
+/** What is looked up for a name of a certificate: a wildcard by the name of one address. Null: nothing. */
+export function lookedUp(name: string, sample: string | null): string | null {
+  if (isIP(name) !== 0) return null
+  if (!isWildcard(name)) return name.includes('*') ? null : name
+  return sample === null ? null : nameBelow(name, sample)
+}
+
+/** A name that leads to several addresses takes a client to any of them. */
+const leadsTo = ({ leads }: TlsOffer, name: string, address: string): boolean => {
+  const found = leads[name] ?? []
+  return found.length === 1 && found[0] === address
+}
+
+/**
+ * The name of the certificate for a proxy: its address where that is named, then a name that leads there, then any.
+ * @param sample the address whose name below each wildcard was looked up
+ */
+export function httpsHost(offer: TlsOffer, ip: string): HttpsHost | null {
+  const address = canonical(ip)
+  const { names } = offer
+  if (names.some(name => isIP(name) !== 0 && canonical(name) === address)) return { host: address, leads: true }
+  const hosts = names.filter(name => isIP(name) === 0)
+  const plain = hosts.filter(name => !name.includes('*'))
+  const leading = plain.find(name => leadsTo(offer, name, address))
+  if (leading !== undefined) return { host: leading, leads: true }
+  const wildcards = hosts.filter(isWildcard)
+  // Of a wildcard one address was looked up: where its name led there, those of the others are taken to do so, too.
+  const proven = wildcards.find(name => (offer.leads[name]?.length ?? 0) === 1)
+  if (proven !== undefined) return { host: nameBelow(proven, address), leads: true }
+  const [any = wildcards[0] && nameBelow(wildcards[0], address)] = plain
+  return any === undefined ? null : { host: any, leads: false }
+}

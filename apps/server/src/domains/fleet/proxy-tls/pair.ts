@@ -1,0 +1,62 @@
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
+import { refuse, type CertificateSeen, type Reason, type Params, type Refusal } from '@netlet/contract'
+import { certificateNames } from '@netlet/contract/agent-proxy-tls'
+import { iso } from '../../../infra/clock.ts'
+import { fieldRefusal } from '../../../infra/refusals.ts'
+import { ok, type Result } from '../../../infra/result.ts'
+import { certificatesIn, isCertificates } from '../certificate.ts'
+
+/** What is told of a chain, the certificate of the server first. */
+export function seenOf(chain: readonly X509Certificate[]): CertificateSeen | null {
+  const [first] = chain
+  if (!first) return null
+  const ends = chain.map(({ validToDate }) => validToDate.getTime())
+  return {
+    names: certificateNames(first.subjectAltName),
+    issuer: first.issuer.replaceAll('\n', ', '),
+    begins_at: iso(first.validFromDate),
+    ends_at: iso(new Date(Math.min(...ends))),
+    fingerprint: first.fingerprint256
+  }
+}
+
+/** The same of a saved one. */
+export const seenOfPem = (chain: string): CertificateSeen | null => seenOf(certificatesIn(chain))
+
+const dayOf = (at: Date): string => iso(at).slice(0, 10)
+
+const refused = (field: 'certificate' | 'key', reason: Reason, params: Params = {}): Refusal =>
+  fieldRefusal(field, reason, params)
+
+/**
+ * Judges what an operator pasted: a chain in its order, of which nothing has ended, that names somebody, and its key.
+ * @param chain PEM of certificates and nothing else
+ */
+export function judgePair(chain: string, key: string, now: Date): Result<null> {
+  if (!isCertificates(chain)) return refused('certificate', 'tls_chain_unreadable')
+  const certificates = certificatesIn(chain)
+  const [first] = certificates
+  if (!first) return refuse('tls_chain_unreadable')
+  for (const [at, certificate] of certificates.entries()) {
+    const next = certificates[at + 1]
+    if (next && !certificate.checkIssued(next)) return refused('certificate', 'tls_chain_order', { number: at + 1 })
+    if (certificate.validToDate <= now) {
+      return refused('certificate', 'tls_expired', { number: at + 1, ends: dayOf(certificate.validToDate) })
+    }
+    if (certificate.validFromDate > now) {
+      return refused('certificate', 'tls_not_begun', { number: at + 1, begins: dayOf(certificate.validFromDate) })
+    }
+  }
+  if (certificateNames(first.subjectAltName).length === 0) return refused('certificate', 'tls_no_names')
+  const read = readKey(key)
+  if (!read) return refused('key', 'tls_key_unreadable')
+  return first.checkPrivateKey(read) ? ok(null) : refused('key', 'tls_key_mismatch')
+}
+
+function readKey(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}

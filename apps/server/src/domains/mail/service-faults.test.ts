@@ -1,0 +1,133 @@
+import type { Health } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { createHttpApp } from '../../app.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { allQueues } from '../../workers.ts'
+import { writeSettings } from '../settings/index.ts'
+import type { MailOrder } from './mail-order.ts'
+import { sendMail } from './send-mail.ts'
+import { mails } from './tables.ts'
+
+// Each fault of each mail service of the stand-in, met by a mail of the shop. Nothing works on the queue: the test runs the jobs.
+let dir: string
+let service: Sandbox
+let shop: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+beforeAll(async () => {
+  dir = await newDataDir()
+  service = await launch(dir, 'http://shop.test')
+  shop = await startTestShop({
+    app: createHttpApp,
+    queues: allQueues,
+    config: { sendgridUrl: service.url, mailgunUrl: service.url }
+  })
+  admin = await shop.admin()
+  const keys = { sendgrid_api_key: 'key-of-sendgrid', mailgun_api_key: 'key-of-mailgun' }
+  await writeSettings(shop.ctx, { ...keys, mailgun_sender_domain: 'mg.example.com' })
+})
+afterEach(() => vi.restoreAllMocks())
+afterAll(async () => {
+  await shop?.close()
+  await service?.close()
+  await removeDataDir(dir)
+})
+
+const SERVICES = ['sendgrid', 'mailgun'] as const
+type Service = (typeof SERVICES)[number]
+let count = 0
+const newMail = (method: string, what: string): MailOrder<'order-cancelled'> => {
+  count += 1
+  const data = { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+  return { to: `${method}.${what}@example.com`, key: `fault:${count}`, template: 'order-cancelled', data }
+}
+const fault = (body: object) =>
+  fetch(`${service.url}/sandbox/mail/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body)
+  })
+const copies = async (to: string) =>
+  ((await (await fetch(`${service.url}/outbox.json`)).json()) as OutboxMail[]).filter(mail => mail.to === to).length
+const rowOf = async ({ key }: MailOrder) => (await shop.ctx.db.select().from(mails).where(eq(mails.key, key)))[0]
+const due = async ({ key }: MailOrder) => {
+  const { rows } = await shop.ctx.db.execute<{ start_after: string }>(
+    `select start_after from pgboss.job where name = 'send-mail' and state = 'created' and data ->> 'key' = '${key}'`
+  )
+  return rows.map(row => Date.parse(row.start_after) - Date.now())
+}
+/** Silence is waited for no longer than this. */
+function shortPatience() {
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation(ms => timeout(Math.min(ms, 500)))
+}
+
+const REFUSALS: [what: string, body: object, code: string, said: string][] = [
+  ['500', { status: 500 }, 'server_error', 'fault of its own'],
+  ['a page with 200', { kind: 'html' }, 'server_error', 'in place of'],
+  ['a key that ended', { status: 401 }, 'unauthorized', 'refused the API key']
+]
+test.each(SERVICES.flatMap(method => REFUSALS.map(refusal => [method, ...refusal] as const)))(
+  '%s, %s: the mail waits, Health says why, and the next try sends it once',
+  async (method, what, body, code, said) => {
+    await writeSettings(shop.ctx, { email_method: method })
+    const order = newMail(method, `refused.${what.replaceAll(' ', '.')}`)
+    await fault(body)
+    await expect(sendMail(shop.ctx, order, 'job')).rejects.toThrow(said)
+    expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: code })
+    expect(await copies(order.to)).toBe(0)
+    const { error } = (await admin.get<Health>('/api/settings/health/')).data.mail ?? {}
+    expect(error).toContain(said)
+    expect(error).not.toMatch(/key-of-/)
+    await sendMail(shop.ctx, order, 'job')
+    expect(await rowOf(order)).toMatchObject({ state: 'sent', tries: 2, error: null })
+    expect(await copies(order.to)).toBe(1)
+  }
+)
+
+test.each(SERVICES)('%s, 429: the mail leaves no sooner than the service says', async method => {
+  await writeSettings(shop.ctx, { email_method: method })
+  const order = newMail(method, 'busy')
+  await fault({ status: 429, retry_after: 90 })
+  await sendMail(shop.ctx, order, 'first')
+  expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: 'throttled' })
+  const [wait = 0] = await due(order)
+  expect(wait).toBeGreaterThan(80_000)
+  expect(wait).toBeLessThan(91_000)
+  shop.advance(90_000)
+  await sendMail(shop.ctx, order, 'second')
+  expect(await rowOf(order)).toMatchObject({ state: 'sent' })
+  expect(await copies(order.to)).toBe(1)
+})
+
+const UNCERTAIN: [kind: 'half' | 'silence', code: string][] = [
+  ['half', 'network'],
+  ['silence', 'timeout']
+]
+test.each(SERVICES.flatMap((method: Service) => UNCERTAIN.map(one => [method, ...one] as const)))(
+  '%s, %s: a mail that may have been taken is handed over twice more at most, after long pauses',
+  async (method, kind, code) => {
+    await writeSettings(shop.ctx, { email_method: method })
+    const order = newMail(method, kind)
+    shortPatience()
+    await fault({ kind, next: 10 })
+    for (const [at, pause] of [10 * MINUTE, HOUR].entries()) {
+      await sendMail(shop.ctx, order, `try ${at}`)
+      expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: code, uncertainTries: at + 1 })
+      expect((await due(order)).some(wait => Math.abs(wait - pause) < 20_000)).toBe(true)
+      await shop.ctx.db.execute(`delete from pgboss.job where name = 'send-mail' and data ->> 'key' = '${order.key}'`)
+      shop.advance(pause)
+    }
+    await sendMail(shop.ctx, order, 'last')
+    expect(await rowOf(order)).toMatchObject({ state: 'failed', errorCode: code })
+    // The service had taken each of them; their Message-ID is one.
+    expect(await copies(order.to)).toBe(3)
+    await fault({ status: 500, next: 0 })
+    await sendMail(shop.ctx, order, 'after all')
+    expect(await copies(order.to)).toBe(3)
+  }
+)

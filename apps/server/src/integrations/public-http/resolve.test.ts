@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startNameServer } from '../mail/name-server.fixture.ts'
+import { lookUpPublicly } from './resolve.ts'
+
+let dns: Awaited<ReturnType<typeof startNameServer>>
+beforeAll(async () => {
+  dns = await startNameServer()
+})
+afterAll(() => dns?.close())
+
+const ask = (name: string) => lookUpPublicly(name, AbortSignal.timeout(20_000), [dns.address])
+
+test('a name that does not exist leads nowhere, and of a name server that fails nothing is known', async () => {
+  dns.publish({})
+  expect(await ask('nowhere.test')).toEqual([])
+  for (const fault of ['failure', 'refused'] as const) {
+    dns.fail(fault)
+    expect(await ask('nowhere.test'), fault).toBeNull()
+  }
+  expect(await ask('203.0.113.7')).toEqual(['203.0.113.7'])
+})

@@ -1,0 +1,92 @@
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { accounts } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer, pageOf } from '../../testing/shapes.ts'
+import InvitePage from './page.tsx'
+
+const PATH = '/dashboard/index/invite'
+const invite = { invite_url: 'https://shop.test/createAccount?invite_code=K7Q2M9XA', invite_code: 'K7Q2M9XA' }
+const bob = { id: 41, username: 'bob', created_at: '2026-06-15T08:00:00.000Z' }
+const eve = { id: 52, username: 'eve', created_at: '2026-07-01T08:00:00.000Z' }
+
+beforeEach(() => answer(accounts.inviteCode, invite))
+
+const open = (at = PATH) => {
+  const view = renderAt(<InvitePage />, { at, route: PATH, user: customer })
+  return { ...view, copied: vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue() }
+}
+
+describe('the invite screen', () => {
+  it.each([
+    ['Copy: Invite URL', invite.invite_url],
+    ['Copy: Invite code', invite.invite_code]
+  ])('%s', async (name, text) => {
+    answer(accounts.inviteLog, pageOf(bob))
+    const { user, copied } = open()
+    expect(await screen.findByText(text)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name }))
+    expect(copied.mock.calls).toEqual([[text]])
+    expect(await screen.findByText('Successful replication')).toBeTruthy()
+  })
+
+  it('copies nothing before it knows what', async () => {
+    answer(accounts.inviteLog, pageOf(bob))
+    const arrive = hold(accounts.inviteCode)
+    open()
+    await screen.findByRole('table')
+    const buttons = screen.getAllByRole<HTMLButtonElement>('button', { name: /^Copy: / })
+    expect(buttons.map(({ disabled }) => disabled)).toEqual([true, true])
+    act(() => arrive(invite))
+    await waitFor(() => expect(buttons.map(({ disabled }) => disabled)).toEqual([false, false]))
+  })
+
+  it('has the invited users with their number, name and Registration Time', async () => {
+    answer(accounts.inviteLog, pageOf(bob, eve))
+    open()
+    const rows = within(await screen.findByRole('table', { name: '' })).getAllByRole('row')
+    expect(rows.map(row => [...row.children].map(cell => cell.textContent))).toEqual([
+      ['Number', 'Username', 'Registration Time'],
+      ['41', 'bob', 'Jun 15, 2026'],
+      ['52', 'eve', 'Jul 1, 2026']
+    ])
+    expect(screen.getByRole('status').textContent).toBe('1 to 2 of 2')
+    await act(() => setLanguage('zh-CN'))
+    expect(await screen.findByRole('columnheader', { name: '注册时间' })).toBeTruthy()
+  })
+
+  it('shows ten on a page, which is in the address', async () => {
+    answer(accounts.inviteLog, ({ query }) => ({ ...pageOf(query['offset'] === '0' ? bob : eve), total: 12 }))
+    const { user, where } = open()
+    expect(await screen.findByText('1 to 10 of 12')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Page 2' }))
+    expect(await screen.findByText('eve')).toBeTruthy()
+    expect(screen.getByText('11 to 12 of 12')).toBeTruthy()
+    expect(where()).toBe(`${PATH}?page=2`)
+    expect(requestsOf(accounts.inviteLog).map(({ query }) => query)).toEqual([
+      { limit: '10', offset: '0' },
+      { limit: '10', offset: '10' }
+    ])
+  })
+
+  it('says what to do where nobody was invited, and copies the link there', async () => {
+    answer(accounts.inviteLog, pageOf())
+    const { user, copied } = open()
+    expect(await screen.findByText('Nobody has used your link yet')).toBeTruthy()
+    expect(screen.getByText('Send it to somebody. Who signs up with it is listed here.')).toBeTruthy()
+    await user.click(await screen.findByRole('button', { name: 'Copy invite link' }))
+    expect(copied.mock.calls).toEqual([[invite.invite_url]])
+  })
+
+  it('says why link and list cannot be read, and reads them again', async () => {
+    answerRefused(accounts.inviteCode, 'unavailable')
+    answer(accounts.inviteLog, pageOf(bob))
+    const { user } = open()
+    expect((await screen.findByRole('alert')).textContent).toContain('The service is not available right now')
+    answer(accounts.inviteCode, invite)
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByText(invite.invite_code)).toBeTruthy()
+  })
+})

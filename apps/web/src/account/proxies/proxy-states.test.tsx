@@ -1,0 +1,74 @@
+import type { Order } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { order, pageOf } from '../../testing/shapes.ts'
+import { open, show, unpaid } from './proxies.fixture.tsx'
+
+const PATH = '/dashboard/index/proxies'
+const proxies = async () => within(await screen.findByRole('region', { name: 'Proxies' }))
+const held: Order = {
+  ...order,
+  state: 'expired',
+  is_expired: true,
+  expired_at: '2026-06-15T08:00:00.000Z',
+  grace_until: '2126-07-16T08:00:00.000Z'
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('where there are no proxies to show', () => {
+  it('leads to the newest order where the link names none of them', async () => {
+    open(order, `${PATH}?order=99`)
+    answer(orders.list, ({ query }) => (query['id'] ? pageOf() : pageOf(order)))
+    const panel = await proxies()
+    expect(await panel.findByText('No order selected')).toBeTruthy()
+    expect(
+      panel.getByText('The order of this link is none of yours, or was deleted. Choose one of your orders above.')
+    ).toBeTruthy()
+    expect(panel.getByRole('link', { name: 'Show my orders' }).getAttribute('href')).toBe(PATH)
+  })
+
+  it('leads to the payment of an unpaid order, and watches it', async () => {
+    show(unpaid)
+    answer(orders.payment, {
+      status: 'pending',
+      is_cancelled: false,
+      pay_status: 0,
+      delivery_num: 0,
+      proxy_num: 8,
+      fail: null
+    })
+    const { user } = open(unpaid)
+    const panel = await proxies()
+    expect(await panel.findByText('This order is not paid')).toBeTruthy()
+    const pay = panel.getByRole<HTMLAnchorElement>('link', { name: 'Pay now' })
+    expect(pay).toMatchObject({ href: unpaid.checkout_url, target: '_blank', rel: 'noopener' })
+    pay.addEventListener('click', event => event.preventDefault())
+    await user.click(pay)
+    expect((await screen.findByRole('dialog')).textContent).toContain(unpaid.order_id)
+  })
+
+  it('offers no payment of an order whose addresses are free again', async () => {
+    const late = { ...unpaid, reserved_until: '2026-06-15T08:30:00.000Z' }
+    show(late)
+    open(late)
+    const panel = await proxies()
+    expect(await panel.findByText('This order is not paid')).toBeTruthy()
+    expect(panel.queryByRole('link', { name: 'Pay now' })).toBeNull()
+  })
+
+  it('renews an expired order while its addresses are held', async () => {
+    vi.spyOn(window, 'open').mockReturnValue(null)
+    const assign = vi.spyOn(window.location, 'assign').mockImplementation(() => {})
+    show(held)
+    answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60' })
+    const { user } = open(held)
+    const panel = await proxies()
+    expect(await panel.findByText('This order has expired')).toBeTruthy()
+    await user.click(panel.getByRole('button', { name: 'Renew this order' }))
+    await waitFor(() => expect(requestsOf(orders.renew)).toMatchObject([{ params: { id: '7' } }]))
+    await waitFor(() => expect(assign).toHaveBeenCalledWith('https://shop.example.com/renew'))
+  })
+})

@@ -1,0 +1,179 @@
+import type { Coupon, LevelCode } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { accounts, rewards } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer, pageOf } from '../../testing/shapes.ts'
+import GiftCards from './gift-cards.tsx'
+import RewardsPage from './page.tsx'
+import PromoCodes from './promo-codes.tsx'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+const onPlatform = { platform_state: null, platform_differs: [], platform_problem: null, platform_checked_at: null }
+const coupon: Coupon = {
+  id: 1,
+  holder_username: 'alice',
+  username: 'alice',
+  code: 'SUMMER-7Q2M',
+  code_type: 1,
+  discount: '5.00',
+  discount_type: 'amount',
+  is_used: false,
+  created_at: '2026-06-15T08:00:00.000Z',
+  ...onPlatform,
+  version: 'kP3xVb0qT9mLw2Za'
+}
+
+describe('the list of promo codes', () => {
+  it('has each code with its kind and state, and a way to use it while it is not used', async () => {
+    answer(rewards.coupons, pageOf(coupon, { ...coupon, id: 2, code: 'GIFT-1', code_type: 2, is_used: true }))
+    renderAt(<PromoCodes />, { user: customer })
+    expect(screen.getByRole('heading', { name: 'List of promo codes:' })).toBeTruthy()
+    await screen.findByText('SUMMER-7Q2M')
+    const [first, second] = screen.getAllByRole('listitem') as [HTMLElement, HTMLElement]
+    for (const words of ['$5.00', 'Discount', 'Unused']) expect(first.textContent).toContain(words)
+    expect(within(first).getByRole('link', { name: 'Use Now' }).getAttribute('href')).toBe('/product')
+    for (const words of ['Gift', 'Used', 'Use Now']) expect(second.textContent).toContain(words)
+    expect(within(second).queryByRole('link')).toBeNull()
+  })
+
+  it('says that a code was copied, with a tick for two seconds', async () => {
+    answer(rewards.coupons, pageOf(coupon))
+    const { user, container } = renderAt(<PromoCodes />, { user: customer })
+    const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue()
+    const button = await screen.findByRole('button', { name: 'Copy: SUMMER-7Q2M' })
+    const sign = () => container.querySelector('[class*=tabler-icon-check]')
+    vi.useFakeTimers({ shouldAdvanceTime: true })
+    await user.click(button)
+    expect(copied).toHaveBeenCalledWith('SUMMER-7Q2M')
+    expect(await screen.findByText('Code copied to clipboard!')).toBeTruthy()
+    expect(sign()).toBeTruthy()
+    await act(() => vi.advanceTimersByTimeAsync(2100))
+    expect(sign()).toBeNull()
+    await waitFor(() => expect(screen.queryByText('Code copied to clipboard!')).toBeNull())
+  })
+
+  it('says that a code could not be copied', async () => {
+    answer(rewards.coupons, pageOf(coupon))
+    const { user } = renderAt(<PromoCodes />, { user: customer })
+    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new DOMException('refused'))
+    document.execCommand = () => false
+    await user.click(await screen.findByRole('button', { name: 'Copy: SUMMER-7Q2M' }))
+    expect(await screen.findByText('Failed to copy to clipboard')).toBeTruthy()
+  })
+
+  it('says No data where there is none', async () => {
+    answer(rewards.coupons, pageOf())
+    renderAt(<PromoCodes />, { user: customer })
+    expect(await screen.findByText('No data')).toBeTruthy()
+  })
+})
+
+describe('the exchange of coins', () => {
+  const open = () => {
+    answer(rewards.coupons, pageOf())
+    answer(rewards.exchangeList, [
+      { mount: '5.00', point: 100 },
+      { mount: '50.00', point: 5000 }
+    ])
+    return renderAt(<GiftCards />, { user: customer })
+  }
+
+  it('says Insufficient Coins, and asks the server nothing', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Exchange $50.00' }))
+    expect(await screen.findByText('Insufficient Coins')).toBeTruthy()
+    expect(requestsOf(rewards.exchange)).toEqual([])
+  })
+
+  it('asks, does nothing after NO, and says Exchange Success after YES', async () => {
+    answer(rewards.exchange, { code: 'GIFT-1', mount: '5.00', reward_points: 20 })
+    answer(accounts.whoIsSignedIn, { ...customer, reward_points: 20 })
+    const { user } = open()
+    const ask = async (name: 'YES' | 'NO') => {
+      await user.click(await screen.findByRole('button', { name: 'Exchange $5.00' }))
+      const question = await screen.findByRole('dialog', { name: 'Exchange coins?' })
+      expect(question.textContent).toContain('100 coins for a gift card of $5.00. This cannot be undone.')
+      await user.click(within(question).getByRole('button', { name }))
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    }
+    await ask('NO')
+    expect(requestsOf(rewards.exchange)).toEqual([])
+    await ask('YES')
+    expect(await screen.findByText('Exchange Success')).toBeTruthy()
+    expect(requestsOf(rewards.exchange)).toMatchObject([{ body: { mount: '5.00', point: 100 } }])
+  })
+
+  it('says why the server refused it', async () => {
+    answerRefused(rewards.exchange, 'insufficient_coins')
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Exchange $5.00' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await screen.findByText('Insufficient Coins')).toBeTruthy()
+  })
+})
+
+describe('the points', () => {
+  it('say how to earn the first ones, and what else there is where nothing is given for coins', async () => {
+    answer(rewards.levelCodes, pageOf())
+    answer(rewards.exchangeList, [])
+    answer(rewards.pointRecords, pageOf())
+    renderAt(<RewardsPage />, { user: customer })
+    const invite = await screen.findByRole('link', { name: 'Invite a friend' })
+    expect(invite.getAttribute('href')).toBe('/dashboard/index/invite')
+    expect(screen.getByText('Points come with every payment and every friend you invite.')).toBeTruthy()
+    expect(await screen.findByText('No rewards at the moment')).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Browse products' }).getAttribute('href')).toBe('/product')
+  })
+
+  it('say from which day coins can be spent, in the zone of the reader', async () => {
+    answer(rewards.levelCodes, pageOf())
+    answer(rewards.exchangeList, [])
+    const pending_until = '2026-07-01T23:30:00.000Z'
+    const record = { id: 1, created_at: '2026-06-15T08:00:00.000Z', point: 5, kind: 'coins' as const }
+    const said = { reason: 'Chat message', reason_code: 'chat_message' as const, params: {} }
+    answer(rewards.pointRecords, pageOf({ ...record, ...said, pending_until }))
+    vi.stubEnv('TZ', 'Asia/Shanghai')
+    renderAt(<RewardsPage />, { user: customer })
+    const day = await screen.findByText('can be spent from Jul 2, 2026')
+    expect(day.getAttribute('datetime')).toBe(pending_until)
+    expect(day.title).toContain('2026-07-01 23:30:00 UTC')
+  })
+})
+
+describe('the level', () => {
+  const levels = [100, 200, 300, 400, 500].map((point, index): LevelCode => ({
+    id: index + 1,
+    level: index + 1,
+    discount: '5.00',
+    discount_type: 'amount',
+    code: null,
+    point,
+    ...onPlatform,
+    version: 'kP3xVb0qT9mLw2Za'
+  }))
+  const open = (level_points: number) => {
+    answer(rewards.levelCodes, pageOf(...levels))
+    answer(rewards.pointRecords, pageOf())
+    answer(rewards.exchangeList, [])
+    renderAt(<RewardsPage />, { user: { ...customer, level_points } })
+    return screen.findByRole('region', { name: 'Level' })
+  }
+
+  it('says what is missing for the next one', async () => {
+    const level = await open(250)
+    expect(level.textContent).toMatch(/50 more points to Gold/)
+  })
+
+  it('says that there is none above the highest', async () => {
+    const level = await open(500)
+    expect(within(level).getByText('You are already at the highest level!')).toBeTruthy()
+    expect(within(level).getByRole('heading').textContent).toContain('SSSSSVIP')
+  })
+})

@@ -1,0 +1,92 @@
+import type { CatalogPreview, SyncPlan, SyncPreview } from '@netlet/contract'
+import { useT } from '../../i18n/admin.ts'
+import { EmptyState } from '../../kit/states.tsx'
+import { ChangeList } from './change-list.tsx'
+import classes from './sync.module.css'
+
+export const isNothing = (plan: SyncPlan): boolean =>
+  plan.products === 0 &&
+  (plan.what === 'catalogue' ? plan.parts.every(one => one.changes.length === 0) : plan.changes.length === 0)
+
+/** What a sync would do. */
+export function Plan({ plan }: { plan: SyncPlan }) {
+  const t = useT()
+  const changes = plan.what === 'catalogue' ? <Parts plan={plan} /> : <Changes plan={plan} />
+  return (
+    <>
+      {isNothing(plan) ? <EmptyState title={t('sync.nothing')} body={t('sync.nothingHint')} /> : changes}
+      {plan.what === 'catalogue' && <Aside plan={plan} />}
+    </>
+  )
+}
+
+function Changes({ plan }: { plan: SyncPreview }) {
+  const t = useT()
+  const { created, updated, removed, products, changes } = plan
+  const left = created + updated + removed - changes.length
+  return (
+    <>
+      <p>{t('sync.counts', { created, updated, removed, products })}</p>
+      <ChangeList changes={changes} label={t('sync.changes')} />
+      {left > 0 && <p className="dim">{t('sync.more', { count: left })}</p>}
+      <p className="dim">{t('sync.kept')}</p>
+    </>
+  )
+}
+
+function Parts({ plan }: { plan: CatalogPreview }) {
+  const t = useT()
+  return (
+    <>
+      {plan.parts.map(({ part, created, updated, removed, changes }) => {
+        const left = created + updated + removed - changes.length
+        if (changes.length === 0) return null
+        return (
+          <section key={part} aria-label={t(`sync.part.${part}`)} className="stack">
+            <h3 className={classes.part}>
+              {t(`sync.part.${part}`)}
+              <small className="dim num">{t('sync.partCounts', { created, updated, removed })}</small>
+            </h3>
+            <ChangeList changes={changes} label={t('sync.changesOf', { part: t(`sync.part.${part}`) })} />
+            {left > 0 && <p className="dim">{t('sync.more', { count: left })}</p>}
+          </section>
+        )
+      })}
+      {plan.products > 0 && <p>{t('sync.moved', { count: plan.products })}</p>}
+      <p className="dim">{t('sync.kept')}</p>
+    </>
+  )
+}
+
+/** What a sync does not do: show what is internal, and make plans of new products. */
+function Aside({ plan: { internal, offered } }: { plan: CatalogPreview }) {
+  const t = useT()
+  return (
+    <>
+      {internal.length > 0 && (
+        <section aria-label={t('sync.internal')}>
+          <h3 className={classes.part}>{t('sync.internal')}</h3>
+          <ul className={classes.aside}>
+            {internal.map(({ kind, name, because }) => (
+              <li key={`${kind} ${name}`}>
+                <strong>{name}</strong>{' '}
+                <span className="dim">{t(`sync.internalBy.${kind}`, { products: because.join(', ') })}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {offered.length > 0 && (
+        <details>
+          <summary>{t('sync.offered', { count: offered.length })}</summary>
+          <p className="dim">{t('sync.offeredHint')}</p>
+          <ul className={classes.aside}>
+            {offered.map(({ id, name }) => (
+              <li key={id}>{name}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}

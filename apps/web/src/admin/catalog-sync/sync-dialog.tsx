@@ -1,0 +1,175 @@
+import type { SyncKind, SyncRun } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { passFocus } from '../../kit/focus-return.ts'
+import { notify } from '../../kit/notify.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { WorkButton } from '../kit/index.ts'
+import { LastSyncLine } from './last-sync.tsx'
+import { isNothing, Plan } from './plan.tsx'
+import { countsOf, goesOn, SHOWN, stepOf, useSyncRuns } from './runs.ts'
+import { CancelSync, SyncProgress } from './sync-progress.tsx'
+import { showRun, type StartSync } from './use-start-sync.ts'
+import classes from './sync.module.css'
+
+type Props = { of: SyncKind; start: StartSync; onClose: () => void }
+
+/** A sync as it is now, of whoever asked for it: how far it is, what it would do, or how it ended. */
+export function SyncDialog({ of, start, onClose }: Props) {
+  const { data, error, refetch } = useSyncRuns()
+  const run = data?.find(one => one.what === of)
+  const place = useRef<HTMLDivElement>(null)
+  // The sync that was applied from here: its end is told, and there is nothing more to see.
+  const [applied, setApplied] = useState<number>()
+  const [id, state] = [run?.id, run?.state]
+  const close = useRef(onClose)
+  close.current = onClose
+  const t = useT()
+  const words = useRef(t)
+  words.current = t
+  useEffect(() => {
+    // The button that led here may be gone with what it stood in.
+    if (document.activeElement === document.body) passFocus(place.current)
+    if (state !== 'applied') return
+    void refresh(...SHOWN, catalog.lastSync)
+    if (id !== applied) return
+    notify('good', words.current('list.done'))
+    close.current()
+  }, [id, state, applied])
+  const shown = () => {
+    if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+    if (!data || start.running) return <Skeleton height={120} />
+    if (run && goesOn(run)) return <Going run={run} />
+    if (run?.state === 'ready')
+      return <Ready key={run.id} run={run} start={start} onApplied={setApplied} onClose={onClose} />
+    return <Ended run={run} start={start} onClose={onClose} />
+  }
+  return (
+    <div className="stack" ref={place} tabIndex={-1}>
+      {start.failure && <Failure>{start.failure}</Failure>}
+      {shown()}
+      {of === 'catalogue' && <LastSyncLine onUndone={() => void start.run()} />}
+    </div>
+  )
+}
+
+/** What failed, said at once and with the focus. */
+function Failure({ children }: { children: string }) {
+  const alert = useRef<HTMLParagraphElement>(null)
+  useEffect(() => alert.current?.focus(), [children])
+  return (
+    <p ref={alert} role="alert" tabIndex={-1} className={classes.failure}>
+      {children}
+    </p>
+  )
+}
+
+function Going({ run }: { run: SyncRun }) {
+  const t = useT()
+  return (
+    <>
+      <div className={classes.going}>
+        <strong>{t(`sync.is.${run.state === 'applying' ? 'applying' : 'reading'}`)}</strong>
+        <span role="status">
+          {stepOf(t, run)} <span className="dim num">{countsOf(t, run)}</span>
+        </span>
+        <SyncProgress run={run} label={t('run.progress')} />
+        <p className="dim">
+          {t('sync.by', { who: run.username })} <Ago at={run.created_at} />. {t('sync.goesOn')}
+        </p>
+      </div>
+      <div className={classes.foot}>
+        <CancelSync run={run} />
+      </div>
+    </>
+  )
+}
+
+type ReadyProps = { run: SyncRun; start: StartSync; onApplied: (id: number) => void; onClose: () => void }
+
+function Ready({ run, start, onApplied, onClose }: ReadyProps) {
+  const t = useT()
+  const { data: plan, error, refetch } = useQuery(read(catalog.syncPlan, { params: { id: run.id } }))
+  const [failure, setFailure] = useState('')
+  const [applying, setApplying] = useState(false)
+  const apply = async () => {
+    setApplying(true)
+    setFailure('')
+    try {
+      const begun = await call(catalog.applySync, { params: { id: run.id } })
+      onApplied(begun.id)
+      showRun(begun)
+    } catch (problem) {
+      setFailure(failureText(problem))
+      // Somebody else may have applied or cancelled it.
+      void refresh(catalog.syncRuns)
+    } finally {
+      setApplying(false)
+    }
+  }
+  return (
+    <>
+      {failure && <Failure>{failure}</Failure>}
+      <p className={classes.read}>
+        <span className="dim">
+          {t('sync.readBy', { who: run.username })} <Ago at={run.ready_at ?? run.created_at} />
+        </span>
+        <WorkButton size="compact-sm" variant="default" working={start.running} onClick={() => void start.run()}>
+          {t('sync.readAgain')}
+        </WorkButton>
+      </p>
+      {error && !plan ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : plan ? (
+        <Plan plan={plan} />
+      ) : (
+        <Skeleton height={160} />
+      )}
+      <div className={classes.foot}>
+        {/* One that changes nothing waits for nobody any more. */}
+        <CancelSync run={run} {...(plan && isNothing(plan) ? { words: t('list.close') } : {})} onDone={onClose} />
+        {plan && !isNothing(plan) && (
+          <WorkButton working={applying} onClick={() => void apply()}>
+            {t('sync.apply')}
+          </WorkButton>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** How the last one ended, with the next one at hand. */
+function Ended({ run, start, onClose }: { run: SyncRun | undefined; start: StartSync; onClose: () => void }) {
+  const t = useT()
+  if (run?.state === 'failed') {
+    const { reason, params, msg } = run
+    const why = new ApiError('refused', msg ?? '', 409, 409, { reason, params })
+    return <ErrorState error={why} onRetry={() => void start.run()} />
+  }
+  const body =
+    run?.state === 'applied' && run.counts
+      ? t('sync.partCounts', run.counts)
+      : t(run?.state === 'cancelled' ? 'sync.cancelledHint' : 'sync.beginHint')
+  const title =
+    run?.state === 'applied' ? t('run.done') : t(run?.state === 'cancelled' ? 'run.cancelled' : 'sync.begin')
+  return (
+    <>
+      <EmptyState title={title} body={body} compact />
+      <div className={classes.foot}>
+        <Button variant="default" onClick={onClose}>
+          {t('list.close')}
+        </Button>
+        <WorkButton working={start.running} onClick={() => void start.run()}>
+          {t('sync.read')}
+        </WorkButton>
+      </div>
+    </>
+  )
+}

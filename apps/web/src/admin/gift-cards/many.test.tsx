@@ -1,0 +1,108 @@
+import type { GiftCard } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { expect, it, vi } from 'vitest'
+import { rewards } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import GiftCards from './page.tsx'
+
+const card = (id: number): GiftCard => ({
+  id,
+  mount: '5.00',
+  point: 500,
+  code: `code${id}`,
+  is_exchanged: false,
+  created_at: '2026-06-15T08:00:00.000Z',
+  platform_state: 'waiting',
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: null,
+  version: 'v1'
+})
+
+const open = (as = admin) => {
+  keepNothing()
+  answer(rewards.giftCards, pageOf())
+  return renderScreen(<GiftCards />, { at: '/list?many=true', as })
+}
+
+it('several gift cards are added after their number was typed, once for a batch, and their codes saved', async () => {
+  const saved: Blob[] = []
+  const made = vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
+    saved.push(blob as Blob)
+    return 'blob:codes'
+  })
+  // The test's browser would leave the page for it.
+  const followed = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined)
+  try {
+    const { user } = open()
+    const dialog = within(await screen.findByRole('dialog', { name: 'Add several' }))
+    const add = dialog.getByRole('button', { name: 'Add' })
+    const field = (name: RegExp) => dialog.getByRole('textbox', { name })
+    await user.type(field(/How many/), '201')
+    await user.type(field(/Amount/), '5')
+    await user.type(field(/Coins/), '500')
+    await user.click(add)
+    expect(await dialog.findByText('Must be a whole number from 1 to 200')).toBeTruthy()
+    expect(document.activeElement).toBe(field(/How many/))
+    await user.clear(field(/How many/))
+    await user.type(field(/How many/), '20')
+
+    const confirmed = async () => {
+      await user.click(add)
+      const question = within(await screen.findByRole('dialog', { name: 'Add 20 gift cards of $5.00?' }))
+      expect(question.getByText(/are worth \$100.00 together. Customers can have each for 500 coins/)).toBeTruthy()
+      await user.type(question.getByRole('textbox', { name: 'Type 20 to go on' }), '20')
+      await user.click(question.getByRole('button', { name: 'YES' }))
+    }
+    answerRefused(rewards.createGiftCards, 'unavailable')
+    await confirmed()
+    await dialog.findByRole('alert')
+    // What is wrong with something that is not in the form is said above its buttons.
+    answerRefused(rewards.createGiftCards, 'invalid', { data: { errors: { batch: 'It was used before' } } })
+    await confirmed()
+    expect(await dialog.findByText('It was used before')).toBe(dialog.getByRole('alert'))
+    answer(rewards.createGiftCards, [card(1), card(2)])
+    await confirmed()
+    expect(await dialog.findByText('2 gift cards were added.')).toBeTruthy()
+    expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
+    const [lost, , again] = requestsOf(rewards.createGiftCards).map(({ body }) => body as Record<string, string>)
+    expect(again).toMatchObject({ count: '20', mount: '5', point: '500', batch: lost?.['batch'] })
+    expect(again?.['batch']).toMatch(/^[0-9a-f]{32}$/)
+    expect(await saved[0]?.text()).toBe('id,mount,point,code\r\n1,5.00,500,code1\r\n2,5.00,500,code2\r\n')
+    await user.click(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
+    expect(saved).toHaveLength(2)
+    expect(followed).toHaveBeenCalledTimes(2)
+    await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(1))
+  } finally {
+    made.mockRestore()
+    followed.mockRestore()
+  }
+})
+
+it('Escape answers the question before them, and then goes back to what opened the dialog', async () => {
+  keepNothing()
+  answer(rewards.giftCards, pageOf())
+  const { user } = renderScreen(<GiftCards />, { at: '/list', as: admin })
+  const opener = await screen.findByRole('button', { name: 'Add several' })
+  await user.click(opener)
+  const named = { name: 'Add several' }
+  await user.type(await screen.findByRole('textbox', { name: /How many/ }), '2')
+  await user.keyboard('{Escape}')
+  await screen.findByText('Discard the changes?')
+  await user.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+  expect(screen.getByRole('dialog', named)).toBeTruthy()
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
+  await user.click(await screen.findByRole('button', { name: 'YES' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(document.activeElement).toBe(opener)
+})
+
+it('whoever may not add gift cards is offered no way to', async () => {
+  open({ ...admin, operator_role: 'support' })
+  expect(await screen.findByText('No gift cards yet')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Add several' })).toBeNull()
+  expect(screen.queryByRole('dialog')).toBeNull()
+})

@@ -1,0 +1,149 @@
+import { screen } from '@testing-library/react'
+import { useState } from 'react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Dialog } from '../../kit/dialog.tsx'
+import { renderAt } from '../../testing/render.tsx'
+import { DataTable } from './data-table.tsx'
+import { Keyed } from './keyed.tsx'
+import { singleKeys } from './single-keys.ts'
+
+type Row = { id: number; name: string }
+const rowsOf = (...names: string[]): Row[] => names.map((name, index) => ({ id: index + 1, name }))
+
+const Table = ({ label, rows, link = false }: { label: string; rows: Row[]; link?: boolean }) => (
+  <DataTable
+    label={label}
+    columns={[
+      {
+        key: 'name',
+        title: 'Name',
+        lead: true,
+        render: ({ name }) => (link ? <a href={`#${name}`}>{name}</a> : <button type="button">End {name}</button>)
+      }
+    ]}
+    rows={rows}
+    rowKey={row => row.id}
+    pending={false}
+    empty={{ title: 'Nothing' }}
+  />
+)
+/** What the focused row says. */
+const focused = () => document.activeElement?.closest('[data-row]')?.textContent
+afterEach(() => vi.restoreAllMocks())
+
+describe('tables beside each other', () => {
+  it('are gone through from the first row of the first to the last of the last', async () => {
+    const { user } = renderAt(
+      <>
+        <Table label="Empty" rows={[]} />
+        <Table label="Prices" rows={rowsOf('a', 'b')} />
+        <Table label="Alarms" rows={rowsOf('c')} />
+      </>,
+      { at: '/' }
+    )
+    await user.keyboard('j')
+    expect(focused()).toBe('End a')
+    await user.keyboard('jj')
+    expect(focused()).toBe('End c')
+    await user.keyboard('j')
+    expect(focused()).toBe('End c')
+    await user.keyboard('kk')
+    expect(focused()).toBe('End a')
+  })
+})
+
+describe('keys that were switched off', () => {
+  afterEach(() => singleKeys.set(true))
+
+  it('do nothing, in this browser from then on; Enter still opens', async () => {
+    const { user } = renderAt(<Table label="Orders" rows={rowsOf('order')} link />, { at: '/' })
+    singleKeys.set(false)
+    expect(localStorage.getItem('netlet-single-keys')).toBe('off')
+    await user.keyboard('j')
+    expect(focused()).toBeUndefined()
+    const opened = vi.spyOn(screen.getByRole('link'), 'click').mockImplementation(() => {})
+    screen.getByRole('link').closest<HTMLElement>('[data-row]')?.focus()
+    await user.keyboard('x{Enter}')
+    expect(opened).toHaveBeenCalledOnce()
+    singleKeys.set(true)
+    await user.keyboard('j')
+    expect(focused()).toBe('order')
+  })
+})
+
+describe('Enter', () => {
+  it('follows the first link of the row, and presses no button that does something', async () => {
+    const { user } = renderAt(
+      <>
+        <Table label="Orders" rows={rowsOf('order')} link />
+        <Table label="Sessions" rows={rowsOf('session')} />
+      </>,
+      { at: '/' }
+    )
+    const [followed, pressed] = [vi.fn(), vi.fn()]
+    screen.getByRole('link').addEventListener('click', followed)
+    screen.getByRole('button').addEventListener('click', pressed)
+    await user.keyboard('j{Enter}')
+    expect(followed).toHaveBeenCalledTimes(1)
+    await user.keyboard('j{Enter}')
+    expect(focused()).toBe('End session')
+    expect(followed).toHaveBeenCalledTimes(1)
+    expect(pressed).not.toHaveBeenCalled()
+  })
+
+  it('opens what the row marks, although a link stands before it', async () => {
+    const opened = vi.fn()
+    const { user } = renderAt(
+      <Keyed>
+        <div data-row="1" tabIndex={-1}>
+          <a href="#other">Other</a>
+          <button type="button" data-open onClick={opened}>
+            Look
+          </button>
+        </div>
+      </Keyed>,
+      { at: '/' }
+    )
+    await user.keyboard('j{Enter}')
+    expect(opened).toHaveBeenCalledTimes(1)
+  })
+})
+
+it('x ticks the box of the row that has the focus, and of no other', async () => {
+  function Boxes() {
+    const [ticked, setTicked] = useState<number[]>([])
+    return (
+      <Keyed>
+        {[1, 2].map(id => (
+          <label key={id} data-row={id} tabIndex={-1}>
+            <input type="checkbox" checked={ticked.includes(id)} onChange={() => setTicked([...ticked, id])} />
+            {id}
+          </label>
+        ))}
+      </Keyed>
+    )
+  }
+  const { user } = renderAt(<Boxes />, { at: '/' })
+  await user.keyboard('xjjx')
+  expect(screen.getAllByRole<HTMLInputElement>('checkbox').map(({ checked }) => checked)).toEqual([false, true])
+})
+
+it('a dialog has the keys while it is open, and a field keeps what is typed into it', async () => {
+  const { user } = renderAt(
+    <>
+      <Table label="Below" rows={rowsOf('below')} />
+      <Dialog onClose={() => {}} title="Above">
+        <input aria-label="Words" />
+        <Table label="Inside" rows={rowsOf('inside')} />
+      </Dialog>
+    </>,
+    { at: '/' }
+  )
+  const words = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Words' })
+  await user.click(words)
+  await user.keyboard('jk')
+  expect(words.value).toBe('jk')
+  words.blur()
+  await user.keyboard('j')
+  expect(focused()).toBe('End inside')
+})

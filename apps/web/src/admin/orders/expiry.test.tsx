@@ -1,0 +1,84 @@
+import type { Order } from '@netlet/contract'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { momentText } from '../../kit/time.tsx'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { order, pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import { statistics } from './order.fixture.ts'
+import OrdersPage from './page.tsx'
+
+describe('the end of an order', () => {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  /** As a field for a date and a time takes it. */
+  const typed = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  const openExpiry = async (row: Order) => {
+    answer(orders.extend, row)
+    keepNothing()
+    answer(orders.statistics, statistics)
+    answer(orders.list, pageOf(row))
+    const { user } = renderScreen(<OrdersPage />, {
+      at: '/dashboard/index/orders',
+      route: '/dashboard/index/orders/:username?'
+    })
+    await user.click(await screen.findByRole('button', { name: `Actions: ${row.order_id}` }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Extend expiry' }))
+    const form = within(await screen.findByRole('dialog', { name: /^Extend expiry/ }))
+    const field = form.getByLabelText<HTMLInputElement>(/Expires/)
+    const save = () => user.click(form.getByRole('button', { name: 'Extend expiry' }))
+    const set = (value: string) => fireEvent.change(field, { target: { value } })
+    return { user, form, field, set, save }
+  }
+
+  it('is sent as it was where it was not edited, with its seconds', async () => {
+    const ends = new Date(Date.now() + 5 * 86_400_000 + 48_123).toISOString()
+    const { save } = await openExpiry({ ...order, expired_at: ends })
+    await save()
+    await waitFor(() =>
+      expect(requestsOf(orders.extend).map(({ body }) => body)).toEqual([
+        { expired_at: Date.parse(ends), ends_at: ends }
+      ])
+    )
+  })
+
+  it.each([
+    ['a lease is shortened', 20, 'Shorten this lease?', /loses \d+(\.\d)? days/],
+    ['a lease would last for years', 800, 'Set an end so far ahead?', /\d+(\.\d)? more days/]
+  ])('is asked about with both ends before %s', async (_what, days, title, figures) => {
+    const ends = inDays(200).toISOString()
+    const { user, set, save } = await openExpiry({ ...order, expired_at: ends })
+    set(typed(inDays(days)))
+    await save()
+    const question = within(await screen.findByRole('dialog', { name: title }))
+    expect(question.getByText(figures).textContent).toContain(momentText(ends, 'en'))
+    expect(requestsOf(orders.extend)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
+  })
+
+  it('is what it was by Undo, where it is still as it was set', async () => {
+    const [former, later] = [inDays(60).toISOString(), inDays(61).toISOString()]
+    const { user, set, save } = await openExpiry({ ...order, expired_at: former })
+    answer(orders.extend, { ...order, expired_at: later })
+    set(typed(inDays(61)))
+    await save()
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.extend).at(-1)).toMatchObject({
+        params: { id: '7' },
+        body: { expired_at: Date.parse(former), ends_at: later }
+      })
+    )
+  })
+
+  it('is said as it is by now, where the order was renewed while its form was open', async () => {
+    const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
+    const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
+    answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
+    set(typed(inDays(61)))
+    await save()
+    const alert = await form.findByRole('alert')
+    expect(alert.textContent).toMatch(new RegExp(`Expires.*${shown.slice(0, 10)}.*${renewed.slice(0, 10)}`))
+  })
+})

@@ -1,0 +1,38 @@
+import type { DecisionPlan, InboxEntry, PaymentDecision } from '@netlet/contract'
+import { call } from '../../api/client.ts'
+import { payments } from '../../api/routes.ts'
+import { currentLanguage } from '../../i18n/language.ts'
+import { moneyIn } from '../../kit/money.ts'
+import { momentText } from '../../kit/time.tsx'
+import { figures, type T } from '../kit/index.ts'
+
+/** What becomes of the order, in the words of what was decided. */
+function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan): string {
+  const named = { order: order ?? '–' }
+  const end = until ? momentText(until, currentLanguage()) : '–'
+  const said: Record<DecisionPlan['does'], string> = {
+    delivers: t('payments.delivers', { ...named, ...figures({ count: proxies, days }) }),
+    renews: t('payments.renews', { ...named, ...figures({ days }), until: end }),
+    revives: t('payments.revives', { ...named, ...figures({ count: proxies, days }), until: end }),
+    shortens: t('payments.shortens', { ...named, ...figures({ days }), until: end }),
+    ends: proxies > 0 ? t('payments.ends', { ...named, ...figures({ count: proxies }) }) : t('payments.closes', named),
+    nothing: order ? t('payments.keeps', named) : t('payments.concernsNone')
+  }
+  return said[does]
+}
+
+/** The question before a decision about money: what the server says that it would do now. A refusal of it is shown instead. */
+export const decisionQuestion =
+  (action: PaymentDecision) =>
+  async (t: T, entry: InboxEntry, { order }: Record<string, unknown>) => {
+    const query = { action, ...(typeof order === 'string' ? { order: order.trim() } : {}) }
+    const plan = await call(payments.plan, { params: { id: entry.id }, query })
+    const amount = plan.charged === null ? '–' : moneyIn(plan.charged, plan.currency)
+    const about = { payment: entry.platform_order ?? '–', amount }
+    return {
+      title: t(`payments.question.${action}`, about),
+      body: `${t(`payments.means.${action}`, about)}\n${consequence(t, plan)}`,
+      danger: plan.does === 'ends' || plan.does === 'shortens',
+      adds: { plan: plan.version }
+    }
+  }

@@ -1,0 +1,74 @@
+import type { Server } from '@netlet/contract'
+import { pagePaths } from '@netlet/contract/pages'
+import { Button, Progress } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useLocation } from 'react-router'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { CancelInstall, INSTALL_STEPS } from '../servers/steps.tsx'
+import classes from './running-work.module.css'
+
+/** Milliseconds between two looks: while one goes on, and while none does and no feed tells of one that begins. */
+const WATCH = 1500
+const IDLE = 15_000
+/** Installations that are shown; more at a time belong to an upgrade, which has a line of its own. */
+const MOST = 5
+
+/** Installations over SSH that go on, of all operators, on every screen but the one that shows their steps. */
+export function RunningInstalls() {
+  return useMay().mayCall(fleet.servers) ? <Running /> : null
+}
+
+const goesOn = ({ provisioning }: Server) => provisioning?.status === 'running' && !provisioning.as_applied
+
+function Running() {
+  const t = useT()
+  const { pathname, search } = useLocation()
+  const idle = usePollInterval(IDLE)
+  const { data } = useQuery({
+    ...read(fleet.servers, { query: { state: 'installing', limit: MOST } }),
+    refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
+  })
+  // Beside the list, and in Manage, are its steps.
+  const params = new URLSearchParams(search)
+  const shown = pathname === pagePaths.servers ? [params.get('open'), params.get('detail')] : []
+  const running = data?.data.filter(server => goesOn(server) && !shown.includes(String(server.id))) ?? []
+  if (running.length === 0) return null
+  return (
+    <section className={classes.work} aria-label={t('servers.installing')}>
+      {running.map(server => (
+        <Install key={server.id} server={server} />
+      ))}
+    </section>
+  )
+}
+
+function Install({ server: { id, name, provisioning }, server }: { server: Server }) {
+  const t = useT()
+  const step = provisioning?.step ?? 'waiting'
+  const reached = INSTALL_STEPS.findIndex(one => one === step) + 1
+  return (
+    <div className={classes.run}>
+      <strong>{t('servers.installingOf', { name })}</strong>
+      <span className="dim" role="status">
+        {t(provisioning?.cancelling ? 'servers.progress.cancelling' : `servers.step.${step}`)}
+      </span>
+      <Progress
+        className={classes.bar}
+        value={Math.floor((reached / INSTALL_STEPS.length) * 100)}
+        color="lagoon"
+        aria-label={t('servers.installingOf', { name })}
+        size="sm"
+      />
+      <span className={classes.buttons}>
+        <Button size="compact-sm" variant="default" component={Link} to={`${pagePaths.servers}?open=${id}`}>
+          {t('run.show')}
+        </Button>
+        {!provisioning?.cancelling && <CancelInstall server={server} size="compact-sm" />}
+      </span>
+    </div>
+  )
+}

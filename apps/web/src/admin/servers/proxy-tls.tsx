@@ -1,0 +1,268 @@
+import '../../kit/styles/forms.ts'
+import type { CertificateSeen, ProxyTls, ProxyTlsCheck, ProxyTlsSource, Server } from '@netlet/contract'
+import { Button, FileButton, NativeSelect, Skeleton, Textarea, TextInput } from '@mantine/core'
+import { IconUpload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
+import { read, refresh } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { failureText, fieldTexts, wordsOf } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { hostPort } from '../../kit/host-port.ts'
+import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { momentText } from '../../kit/time.tsx'
+import { useLeaveGuard, WithReason, WorkButton } from '../kit/index.ts'
+import classes from './servers.module.css'
+
+const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
+/** From how few days on the end is a thing to look at: what the operators' notice begins with. */
+const SOON = 14
+
+/** How clients of a server's proxies speak TLS to them (`https://` proxies). */
+export function ProxyTlsPanel({ server }: { server: Server }) {
+  const t = useT()
+  const { data, error, refetch } = useQuery(read(fleet.proxyTls, { params: { id: server.id } }))
+  return (
+    <section className={`card ${classes.panel}`} aria-label={t('proxyTls.title')}>
+      <h3 className={classes.heading}>{t('proxyTls.title')}</h3>
+      <p className="dim">{t('proxyTls.lead', { port: String(server.proxy_port) })}</p>
+      {error && !data ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : data ? (
+        <>
+          <Shown tls={data} />
+          <Check server={server} />
+          <Form key={data.version} server={server} data={data} />
+        </>
+      ) : (
+        <Skeleton height={200} />
+      )}
+    </section>
+  )
+}
+
+/** What came of the settings, and what clients are shown now. */
+function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }) {
+  const t = useT()
+  const language = useLanguage()
+  const isEnding = shown !== null && shown.days_left < SOON
+  return (
+    <div className={classes.figures}>
+      <span
+        className={state === 'refused' ? classes.trouble : undefined}
+        role={state === 'refused' ? 'alert' : undefined}
+      >
+        {state === 'refused' && reason !== null
+          ? t('proxyTls.refused', { why: wordsOf(reason, params) ?? msg ?? reason })
+          : t(`proxyTls.state.${state}`)}
+      </span>
+      {shown === null ? (
+        <span className={classes.quiet}>{t('proxyTls.notShown')}</span>
+      ) : (
+        <>
+          <span className={isEnding ? classes.trouble : classes.quiet}>
+            {shown.days_left < 0
+              ? t('proxyTls.ended', { day: momentText(shown.ends_at, language) })
+              : t('proxyTls.daysLeft', {
+                  count: numberText(shown.days_left),
+                  day: momentText(shown.ends_at, language)
+                })}
+          </span>
+          <span className={classes.quiet}>
+            {t('proxyTls.names')}: <span className="mono">{shown.names.join(', ') || '–'}</span>
+          </span>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** A look from outside, as a client sees it. */
+function Check({ server }: { server: Server }) {
+  const t = useT()
+  const [found, setFound] = useState<ProxyTlsCheck | null>(null)
+  const [working, setWorking] = useState(false)
+  if (!useMay().mayCall(fleet.checkProxyTls)) return null
+  const look = async () => {
+    setWorking(true)
+    try {
+      setFound(await call(fleet.checkProxyTls, { params: { id: server.id }, body: {} }))
+    } catch (error) {
+      notify('bad', failureText(error))
+    } finally {
+      setWorking(false)
+    }
+  }
+  return (
+    <div className="stack">
+      <div className={classes.head}>
+        <WorkButton size="sm" variant="default" working={working} onClick={() => void look()}>
+          {t('proxyTls.check')}
+        </WorkButton>
+      </div>
+      {found && <Findings found={found} />}
+    </div>
+  )
+}
+
+function Findings({ found: { address, port, host, leads, findings, seen } }: { found: ProxyTlsCheck }) {
+  const t = useT()
+  const params = { host: host || '–', address: address && hostPort(address, port), leads: leads.join(', ') || '–' }
+  return (
+    <div role="status" aria-label={t('proxyTls.check')} className={classes.figures}>
+      {findings.length === 0 ? (
+        <span>{t('proxyTls.fine', params)}</span>
+      ) : (
+        findings.map(one => (
+          <span key={one} className={classes.trouble}>
+            {t(`proxyTls.found.${one}`, params)}
+          </span>
+        ))
+      )}
+      {seen && <Certificate seen={seen} />}
+    </div>
+  )
+}
+
+function Certificate({ seen: { names, issuer, ends_at, fingerprint } }: { seen: CertificateSeen }) {
+  const t = useT()
+  const language = useLanguage()
+  return (
+    <>
+      <span className={classes.quiet}>
+        {t('proxyTls.names')}: <span className="mono">{names.join(', ') || '–'}</span>
+      </span>
+      <span className={classes.quiet}>{t('proxyTls.issuer', { issuer, day: momentText(ends_at, language) })}</span>
+      <span className={`mono ${classes.fingerprint}`}>{t('servers.fingerprint', { fingerprint })}</span>
+    </>
+  )
+}
+
+type Texts = { certificate: string; key: string; certificate_file: string; key_file: string }
+
+function Form({ server, data }: { server: Server; data: ProxyTls }) {
+  const t = useT()
+  const former: Texts = { certificate: '', key: '', certificate_file: data.certificate_file, key_file: data.key_file }
+  const [source, setSource] = useState<ProxyTls['source']>(data.source)
+  const [texts, setTexts] = useState(former)
+  const [errors, setErrors] = useState<Partial<Record<string, string>>>({})
+  const [working, setWorking] = useState(false)
+  const canChange = useMay().mayCall(fleet.setProxyTls)
+  const dirty =
+    source !== data.source || Object.entries(former).some(([name, text]) => texts[name as keyof Texts] !== text)
+  useLeaveGuard(dirty)
+  const save = async (wanted: ProxyTlsSource) => {
+    if (
+      wanted === 'none' &&
+      !(await confirm({ title: t('proxyTls.offTitle'), body: t('proxyTls.offBody'), danger: true }))
+    )
+      return
+    setWorking(true)
+    setErrors({})
+    try {
+      await call(fleet.setProxyTls, {
+        params: { id: server.id },
+        body: { source: wanted, ...texts, version: data.version }
+      })
+      notify('good', t('proxyTls.saved'))
+      await refresh(fleet.proxyTls, fleet.server)
+    } catch (error) {
+      setErrors(fieldTexts(error))
+      notify('bad', failureText(error))
+      if (error instanceof ApiError && error.refusal.reason === 'stale') await refresh(fleet.proxyTls)
+    } finally {
+      setWorking(false)
+    }
+  }
+  const field = (name: keyof Texts) => ({
+    label: t(`proxyTls.${name}`),
+    value: texts[name],
+    readOnly: !canChange,
+    error: errors[name],
+    spellCheck: false,
+    autoComplete: 'off',
+    classNames: { input: 'mono' },
+    onChange: (event: { currentTarget: { value: string } }) => {
+      const { value } = event.currentTarget
+      setTexts(before => ({ ...before, [name]: value }))
+    }
+  })
+  const upload = (name: 'certificate' | 'key') => (
+    <FileButton
+      accept=".pem,.crt,.cer,.key,.txt"
+      inputProps={{ 'aria-label': t('proxyTls.uploadOf', { field: t(`proxyTls.${name}`) }) }}
+      onChange={file => void file?.text().then(text => setTexts(before => ({ ...before, [name]: text.trim() })))}
+    >
+      {props => (
+        <Button {...props} size="compact-sm" variant="default" leftSection={<IconUpload size={16} aria-hidden />}>
+          {t('proxyTls.uploadOf', { field: t(`proxyTls.${name}`) })}
+        </Button>
+      )}
+    </FileButton>
+  )
+  return (
+    <div className="stack">
+      <NativeSelect
+        label={t('proxyTls.source')}
+        description={source === 'unset' ? t('proxyTls.help.unset') : t(`proxyTls.help.${source}`)}
+        value={source}
+        disabled={!canChange}
+        onChange={event => {
+          const { value } = event.currentTarget
+          setSource(SOURCES.find(one => one === value) ?? data.source)
+        }}
+        data={[...(data.source === 'unset' ? (['unset'] as const) : []), ...SOURCES].map(value => ({
+          value,
+          label: t(`proxyTls.source.${value}`)
+        }))}
+      />
+      {source === 'pasted' && (
+        <>
+          {data.certificate && (
+            <div className={classes.figures}>
+              <span>{t('proxyTls.stored')}</span>
+              <Certificate seen={data.certificate} />
+            </div>
+          )}
+          <Textarea {...field('certificate')} rows={6} placeholder="-----BEGIN CERTIFICATE-----" />
+          <Textarea
+            {...field('key')}
+            rows={4}
+            placeholder="-----BEGIN PRIVATE KEY-----"
+            description={data.certificate ? t('proxyTls.keyStored') : t('proxyTls.keyHelp')}
+          />
+          {canChange && (
+            <div className={classes.head}>
+              {upload('certificate')}
+              {upload('key')}
+            </div>
+          )}
+        </>
+      )}
+      {source === 'files' && (
+        <>
+          <TextInput
+            {...field('certificate_file')}
+            placeholder="/etc/letsencrypt/live/proxy.example.com/fullchain.pem"
+          />
+          <TextInput {...field('key_file')} placeholder="/etc/letsencrypt/live/proxy.example.com/privkey.pem" />
+        </>
+      )}
+      {canChange && (
+        <div className={classes.head}>
+          <WithReason why={dirty ? undefined : t('proxyTls.nothing')}>
+            <WorkButton size="sm" working={working} onClick={() => source !== 'unset' && void save(source)}>
+              {t('proxyTls.save')}
+            </WorkButton>
+          </WithReason>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,218 @@
+import type { User } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts } from '../../api/routes.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { alice, choose, open } from './list.fixture.tsx'
+import { detail } from './users.fixture.ts'
+
+const RIGHTS = /Another right ends at once: sessions: \d+, API keys: \d+/
+const toast = (text: string) => screen.findByText(text)
+
+describe('the Edit dialog', () => {
+  const edit = (one: Partial<User> = {}) => open({ at: '?form=edit.2', rows: [{ ...alice, ...one }], one })
+  const dialog = () => screen.findByRole('dialog', { name: 'Edit: alice' })
+  const card = async (name: string) => within(await dialog()).findByRole('region', { name })
+
+  it('shows the user in three cards', async () => {
+    edit({ discord_id: '7', discord_name: 'ali ce#1234', invite_count: 4, last_location: null })
+    const facts = await card('User information')
+    for (const text of ['alice', 'Active', '1', '4']) expect(within(facts).getByText(text)).toBeTruthy()
+    const account = await card('Account management')
+    expect(within(account).getByLabelText<HTMLInputElement>(/Email/).value).toBe('alice@example.com')
+    const profile = within(account).getByRole('link', { name: 'ali ce#1234' })
+    expect(profile.getAttribute('href')).toBe('https://discord.com/users/ali%20ce')
+    expect(profile.getAttribute('target')).toBe('_blank')
+    expect(profile.getAttribute('rel')).toContain('noopener')
+    const more = await card('Additional info')
+    expect(within(more).getByText('203.0.113.7')).toBeTruthy()
+    expect(within(more).getByText('Unknown')).toBeTruthy()
+    expect(more.querySelector('[data-globe]')).toBeTruthy()
+  })
+
+  it('takes the chat account off after a question', async () => {
+    answer(accounts.unbindUserDiscord, null)
+    const { user } = edit({ discord_id: '7', discord_name: 'ali ce#1234' })
+    const account = await card('Account management')
+    await user.click(within(account).getByRole('button', { name: 'Take the chat account off' }))
+    const question = await screen.findByRole('dialog', { name: 'Take the chat account off ?' })
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    expect(await within(account).findByText('Not connected')).toBeTruthy()
+    expect(requestsOf(accounts.unbindUserDiscord)).toHaveLength(1)
+  })
+
+  it('gives an administrator a role, and sends it', async () => {
+    answer(accounts.updateUser, { ...alice, is_superuser: true })
+    const { user } = edit({})
+    const account = await card('Account management')
+    expect(within(account).queryByRole('combobox', { name: /Role/ })).toBeNull()
+    await user.click(within(account).getByRole('switch', { name: 'Admin' }))
+    await user.selectOptions(await within(account).findByRole('combobox', { name: /Role/ }), 'support')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    const question = within(await screen.findByRole('dialog', { name: 'Save these changes of alice?' }))
+    expect(question.getByText(RIGHTS)).toBeTruthy()
+    await user.click(question.getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByText(RIGHTS)).toBeNull())
+    expect(requestsOf(accounts.updateUser)).toEqual([])
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() =>
+      expect(requestsOf(accounts.updateUser).at(-1)?.body).toMatchObject({
+        is_superuser: true,
+        operator_role: 'support'
+      })
+    )
+  })
+
+  it("says 'Never' of somebody who never logged in", async () => {
+    edit({ last_login: null, last_login_time: null, last_login_ip: null, last_location: null })
+    expect(within(await card('Additional info')).getByText('Never')).toBeTruthy()
+  })
+
+  it('is not closed by a click beside it', async () => {
+    const { user, asked } = edit()
+    await dialog()
+    await user.click(document.querySelector('.mantine-Modal-inner') as HTMLElement)
+    await user.click(document.querySelector('.mantine-Modal-overlay') as HTMLElement)
+    expect(asked()).toEqual({ form: 'edit.2' })
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(asked()).toEqual({})
+  })
+
+  it('asks before what was entered is lost, also by the back button', async () => {
+    const { user, asked, goBack } = open()
+    await choose(user, 'Edit')
+    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
+    await goBack()
+    expect(await screen.findByText('Discard the changes?')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'NO' }))
+    expect(screen.getByRole<HTMLInputElement>('switch', { name: 'Admin' }).checked).toBe(true)
+    await waitFor(() => expect(asked()).toEqual({ form: 'edit.2' }))
+  })
+
+  it('saves rights, address and a change of coins, with the version', async () => {
+    answer(accounts.updateUser, alice)
+    const { user } = edit()
+    const coins = await screen.findByLabelText(/Coins/)
+    await user.clear(coins)
+    await user.type(coins, '+50')
+    expect(screen.getByText('= 170')).toBeTruthy()
+    await user.click(screen.getByRole('switch', { name: 'Admin' }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await toast('successfully')).toBeTruthy()
+    // What else was saved would not come back.
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+    expect(requestsOf(accounts.updateUser).at(-1)).toMatchObject({
+      params: { id: '2' },
+      body: { email: 'alice@example.com', is_superuser: true, reward_points_change: 50, version: alice.version }
+    })
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('asks nothing of who has left before it knows what to ask', async () => {
+    const { user } = edit()
+    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
+    const asked = requestsOf(accounts.user).length
+    const tell = hold(accounts.user)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(accounts.user)).toHaveLength(asked + 1))
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await act(async () => tell(detail))
+    expect(screen.queryByRole('dialog')).toBeNull()
+    expect(requestsOf(accounts.updateUser)).toEqual([])
+  })
+
+  it('says where mails go from now on before it saves another address', async () => {
+    answer(accounts.updateUser, alice)
+    const { user } = edit()
+    const email = await screen.findByLabelText(/Email/)
+    await user.clear(email)
+    await user.type(email, 'new@example.com')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(/go to new@example.com from now on. alice@example.com is told by mail/)).toBeTruthy()
+    expect(screen.queryByText(RIGHTS)).toBeNull()
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(accounts.updateUser)).toHaveLength(1))
+  })
+
+  it('asks nothing about coins alone, and takes them back by Undo, with the new version', async () => {
+    answer(accounts.updateUser, { ...alice, reward_points: 170, version: 'newer' })
+    const { user } = edit()
+    const coins = await screen.findByLabelText(/Coins/)
+    await user.clear(coins)
+    await user.type(coins, '+50')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    await waitFor(() =>
+      expect(requestsOf(accounts.updateUser).at(-1)).toMatchObject({
+        params: { id: '2' },
+        body: { reward_points_change: -50, version: 'newer' }
+      })
+    )
+  })
+
+  it('offers no Undo where a debt took some of the coins', async () => {
+    answer(accounts.updateUser, { ...alice, reward_points: 140 })
+    const { user } = edit()
+    const coins = await screen.findByLabelText(/Coins/)
+    await user.clear(coins)
+    await user.type(coins, '+50')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await toast('successfully')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  })
+
+  it.each(['', 'many', '1.5', '-121', '99999881', '1000000000'])('refuses a change of coins by %j', async change => {
+    const { user } = edit()
+    const coins = await screen.findByLabelText(/Coins/)
+    await user.clear(coins)
+    if (change) await user.type(coins, change)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Please enter points')).toBeTruthy()
+    expect(requestsOf(accounts.updateUser)).toEqual([])
+  })
+
+  it('shows what somebody else changed meanwhile, and takes it over', async () => {
+    const current = { ...alice, reward_points: 20, is_superuser: true, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['reward_points'] } })
+    const { user } = edit()
+    await screen.findByLabelText(/Coins/)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Coins: was 120, is now 20')).toBeTruthy()
+    expect(screen.getByText('Admin: was NO, is now YES')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Take over these values' }))
+    expect(screen.getByRole<HTMLInputElement>('switch', { name: 'Admin' }).checked).toBe(true)
+    answer(accounts.updateUser, current)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(accounts.updateUser).at(-1)?.body).toMatchObject({ version: 'newer' }))
+  })
+
+  it('shows what the server says of a field', async () => {
+    answerRefused(accounts.updateUser, 'email_taken', { data: { errors: { email: 'This address is taken' } } })
+    const { user } = edit()
+    await screen.findByLabelText(/Coins/)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('This address is taken')).toBeTruthy()
+  })
+
+  it('resets the password after a question, and only where there is one', async () => {
+    answer(accounts.adminPassword, null)
+    const { user } = edit()
+    const reset = await screen.findByRole('button', { name: 'Reset password' })
+    await user.click(reset)
+    expect(await screen.findByText('Please enter password')).toBeTruthy()
+    await user.type(screen.getByLabelText('New password'), 'Other#2026')
+    await user.click(reset)
+    expect(await screen.findByText('Reset the password ?')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    expect(await toast('success')).toBeTruthy()
+    expect(requestsOf(accounts.adminPassword)).toMatchObject([
+      { params: { id: '2' }, body: { password: 'Other#2026' } }
+    ])
+    expect(screen.getByLabelText<HTMLInputElement>('New password').value).toBe('')
+  })
+})

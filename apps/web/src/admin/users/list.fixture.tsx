@@ -1,0 +1,32 @@
+import type { User, UserDetail } from '@netlet/contract'
+import { screen } from '@testing-library/react'
+import { accounts } from '../../api/routes.ts'
+import { queryClient } from '../../api/query.ts'
+import { sessionQuery } from '../../api/session.ts'
+import { answer } from '../../testing/answers.ts'
+import { admin, customer, pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import Users from './page.tsx'
+import { detail } from './users.fixture.ts'
+
+const { impersonated_by: _by, pending_points: _pending, ...user } = customer
+export const alice: User = user
+
+/** The console's list of users; `one`: what the server says of one of them more than of all. */
+export function open({
+  at = '/dashboard/index/userList',
+  rows = [alice],
+  one = {}
+}: { at?: string; rows?: User[]; one?: Partial<UserDetail> } = {}) {
+  keepNothing()
+  queryClient.setQueryData(sessionQuery.queryKey, admin)
+  answer(accounts.users, pageOf(...rows))
+  answer(accounts.user, { ...detail, ...one })
+  return renderScreen(<Users />, { at })
+}
+type Person = ReturnType<typeof open>['user']
+/** Chooses an entry of alice's menu. */
+export const choose = async (user: Person, entry: string) => {
+  await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
+  await user.click(await screen.findByRole('menuitem', { name: entry }))
+}

@@ -1,0 +1,49 @@
+import { Button } from '@mantine/core'
+import { act, screen, waitFor } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import { hold, requestsOf } from '../testing/answers.ts'
+import { renderAt } from '../testing/render.tsx'
+import { call } from './client.ts'
+import { accounts } from './routes.ts'
+import { useMutation } from './use-mutation.ts'
+
+function Form() {
+  const send = useMutation({ mutationFn: () => call(accounts.logout) })
+  return (
+    <>
+      <Button loading={send.isPending} onClick={() => send.mutate()}>
+        Send
+      </Button>
+      <button>Another</button>
+    </>
+  )
+}
+const button = () => screen.getByRole('button', { name: 'Send' })
+
+async function press() {
+  const answered = hold(accounts.logout)
+  const before = requestsOf(accounts.logout).length
+  const { user } = renderAt(<Form />)
+  await user.click(button())
+  await waitFor(() => expect(requestsOf(accounts.logout)).toHaveLength(before + 1))
+  expect((button() as HTMLButtonElement).disabled).toBe(true)
+  // What a browser does with the focus of a button that becomes disabled.
+  screen.getByText('Another').focus()
+  screen.getByText('Another').blur()
+  return { user, answer: () => act(async () => answered(null)) }
+}
+
+it('a button that waited has the focus again with the answer', async () => {
+  const { answer } = await press()
+  expect(document.activeElement).toBe(document.body)
+  await answer()
+  await waitFor(() => expect(document.activeElement).toBe(button()))
+})
+
+it('somebody who has gone on meanwhile stays there', async () => {
+  const { user, answer } = await press()
+  await user.click(screen.getByText('Another'))
+  await answer()
+  await waitFor(() => expect((button() as HTMLButtonElement).disabled).toBe(false))
+  expect(document.activeElement).toBe(screen.getByText('Another'))
+})

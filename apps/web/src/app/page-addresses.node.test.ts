@@ -1,0 +1,22 @@
+import { globSync, readFileSync } from 'node:fs'
+import { pagePaths } from '@netlet/contract/pages'
+import { expect, test } from 'vitest'
+
+const SOURCES = new URL('..', import.meta.url)
+
+/** Addresses as the table has them, up to the first parameter; '/' alone is a part of every other one. */
+const paths = Object.values(pagePaths)
+  .map(path => path.replace(/\/:.*$/, ''))
+  .filter(path => path !== '/')
+const written = new RegExp(`['"\`}](${paths.join('|')})(?=['"\`?#/$])`, 'g')
+
+test('no part of the web app writes the address of a page itself: all of them come from one table', () => {
+  const files = globSync('{account,admin,app,kit,shop}/**/*.{ts,tsx}', { cwd: SOURCES }).filter(
+    file => !/\.(test|fixture)\.tsx?$/.test(file)
+  )
+  expect(files.length).toBeGreaterThan(300)
+  const found = files.flatMap(file =>
+    [...readFileSync(new URL(file, SOURCES), 'utf8').matchAll(written)].map(([, path]) => `${file}: ${path}`)
+  )
+  expect(found).toEqual([])
+})

@@ -1,0 +1,60 @@
+import { act, screen, within } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import { setLanguage } from '../../i18n/language.ts'
+import { renderAt } from '../../testing/render.tsx'
+import PolicyPage from './page.tsx'
+
+const open = async (query: string) => {
+  // Its texts are a chunk of their own.
+  const view = await act(() => Promise.resolve(renderAt(<PolicyPage />, { at: `/policy${query}`, route: '/policy' })))
+  await screen.findByRole('heading', { level: 1 })
+  return view
+}
+const title = () => screen.getByRole('heading', { level: 1 }).textContent
+const sections = () => within(screen.getByRole('article')).getAllByRole('heading', { level: 2 })
+const marked = () => screen.getByRole('navigation').querySelector('[aria-current="page"]')?.textContent
+
+it.each([
+  ['?id=1', 'Privacy Policy'],
+  ['?id=2', 'Refund Policy'],
+  ['?id=3', 'Terms of Use'],
+  ['', 'Terms of Use'],
+  ['?id=', 'Terms of Use'],
+  ['?id=01', 'Terms of Use'],
+  ['?id=privacy', 'Terms of Use'],
+  ['?other=1', 'Terms of Use']
+])('/policy%s is the %s', async (query, name) => {
+  await open(query)
+  expect([title(), document.title, marked()]).toEqual([name, `${name} · Netlet`, name])
+})
+
+it('has Terms of Use of 20 numbered sections, each with its text, in both languages', async () => {
+  await open('')
+  const check = () => {
+    expect(sections().map(({ textContent }) => parseInt(textContent))).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1)
+    )
+    expect(sections().every(({ nextElementSibling }) => nextElementSibling?.textContent)).toBe(true)
+  }
+  check()
+  await act(() => setLanguage('zh-CN'))
+  expect(await screen.findByRole('heading', { level: 1, name: '使用条款' })).toBeTruthy()
+  check()
+})
+
+it('sells digital goods for good: no refunds, no replacements', async () => {
+  await open('?id=2')
+  const text = screen.getByRole('article').textContent
+  for (const words of [/digital goods/i, /all sales are final/i, /no refunds?/i, /replace/i])
+    expect(text).toMatch(words)
+})
+
+it('changes its title with the query', async () => {
+  const { user, where, goBack } = await open('?id=1')
+  await user.click(screen.getByRole('link', { name: 'Refund Policy' }))
+  expect([where(), title(), document.title]).toEqual(['/policy?id=2', 'Refund Policy', 'Refund Policy · Netlet'])
+  await user.click(screen.getByRole('link', { name: 'Terms of Use' }))
+  expect([where(), title(), document.title]).toEqual(['/policy?id=3', 'Terms of Use', 'Terms of Use · Netlet'])
+  goBack()
+  expect([title(), document.title]).toEqual(['Refund Policy', 'Refund Policy · Netlet'])
+})

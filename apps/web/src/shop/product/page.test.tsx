@@ -1,0 +1,28 @@
+import { screen } from '@testing-library/react'
+import { beforeEach, expect, it } from 'vitest'
+import { catalog } from '../../api/routes.ts'
+import { answer } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { pageOf } from '../../testing/shapes.ts'
+import ProductPage from './page.tsx'
+
+beforeEach(() => {
+  answer(catalog.collections, pageOf())
+  answer(catalog.rules, [])
+  answer(catalog.products, pageOf())
+})
+
+it.each([
+  ['a collection', '/product?parId=3'],
+  ['a rule', '/product?acl=9']
+])('leads from %s without plans to all products', async (_, at) => {
+  renderAt(<ProductPage />, { at, user: null })
+  expect(await screen.findByText('No plan of this choice is on sale at the moment.')).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'All products' }).getAttribute('href')).toBe('/product')
+})
+
+it('leads to the contact where nothing is on sale', async () => {
+  renderAt(<ProductPage />, { at: '/product', user: null })
+  expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
+})

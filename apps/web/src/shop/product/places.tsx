@@ -1,0 +1,36 @@
+import type { Product } from '@netlet/contract'
+import { countryIn } from '@netlet/contract/places'
+import { useLanguage } from '../../i18n/language.ts'
+import { countryName } from '../../kit/country.tsx'
+import { flagOf } from '../../kit/flags.ts'
+import { activeVariants } from '../product-facts.ts'
+import { pickers } from './choice.ts'
+import classes from './product-card.module.css'
+
+const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
+
+/** The option that says where a plan's addresses are. */
+export const placeOption = (product: Product) =>
+  pickers(product, activeVariants(product)).find(({ label, values }) => PLACE.test(label) || values.every(countryIn))
+
+/** Flags on a card: more say less. */
+const MOST = 5
+
+/** The countries in which a plan can be had. */
+export function Flags({ product }: { product: Product }) {
+  const language = useLanguage()
+  const places = placeOption(product)?.values ?? []
+  const flags = [...new Set(places.map(countryIn))].flatMap(code => {
+    const flag = code && flagOf(code)
+    return flag ? [{ flag, name: countryName(code, language) }] : []
+  })
+  if (flags.length === 0) return null
+  return (
+    <span className={classes.flags}>
+      {flags.slice(0, MOST).map(({ flag, name }) => (
+        <img key={name} src={flag} alt={name} title={name} width={18} height={12} loading="lazy" />
+      ))}
+      {flags.length > MOST && `+${flags.length - MOST}`}
+    </span>
+  )
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import type { Translations as Texts } from './in-language.ts'
+import { optionalText, storable } from './shapes.ts'
+
+/** How many words of its options a product can have: more than three options of 250 values come to. */
+const MAX_WORDS = 1010
+
+/** Of a reply: only what is written in another language; left out where nothing is. */
+export const Translations = z
+  .object({
+    'zh-CN': z
+      .object({
+        name: z.string(),
+        desc: z.string(),
+        question: z.string(),
+        answer: z.string(),
+        words: z.record(z.string(), z.string())
+      })
+      .partial()
+      .optional()
+  })
+  .optional()
+
+const wrong = { error: message('must_be_translations') }
+
+/** A form's texts in other languages. Left out they stay as they are, and what is empty is removed. */
+export const translationsForm = <S extends z.ZodRawShape>(texts: S) =>
+  z
+    .strictObject({ 'zh-CN': z.strictObject(texts, wrong).optional() }, wrong)
+    .transform((given): Texts => withoutEmpty(given))
+    .optional()
+
+/** Words by what they stand for in the shop's first language. */
+export const wordsForm = z
+  .record(
+    z
+      .string()
+      .max(255, message('at_most_characters', { max: 255 }))
+      .refine(storable, message('forbidden_character')),
+    optionalText(),
+    {
+      error: ({ code }) => (code === 'invalid_key' ? message('forbidden_character') : message('must_be_translations'))
+    }
+  )
+  .refine(words => Object.keys(words).length <= MAX_WORDS, message('must_be_at_most', { max: MAX_WORDS }))
+  .optional()
+
+/** An object without texts that are empty, at any depth, and without the objects that are empty then. */
+function withoutEmpty(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]: [string, unknown]): [string, unknown][] => {
+      if (typeof inner === 'string') return inner === '' ? [] : [[key, inner]]
+      if (typeof inner !== 'object' || inner === null) return []
+      const kept = withoutEmpty(inner)
+      return Object.keys(kept).length > 0 ? [[key, kept]] : []
+    })
+  )
+}
