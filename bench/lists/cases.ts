@@ -36,7 +36,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   const payments = inboxList({ now })
   const own = orderList({ userId: subjects.customer, now, ordersPaidBy })
   const listOfUsers = userList({ levelThresholds })
-  const proxies = proxyList(subjects.order, now)
+  const proxies = proxyList({ id: subjects.order, is_expired: false }, now)
   const records = pointRecordList(subjects.customer, now)
   const invited = invitedList(subjects.customer)
   const entries = entryList(auditNames)

@@ -244,6 +244,9 @@ test('at its end an order stops working at once; addresses return after its grac
       .set({ expiredAt: new Date(Date.now() - 1000) })
       .where(eq(orders.id, order.id))
     expect((await current()).is_expired).toBe(true)
+    // The clock decides, not the job.
+    expect(await proxiesOf(buyer, order.id)).toEqual([])
+    expect((await buyer.get(path('export_proxies'))).code).not.toBe(2000)
     const ended = await Promise.all([expireOrders(stack.ctx), expireOrders(stack.ctx)])
     expect(ended[0] + ended[1]).toBeLessThanOrEqual(1)
     expect(await current()).toMatchObject({ state: 'expired', task: null })

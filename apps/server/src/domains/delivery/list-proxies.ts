@@ -1,4 +1,4 @@
-import type { CheckSite, Proxy, ProxyStatus } from '@netlet/contract'
+import type { CheckSite, Order, Proxy, ProxyStatus } from '@netlet/contract'
 import { isNotNull, isNull, sql, type SQL } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
@@ -28,10 +28,11 @@ const STATUSES: Record<ProxyStatus, SQL> = {
 /**
  * An order's live proxies, oldest first; found by address and by what their latest check found. The rows of one order are read by
  * its index and sorted here: 10,000 take some milliseconds, whereas an index for each sorting would be written by each check.
+ * An order whose time is over has none: the clock decides, not the job that will soon stop them.
  */
-export const proxyList = (orderId: number, now: Date) =>
+export const proxyList = ({ id, is_expired }: Pick<Order, 'id' | 'is_expired'>, now: Date) =>
   defineList<ProxyQuery, Proxy>({
-    name: `order_${orderId}_proxies`,
+    name: `order_${id}_proxies`,
     table: proxies,
     id: proxies.id,
     sort: {
@@ -43,6 +44,7 @@ export const proxyList = (orderId: number, now: Date) =>
     },
     match: (_db, { search, status, answers, silent }) => ({
       where: [
+        is_expired ? sql`false` : undefined,
         // A literal, or a prepared plan could not tell that the partial index serves.
         sql`${proxies.state} = 'live'`,
         search === undefined ? undefined : isAt(search),
@@ -50,7 +52,7 @@ export const proxyList = (orderId: number, now: Date) =>
         answers && isNotNull(DELAYS[answers]),
         silent && sql`${proxies.available} is not null and ${isNull(DELAYS[silent])}`
       ],
-      anyOf: [{ column: proxies.orderId, among: [orderId] }]
+      anyOf: [{ column: proxies.orderId, among: [id] }]
     }),
     async load(db, ids) {
       const rows = await selectWithCredentials(db).where(among(proxies.id, ids))

@@ -5,7 +5,7 @@ import { csvOf, paginate } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { httpsHost, readOffers } from '../fleet/index.ts'
 import { servers } from '../fleet/tables.ts'
-import { findOrder } from '../orders/index.ts'
+import { findOrder, isOver } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { proxyList, type ProxyQuery } from './list-proxies.ts'
 import { proxies } from './tables.ts'
@@ -21,7 +21,7 @@ type Scope = {
 export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
-  const page = await paginate(db, proxyList(orderId, now), query)
+  const page = await paginate(db, proxyList(order.data, now), query)
   if (!page.ok) return page
   const { data, ...rest } = page.data
   return ok({ proxy_list: data, order: order.data, ...rest })
@@ -31,7 +31,7 @@ export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope,
 export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, query: ProxyQuery) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
-  return csvOf(db, proxyList(orderId, now), query, { columns: Object.keys(Proxy.omit({ https: true }).shape), now })
+  return csvOf(db, proxyList(order.data, now), query, { columns: Object.keys(Proxy.omit({ https: true }).shape), now })
 }
 
 /** All live proxies of an order as `ip:port:user:password` lines. The database writes the lines: nothing is built per row here. */
@@ -40,10 +40,17 @@ export async function proxyLines(
   { orderId, userId, now }: Scope
 ): Promise<Result<ProxyLines & { filename: string }>> {
   const [order] = await db
-    .select({ user: orders.userId, name: orders.proxyUsername, password: orders.proxyPassword })
+    .select({
+      user: orders.userId,
+      name: orders.proxyUsername,
+      password: orders.proxyPassword,
+      state: orders.state,
+      expiredAt: orders.expiredAt
+    })
     .from(orders)
     .where(and(eq(orders.id, orderId), isNull(orders.deletedAt)))
   if (!order || (userId !== null && order.user !== userId)) return refuse('not_found')
+  if (isOver(order, now)) return refuse('no_proxies')
   const rows = await db
     .select({
       serverId: proxies.serverId,
