@@ -2,7 +2,7 @@ import './styles/forms.ts'
 import type { ClientAccess, ClientAccessKind } from '@netlet/contract'
 import { Button, NativeSelect, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
 import { read, refresh } from '../api/query.ts'
 import { orders } from '../api/routes.ts'
@@ -10,11 +10,10 @@ import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
 import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
-import { confirm } from './confirm.ts'
 import { Dialog } from './dialog.tsx'
 import { FormAlert } from './form-failure.tsx'
+import { useLeaveGuard } from './leave-guard.ts'
 import { notify } from './notify.ts'
-import { useUnsaved } from './use-unsaved.ts'
 
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
 /** Milliseconds between two looks while the servers have yet to hear of a change. */
@@ -32,26 +31,17 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
   const t = useT()
   const [notice, setNotice] = useState<string | null>(null)
   // What is typed is not lost by Escape, a click beside it or the browser's back.
-  const isChanged = useRef(false)
-  const onChanged = useCallback((changed: boolean) => {
-    isChanged.current = changed
-  }, [])
-  const ask = () => confirm({ title: t('clients.discardTitle'), body: t('clients.discardBody') })
+  const guard = useLeaveGuard(false, { onRelease: onClose })
   const leave = async () => {
-    if (!isChanged.current || (await ask())) onClose()
+    if (await guard.mayLeave()) onClose()
   }
-  const release = () => {
-    onChanged(false)
-    onClose()
-  }
-  useUnsaved({ isUnsaved: () => isChanged.current, ask, release })
   const { data, error, refetch } = useQuery({
     ...read(orders.clientAccess, { params: { id: orderId } }),
     refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
   })
   // What is typed stays while somebody else saves: its own save is refused then.
   const [shown, setShown] = useState(data)
-  if (data !== shown && !isChanged.current) setShown(data)
+  if (data !== shown && !guard.isUnsaved()) setShown(data)
   return (
     <Dialog onClose={() => void leave()} title={t('clients.title')}>
       {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
@@ -62,7 +52,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
           current={shown}
           onClose={() => void leave()}
           onSaved={onClose}
-          onChanged={onChanged}
+          onChanged={guard.mark}
           onStale={setNotice}
           ofOperator={ofOperator}
         />

@@ -16,10 +16,11 @@ import { confirm } from '../../kit/confirm.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { rules } from '../../kit/form.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { GiftCardsForm } from '../../kit/schemas.ts'
-import { figures, ofMany, saveFile, stamp, useLeaveGuard, WorkButton } from '../kit/index.ts'
+import { figures, ofMany, saveFile, stamp, WorkButton } from '../kit/index.ts'
 
 /** Several gift cards at once, whose codes the shop makes; they are saved as CSV. */
 export function ManyGiftCards() {
@@ -52,7 +53,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
     validate: values => check({ ...values, batch })
   })
   const failure = useFormFailure(form)
-  const guard = useLeaveGuard(form.isDirty() && !made, { param: 'many', value: 'true' })
+  const guard = useLeaveGuard(form.isDirty() && !made, { param: { name: 'many', value: 'true' } })
   const leave = () => void guard.mayLeave().then(yes => yes && onClose())
   const save = async ({ mount, point, count }: typeof form.values) => {
     const cards = Number(count)

@@ -27,7 +27,6 @@ export { FormAlert, type Difference } from './form-alert.tsx'
 export { areaField, hiddenField, idsField } from './long-fields.tsx'
 export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
 export { Keyed } from './keyed.tsx'
-export { useLeaveGuard } from './leave-guard.ts'
 export { instantOf, localTime } from './local-time.ts'
 export { useOpenForm } from './open-form.ts'
 export type {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useFocusReturn } from '../../kit/focus-return.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { useQuestionOpen } from '../../kit/use-question-open.ts'
-import { useLeaveGuard } from './leave-guard.ts'
 
 /** The row that a form's name (`edit.12`) is about. */
 const rowOf = (form = ''): number | null => Number(form.split('.')[1]) || null
@@ -14,7 +14,7 @@ export function useOpenForm<F extends { id: string }>(task: F | null, { onClose 
   // Stays as it was while it fades out. `opening` counts: the same form may be opened again.
   const [shown, setShown] = useState({ form: task, opening: 0 })
   const asking = useQuestionOpen()
-  const guard = useLeaveGuard(false, { param: 'form', value: task?.id ?? null })
+  const guard = useLeaveGuard(false, { param: { name: 'form', value: task?.id ?? null } })
   const last = useRef(shown.form)
   if (shown.form) last.current = shown.form
   const latest = useRef(shown.opening)

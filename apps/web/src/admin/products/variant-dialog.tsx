@@ -5,11 +5,11 @@ import { useEffect } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { rules } from '../../kit/form.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { VariantForm } from '../../kit/schemas.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
-import { useLeaveGuard } from '../kit/index.ts'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
@@ -52,7 +52,7 @@ export function VariantDialog(props: Props) {
     validate: values => check(sentVariant(values))
   })
   const dirty = form.isDirty()
-  const guard = useLeaveGuard(dirty, { param: 'variant', value: variant.shopify_variant_id })
+  const guard = useLeaveGuard(dirty, { param: { name: 'variant', value: variant.shopify_variant_id } })
   useEffect(() => {
     onDirty(dirty)
     return () => onDirty(false)

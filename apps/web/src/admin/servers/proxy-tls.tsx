@@ -13,11 +13,12 @@ import { useLanguage } from '../../i18n/language.ts'
 import { failureText, fieldTexts, wordsOf } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { hostPort } from '../../kit/host-port.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
-import { useLeaveGuard, WithReason, WorkButton } from '../kit/index.ts'
+import { WithReason, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
-import { t } from '../../i18n/admin.ts'
-import { confirm, questions } from '../../kit/confirm.ts'
-import { guardHistory, guardLeaving } from '../../kit/leaving.ts'
+import { t } from '../i18n/index.ts'
+import { confirm, questions } from './confirm.ts'
+import { guardHistory, guardLeaving } from './leaving.ts'
 
 /** A view or a form whose changes are not lost unasked. */
 type Guard = {
@@ -29,7 +29,7 @@ async function mayLeave(left: Guard[]): Promise<boolean> {
   if (left.length === 0) return true
   if (asked.length > 0) return false
   asked = left
-  const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
+  const yes = await confirm({ title: t('discard.title'), body: t('discard.body'), danger: true })
   asked = []
   if (yes) for (const guard of left) guard.release()
   return yes
@@ -87,19 +87,23 @@ function install(): () => void {
   }
 }
 
-/** A part of a view that a parameter of the address opens, and the value that it has then. */
-type Part = { param: string; value: string | null }
+type Options = {
+  /** The parameter of the address that opens it, and the value that it has then; without it, it is open at any parameters. */
+  param?: { name: string; value: string | null }
+  /** Closes it once its changes are given up, where another address alone does not. */
+  onRelease?: () => void
+}
 
 /**
- * Asks before a view or a form with changes that are not saved is left: by a link, by the browser's back and forward,
- * by the command palette, or with the tab. It is open at the path at which it is drawn, and `part` where it is a part of
- * a view: its own value, as the router knows of a new address only after the form is drawn, and somebody has typed.
- * @returns `mark`: it has changes now, for those that know before they are drawn again; `release`: its changes are saved,
- * or given up; `mayLeave`: a question for its own way out
+ * Asks before a view, a form or a dialog with changes that are not saved is left: by a link, by the browser's back and forward,
+ * by the command palette, or with the tab. It is open at the path at which it is drawn. `param` has its own value: the
+ * router knows of a new address only after the form is drawn, and somebody has typed.
+ * @returns `mark`: it has changes now, for those that know before they are drawn again; `isUnsaved`: whether it has;
+ * `release`: its changes are saved, or given up; `mayLeave`: a question for its own way out
  */
-export function useLeaveGuard(dirty: boolean, part?: Part) {
+export function useLeaveGuard(dirty: boolean, options: Options = {}) {
   const { pathname, key } = useLocation()
-  const state = useRef({ dirty, released: false, pathname, part })
+  const state = useRef({ dirty, released: false, pathname, options })
   const mark = useRef((now: boolean) => {
     if (!now) state.current.released = false
     state.current.dirty = now
@@ -107,20 +111,26 @@ export function useLeaveGuard(dirty: boolean, part?: Part) {
   }).current
   useLayoutEffect(() => mark(dirty), [mark, dirty])
   useLayoutEffect(() => {
-    Object.assign(state.current, { pathname, part })
+    Object.assign(state.current, { pathname, options })
   })
   useEffect(() => {
     entry = { state: window.history.state, address: window.location.href }
   }, [key])
   const own = useRef<Guard>({
     guards: () => state.current.dirty && !state.current.released,
-    staysAt: ({ pathname: path, search: query }) => {
-      const { pathname: here, part: opened } = state.current
-      return path === here && (!opened || new URLSearchParams(query).get(opened.param) === opened.value)
+    staysAt: ({ href, pathname: path, search: query }) => {
+      const {
+        pathname: here,
+        options: { param, onRelease }
+      } = state.current
+      // What an address does not close is about what is shown at this one.
+      if (onRelease) return href === entry.address
+      return path === here && (!param || new URLSearchParams(query).get(param.name) === param.value)
     },
     release: () => {
       state.current.released = true
       withdrawQuestion()
+      state.current.options.onRelease?.()
     }
   }).current
   useEffect(() => {
@@ -131,5 +141,5 @@ export function useLeaveGuard(dirty: boolean, part?: Part) {
       if (guards.size === 0) uninstall?.()
     }
   }, [own])
-  return { mark, release: own.release, mayLeave: () => mayLeave(own.guards() ? [own] : []) }
+  return { mark, isUnsaved: own.guards, release: own.release, mayLeave: () => mayLeave(own.guards() ? [own] : []) }
 }
