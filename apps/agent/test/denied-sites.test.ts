@@ -200,6 +200,18 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(await byConnect(SITE), [Buffer.from([0x80, 0x2e, 1, 3, 1, 0, 3, 0, 0, 0, 16])])).toBe('reset')
   })
 
+  test('a hello behind another record is reset: some servers pass over an alert', async () => {
+    const shown = hello([serverName('denied.test')])
+    for (const record of [
+      [20, 3, 3, 0, 1, 1],
+      [21, 3, 1, 0, 2, 1, 112],
+      [23, 3, 3, 0, 1, 0]
+    ]) {
+      expect(await outcome(await byConnect(SITE), [Buffer.concat([Buffer.from(record), shown])])).toBe('reset')
+      expect(await outcome(await byConnect(SITE), [...bytesOf(Buffer.from(record)), shown])).toBe('reset')
+    }
+  })
+
   test('a hello that hides its name behind another one (ECH) is reset', async () => {
     const hidden = (name: string): Buffer => hello([serverName(name), encryptedHello()])
     expect(await outcome(await byConnect(SITE), [hidden('cloudflare-ech.com')])).toBe('reset')

@@ -23,7 +23,7 @@ const MEGABYTES = Buffer.alloc(16 << 20)
 
 /** What leads to each callback of a stage. */
 const causes: Record<
-  Exclude<keyof Stage, 'endsWith'>,
+  Exclude<keyof Stage, 'endsWith' | 'judgeAgain'>,
   (parts: { client: RawClient; far: () => Promise<Socket> }) => unknown
 > = {
   clientData: ({ client }) => client.send('x'),

@@ -97,6 +97,7 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
       account: () => {},
       tick: () => {},
       setSpeed: () => {},
+      judgeAgain: () => {},
       endWith: () => connection.destroy(),
       destroy: () => {
         open--

@@ -112,8 +112,8 @@ export async function lease(
   return put.json
 }
 
-const listening = (server: Server): Promise<number> =>
-  new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+const listening = (server: Server, at = '127.0.0.1'): Promise<number> =>
+  new Promise(resolve => server.listen(0, at, () => resolve((server.address() as AddressInfo).port)))
 
 /** An HTTP target: answers with who called, what was asked, and the raw headers. */
 export async function httpTarget(): Promise<{ port: number; host: string; requests: () => number }> {
@@ -139,7 +139,8 @@ export async function httpTarget(): Promise<{ port: number; host: string; reques
 
 /** A TCP target with a behaviour of the test's own. */
 export async function tcpTarget(
-  behave: (socket: Socket) => void
+  behave: (socket: Socket) => void,
+  at?: string
 ): Promise<{ port: number; host: string; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, socket => {
@@ -148,7 +149,7 @@ export async function tcpTarget(
     socket.on('close', () => sockets.delete(socket))
     behave(socket)
   })
-  const port = await listening(server)
+  const port = await listening(server, at)
   onEnd(() => {
     for (const socket of sockets) socket.destroy()
     server.close()

@@ -7,7 +7,12 @@ export type Hello =
   | { kind: 'malformed' }
   | { kind: 'hello'; name: string | null; encrypted: boolean }
 
+/** The types of records: change of cipher, alert, handshake, application data. */
+const CHANGE_CIPHER_SPEC = 20
 const HANDSHAKE = 22
+const APPLICATION_DATA = 23
+/** Of the version that records name, up to TLS 1.3. */
+const TLS_MAJOR = 3
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
@@ -21,9 +26,11 @@ const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](
 
 /** Whether the bytes begin a TLS connection, in the record format of today or the one of SSL 2, which has no names. */
 export function looksLikeTls(bytes: Buffer): boolean {
-  // Of the old format the first four bytes tell; until they are here, it may be.
+  const [type = 0, major = TLS_MAJOR] = bytes
+  // Some servers pass over an alert before the hello: what begins with any record is TLS. Of the old format the first four bytes
+  // tell; until they are here, it may be.
   return (
-    bytes[0] === HANDSHAKE ||
+    (type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA && major === TLS_MAJOR) ||
     looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
   )
 }

@@ -3,6 +3,7 @@ import { type AgentCode, isAgentRefusal } from '@netlet/contract/agent-codes'
 import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
 import type { Holder, TooMany } from './connection-limits.ts'
+import { checkOpenTarget } from './dial.ts'
 import { clientKey } from './login-guard.ts'
 import type { UserSpeed } from './speed-limit.ts'
 import { type Counter, countCode, NOBODY } from './traffic-meter.ts'
@@ -32,6 +33,8 @@ export type Stage = {
   closed(): void
   /** What the log is to say of an end that comes next. */
   endsWith?(note: AgentCode): void
+  /** The rules changed: for stages that have targets of their own. */
+  judgeAgain?(): void
 }
 
 /** A client's connection and the connection to a target that belongs to it. */
@@ -49,6 +52,8 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   /** What the last connection to a target left from. */
   exit: Egress
   target = '-'
+  /** The site that the client showed inside its tunnel. Undefined: what it shows is not looked at. */
+  shownName: string | null | undefined
   readonly id: number
   readonly openedAt: number = Date.now()
   stranger: Place | null = null
@@ -303,6 +308,15 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     this.guarded(() => this.stage.closed())
     this.account()
     this.plane.closed(this)
+  }
+
+  judgeAgain(): void {
+    if (this.lease === null) return
+    this.guarded(() => this.stage.judgeAgain?.())
+    const { plane, target: asked, shownName: shown } = this
+    const address = this.remote === null ? null : plainText(this.remote.peer.address)
+    const denied = checkOpenTarget(plane, plane.present(this.lease), { asked, address, shown })
+    if (denied !== null) this.endWith(denied)
   }
 
   endWith(note: AgentCode): void {

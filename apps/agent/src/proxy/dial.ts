@@ -1,3 +1,4 @@
+import type { AgentCode } from '@netlet/contract/agent-codes'
 import { type Address, formatV4, parseAddress } from '../net/ip.ts'
 import type { Resolved } from '../net/resolver.ts'
 import type { Lease } from './access-table.ts'
@@ -42,6 +43,28 @@ export function checkBareAddress(plane: Plane, lease: Lease, host: string): Refu
   if (!lease.deny.hasNames && !plane.accessTable.blacklist.hasNames) return null
   const denied = plane.addressNames.of(host).some(name => nameDenied(plane, lease, name))
   return denied ? deniedAddress : null
+}
+
+/** What an open connection leads to. */
+type OpenTarget = {
+  /** As it was asked for: `host:port`, where an IPv6 host may be in brackets. */
+  asked: string
+  /** Where it is connected to. Null: not yet. */
+  address: string | null
+  /** The site that the client showed inside a tunnel. Null: each of its requests is judged; undefined: what it shows is not looked at. */
+  shown: string | null | undefined
+}
+
+/** Judges a connection that is open (or about to be) by the rules of now. */
+export function checkOpenTarget(plane: Plane, lease: Lease, { asked, address, shown }: OpenTarget): AgentCode | null {
+  const colon = asked.lastIndexOf(':')
+  const host = asked.slice(0, colon).replace(/^\[|\]$/g, '')
+  const port = Number(asked.slice(colon + 1))
+  if (nameDenied(plane, lease, host)) return 'denied-domain'
+  if (typeof shown === 'string' && nameDenied(plane, lease, shown)) return 'denied-name'
+  if (shown === undefined && checkBareAddress(plane, lease, host) !== null) return 'denied-address'
+  const parsed = address === null ? null : parseAddress(address)
+  return parsed === null ? null : (checkAddress(plane, lease, parsed, port)?.code ?? null)
 }
 
 const nameDenied = (plane: Plane, lease: Lease, name: string): boolean =>
@@ -129,10 +152,12 @@ export class Dialing {
 
   #checkAddresses(texts: readonly string[]): void {
     const targets: string[] = []
+    // The answer may have taken seconds: it is judged by the rules of now.
+    const lease = this.#plane.present(this.#lease)
     for (const text of texts) {
       const address = parseAddress(text)
       if (address === null) continue
-      const refused = checkAddress(this.#plane, this.#lease, address, this.#port)
+      const refused = checkAddress(this.#plane, lease, address, this.#port)
       if (refused !== null) return this.#finish(refused)
       const v4 = address.v4 >= 0
       if (v4 === (this.#family === 4)) targets.push(v4 ? formatV4(address.v4) : text)

@@ -22,7 +22,7 @@ export function openTunnel(
 ): Stage {
   const tunnel = new TunnelStage(connection, remote, finished)
   const { lease, plane } = connection
-  const judged = lease !== null && (lease.deny.hasNames || plane.accessTable.blacklist.hasNames)
+  const judged = lease !== null && (plane.present(lease).deny.hasNames || plane.accessTable.blacklist.hasNames)
   return judged ? new JudgedTunnel(connection, tunnel, lease, asked) : tunnel
 }
 
@@ -45,6 +45,7 @@ class JudgedTunnel implements Stage {
     this.#tunnel = tunnel
     this.#lease = lease
     this.#asked = asked
+    connection.shownName = null
   }
 
   clientData(chunk: Buffer): void {
@@ -67,6 +68,7 @@ class JudgedTunnel implements Stage {
     if (hello.kind === 'malformed' || hello.name === null) return this.#refuse('hidden-name')
     if (this.#denies(hello.name)) return this.#refuse('denied-name')
     if (hello.encrypted && this.#hides(hello.name)) return this.#refuse('hidden-name')
+    this.#connection.shownName = hello.name
     this.#pass(bytes)
   }
 
@@ -83,7 +85,10 @@ class JudgedTunnel implements Stage {
       const slice = chunk.subarray(from, from + SLICE)
       const why = this.#refusalOf(requests, slice)
       if (why !== null) return this.#refuse(why)
-      if (requests.protocol === 'other') return this.#pass(chunk.subarray(from))
+      if (requests.protocol === 'other') {
+        this.#connection.shownName = undefined
+        return this.#pass(chunk.subarray(from))
+      }
       this.#tunnel.clientData(slice)
     }
   }
@@ -123,7 +128,9 @@ class JudgedTunnel implements Stage {
   }
 
   #denies(name: string): boolean {
-    return this.#lease.deny.deniesName(name) || this.#connection.plane.accessTable.blacklist.deniesName(name)
+    const { plane } = this.#connection
+    // A tunnel may last for months: it goes by the rules of now.
+    return plane.present(this.#lease).deny.deniesName(name) || plane.accessTable.blacklist.deniesName(name)
   }
 
   /** Whether an address was asked for that a denied name stands for, and nothing tells that another site is meant. */

@@ -65,6 +65,8 @@ export type TrackedConnection = {
   /** Adds the bytes since the last call to the counter. */
   account(): void
   tick(now: number): void
+  /** Ends it where the rules of now deny what it leads to. */
+  judgeAgain(): void
   /** The speed of its user changed. */
   setSpeed(speed: UserSpeed | null): void
   destroy(): void
@@ -74,6 +76,8 @@ export type TrackedConnection = {
 
 /** Connections that are looked at in one turn of the loop. */
 const LOOK_A_TURN = 1000
+/** Connections that are judged again in one turn. */
+const JUDGE_A_TURN = 200
 /** Connections that are cut in one turn of the loop. */
 const CUT_A_TURN = 50
 const FAULT_EVERY_MS = 1000
@@ -396,6 +400,22 @@ export class Plane {
         this.accessTable.permits(lease, local, clientText, letInBy)
       return !kept || this.isSpent(lease)
     })
+    const isForAll = ops.some(op => op.op === 'blacklist')
+    await this.#judgeAgain(
+      isForAll ? this.#open : [...changed].flatMap(user => [...this.connectionsOf(user)]),
+      isForAll
+    )
+  }
+
+  /** Ends connections to what a new list denies, some a turn of the loop. @param isForAll whether they all have another list now */
+  async #judgeAgain(connections: Iterable<TrackedConnection>, isForAll: boolean): Promise<void> {
+    let judged = 0
+    for (const connection of connections) {
+      const { lease } = connection
+      if (lease === null || (!isForAll && this.present(lease).deny === lease.deny)) continue
+      connection.judgeAgain()
+      if (++judged % JUDGE_A_TURN === 0) await nextTurn()
+    }
   }
 
   /** Ends the youngest of those that are too many, some a turn of the loop, and tells the other processes. */

@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { formatAddress, parseAddress } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
 import { readAddress, writeAddress } from './socks-address.ts'
-import { findUdpTarget, hidesName, type UdpTarget } from './udp-target.ts'
+import { findUdpTarget, hidesName, refusalOf, type UdpTarget } from './udp-target.ts'
 
 /** Targets of one association that are remembered; answers of others do not pass. */
 const MAX_TARGETS = 256
@@ -252,6 +252,15 @@ export class UdpStage implements Stage {
     if (now - this.#usedAt <= idleMs) return
     this.#note = 'idle'
     this.#connection.socket.closeWhenSent()
+  }
+
+  judgeAgain(): void {
+    for (const target of this.#targets.values()) {
+      if (target.refused !== null || target.address === null) continue
+      target.refused = refusalOf(this.#connection, target)
+      // Its answers do not pass either.
+      if (target.refused !== null) this.#byAddress.delete(addressKey(target.address, target.port))
+    }
   }
 
   endsWith(note: AgentCode): void {

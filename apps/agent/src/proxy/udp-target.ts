@@ -37,6 +37,21 @@ export function hidesName(connection: ClientConnection, data: Buffer): boolean {
   return version === 1 || version === 0x6b33_43cf || version >>> 8 === 0xff_0000
 }
 
+/** Why datagrams may not go to an address any more, by the rules of now. */
+export function refusalOf(
+  connection: ClientConnection,
+  { host, port, address }: Pick<UdpTarget, 'host' | 'port' | 'address'>
+): UdpTarget['refused'] {
+  if (connection.lease === null) return null
+  const { plane } = connection
+  const lease = plane.present(connection.lease)
+  const refused = checkTarget(plane, lease, host, port) ?? checkBareAddress(plane, lease, host)
+  if (refused !== null) return refused
+  if (port === QUIC_PORT && judged(connection)) return quicRefused
+  const parsed = address === null ? null : parseAddress(address)
+  return parsed && checkAddress(plane, lease, parsed, port)
+}
+
 /**
  * Finds where datagrams for a host go, under the rules of connections. `found` gets the address, or why there is none; it may
  * be called within this call.
@@ -47,16 +62,15 @@ export function findUdpTarget(
   port: number,
   found: (result: string | UdpTarget['refused']) => void
 ): void {
-  const { plane, egress } = connection
-  if (connection.lease === null) return
+  const { plane, egress, lease: opened } = connection
+  if (opened === null) return
   // An association may last for months: its new targets go by the rules of now.
-  const lease = plane.present(connection.lease)
-  const refused = checkTarget(plane, lease, host, port) ?? checkBareAddress(plane, lease, host)
+  const refused = refusalOf(connection, { host, port, address: null })
   if (refused !== null) return found(refused)
-  if (port === QUIC_PORT && judged(connection)) return found(quicRefused)
   const family = egress.address.v4 >= 0 ? 4 : 6
   const judge = (texts: readonly string[]): void => {
     let chosen: string | null = null
+    const lease = plane.present(opened)
     for (const text of texts) {
       const address = parseAddress(text)
       if (address === null) continue
