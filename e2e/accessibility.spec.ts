@@ -61,9 +61,7 @@ for (const { colorScheme, locale, width, others } of WALKS)
       for (const other of [width, ...others]) {
         await page.setViewportSize({ width: other, height: 900 })
         // Charts draw themselves anew once they have heard of another width.
-        await expect.soft
-          .poll(() => layoutFaults(page), { message: `${name} at ${other} px`, timeout: 5000 })
-          .toEqual([])
+        await expect.soft.poll(() => layoutFaults(page), { message: `${name} at ${other} px` }).toEqual([])
       }
     }
   })

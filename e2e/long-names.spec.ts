@@ -95,6 +95,6 @@ async function fits(page: Page, path: string): Promise<void> {
     await page.setViewportSize({ width, height: 900 })
     await expect
       .soft(async () => expect(await layoutFaults(page), `${path} at ${width} px`).toEqual([]))
-      .toPass({ timeout: 5000 })
+      .toPass({ timeout: 30_000 })
   }
 }
