@@ -3,6 +3,9 @@ import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { DomainNames } from './domain-names.ts'
 import { NumberSet } from './number-set.ts'
 
+/** Used by one look at a time. */
+const found: number[] = []
+
 /**
  * Denied domains (with all subdomains), exceptions from them, and denied addresses: the longest line that matches a name
  * decides. Users with the same list share one set, all sets share their names, and a lookup walks the labels of the asked
@@ -61,17 +64,12 @@ export class DenySet {
     if (this.#domains.size === 0) return false
     // Most lists have no exception: they cost one look a label.
     const excepting = this.#exceptions.size > 0
-    let rest = name
-    for (;;) {
-      const number = this.#names.numberOf(rest)
-      if (number !== undefined) {
-        if (this.#domains.has(number)) return true
-        if (excepting && this.#exceptions.has(number)) return false
-      }
-      const dot = rest.indexOf('.')
-      if (dot < 0) return false
-      rest = rest.slice(dot + 1)
+    for (let n = this.#names.numbersAbove(name, found) - 1; n >= 0; n--) {
+      const number = found[n] ?? 0
+      if (this.#domains.has(number)) return true
+      if (excepting && this.#exceptions.has(number)) return false
     }
+    return false
   }
 
   deniesAddress(address: Address): boolean {

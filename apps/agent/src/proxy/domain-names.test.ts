@@ -39,6 +39,57 @@ test('a set of numbers has what was added, before and after it is shrunk, and on
   )
 })
 
+test('names have their numbers as long as any set holds them, whatever comes and goes', async () => {
+  // Few letters and labels, so that many are the same, begin or end alike, and share slots.
+  const name = fc
+    .array(fc.stringMatching(/^[ab]{1,9}$/), { minLength: 1, maxLength: 30 })
+    .map(labels => labels.join('.'))
+  const sets = fc.array(fc.array(name, { maxLength: 60 }), { minLength: 1, maxLength: 8 })
+  await fc.assert(
+    fc.asyncProperty(sets, fc.array(name, { maxLength: 20 }), fc.nat(0xff), async (lists, asked, kept) => {
+      const names = new DomainNames()
+      const held = lists.map(list => {
+        const set = new NumberSet()
+        for (const one of list) names.hold(one, set)
+        return set
+      })
+      await names.release(held.filter((_, n) => ((kept >> n) & 1) === 0))
+      const more = new NumberSet()
+      for (const one of asked) names.hold(one, more)
+      const expected = new Set([...lists.filter((_, n) => ((kept >> n) & 1) !== 0).flat(), ...asked])
+      expect(names.size).toBe(expected.size)
+      const numbers = new Set<number>()
+      for (const one of [...lists.flat(), ...asked]) {
+        const number = names.numberOf(one)
+        expect(number !== undefined, one).toBe(expected.has(one))
+        if (number === undefined) continue
+        numbers.add(number)
+        expect(names.nameOf(number)).toBe(one)
+        const labels = one.split('.')
+        const above = labels.map((_, n) => labels.slice(n).join('.')).filter(each => expected.has(each))
+        const found: number[] = []
+        const count = names.numbersAbove(one, found)
+        expect(found.slice(0, count).map(each => names.nameOf(each))).toEqual(above.toReversed())
+      }
+      expect(numbers.size).toBe(expected.size)
+    }),
+    { numRuns: 100 }
+  )
+})
+
+test('many names are found when they have come, and gone when they are let go of', async () => {
+  const names = new DomainNames()
+  const set = new NumberSet()
+  const all = Array.from({ length: 50_000 }, (_, n) => `site-${n}.list.example`)
+  for (const name of all) names.hold(name, set)
+  expect(all.every(name => names.numberOf(name) !== undefined)).toBe(true)
+  expect(names.numberOf('site-50000.list.example')).toBe(undefined)
+  expect(names.numberOf('site-\u0130.list.example')).toBe(undefined)
+  await names.release([set])
+  expect(names.size).toBe(0)
+  expect(all.some(name => names.numberOf(name) !== undefined)).toBe(false)
+})
+
 describe('the names of deny sets', () => {
   test('weigh once what they weigh, however many combinations there are of them', () => {
     const rules = Array.from({ length: 50 }, (_, r) =>

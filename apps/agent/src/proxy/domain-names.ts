@@ -5,34 +5,43 @@ import type { NumberSet } from './number-set.ts'
 const NAMES_A_TURN = 2000
 /** A table is made anew as it grows, at once: with many small ones each time only a little has to be. */
 const TABLES = 256
-/** Numbers are kept by pages for the same reason. */
-const PAGE_BITS = 12
+const TABLE_BITS = 8
+const LEAST_SLOTS = 16
+/** Numbers of one page, whose names all have the same room. */
+const PAGE_BITS = 10
 const PAGE = 1 << PAGE_BITS
+/** Bytes; names that need more have twice as many, and so on. */
+const LEAST_ROOM = 16
+const DOT = 46
 
-/** Names by number, and how many sets hold each. */
-type Page = { names: Array<string | null>; holders: Int32Array }
+/** Names by number: their bytes, their hashes, and how many sets hold each. */
+type Page = { room: number; bytes: Buffer; lengths: Uint16Array; hashes: Int32Array; holders: Int32Array }
+/** A hash table with open addressing and linear probing: a slot has a number + 1, or 0. At most half of them are used. */
+type Table = { slots: Int32Array; used: number }
 
-/** Which table a name is in: spread by some of its letters. */
-function tableOf(name: string): number {
-  const { length } = name
-  let spread = length
-  for (const at of [0, 5, length >> 2, length >> 1, length - (length >> 2), length - 1]) {
-    spread = Math.imul(spread, 31) + (name.charCodeAt(at) | 0)
-  }
-  return (spread ^ (spread >>> 8)) & (TABLES - 1)
+/** Of a name from its end to its beginning (FNV-1a), so that one pass gives the hashes of all domains above it, too. */
+const SEED = 0x811c9dc5 | 0
+const hashed = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
+
+function hashOf(name: string): number {
+  let hash = SEED
+  for (let at = name.length - 1; at >= 0; at--) hash = hashed(hash, name.charCodeAt(at))
+  return hash
 }
+
+const roomFor = (length: number): number => Math.max(LEAST_ROOM, 1 << (32 - Math.clz32(length - 1)))
 
 /**
  * The domains of all deny sets, each once and with a number: users buy different combinations of the same rules, so a set
- * needs only the numbers. A number is free again when no set holds it any more.
+ * needs only the numbers. A number is free again when no set holds it any more. Names are ASCII, and are kept outside of
+ * the runtime's heap: its collector would stop everything for milliseconds while many of them come.
  */
 export class DomainNames {
-  readonly #tables = Array.from({ length: TABLES }, () => new Map<string, number>())
+  readonly #tables: Table[] = Array.from({ length: TABLES }, () => ({ slots: new Int32Array(LEAST_SLOTS), used: 0 }))
   readonly #pages: Page[] = []
-  /** Numbers that were given once; those below that nobody holds any more are in `#free`. */
-  #given = 0
+  /** Numbers that nobody holds, by the room that they have. */
+  readonly #free = new Map<number, number[]>()
   #size = 0
-  readonly #free: number[] = []
   #letting: Promise<void> = Promise.resolve()
   // A connection may judge by a set that no user has any more: its numbers must mean the same until nobody can.
   readonly #forgotten = new FinalizationRegistry<readonly NumberSet[]>(sets => {
@@ -45,34 +54,118 @@ export class DomainNames {
 
   /** The number of a name, if any set holds it. */
   numberOf(name: string): number | undefined {
-    return this.#tables[tableOf(name)]?.get(name)
+    const number = this.#find(hashOf(name), name, 0)
+    return number < 0 ? undefined : number
+  }
+
+  /**
+   * Finds those that any set holds among a name and the domains above it.
+   * @param found gets their numbers, that of the shortest first; what it has behind them stays
+   * @returns how many they are
+   */
+  numbersAbove(name: string, found: number[]): number {
+    let [hash, count] = [SEED, 0]
+    for (let at = name.length - 1; at >= 0; at--) {
+      hash = hashed(hash, name.charCodeAt(at))
+      if (at > 0 && name.charCodeAt(at - 1) !== DOT) continue
+      const number = this.#find(hash, name, at)
+      if (number >= 0) found[count++] = number
+    }
+    return count
   }
 
   /** The name of a number that a set holds. */
   nameOf(number: number): string {
-    return this.#pageOf(number).names[number & (PAGE - 1)] ?? ''
+    const { room, bytes, lengths } = this.#pageOf(number)
+    const at = (number & (PAGE - 1)) * room
+    return bytes.toString('latin1', at, at + (lengths[number & (PAGE - 1)] ?? 0))
   }
 
   #pageOf(number: number): Page {
     const page = this.#pages[number >>> PAGE_BITS]
-    if (page !== undefined) return page
-    const made = { names: [], holders: new Int32Array(PAGE) }
-    this.#pages.push(made)
-    return made
+    if (page === undefined) throw new RangeError(`no name has the number ${number}`)
+    return page
+  }
+
+  #tableOf(hash: number): Table {
+    const table = this.#tables[hash & (TABLES - 1)]
+    if (table === undefined) throw new RangeError('there is a table for each hash')
+    return table
+  }
+
+  /** The number of the name that is behind `from` in the text; -1 where there is none. */
+  #find(hash: number, text: string, from: number): number {
+    const { slots } = this.#tableOf(hash)
+    const mask = slots.length - 1
+    for (let slot = (hash >>> TABLE_BITS) & mask; ; slot = (slot + 1) & mask) {
+      const number = (slots[slot] ?? 0) - 1
+      if (number < 0 || this.#isNamed(number, hash, text, from)) return number
+    }
+  }
+
+  #isNamed(number: number, hash: number, text: string, from: number): boolean {
+    const { room, bytes, lengths, hashes } = this.#pageOf(number)
+    const place = number & (PAGE - 1)
+    const length = text.length - from
+    if (hashes[place] !== hash || lengths[place] !== length) return false
+    for (let n = 0, at = place * room; n < length; n++) if (bytes[at + n] !== text.charCodeAt(from + n)) return false
+    return true
   }
 
   /** Puts a name into a set. */
   hold(name: string, set: NumberSet): void {
-    const table = this.#tables[tableOf(name)]
-    const known = table?.get(name)
-    const number = known ?? this.#free.pop() ?? this.#given++
-    const { names, holders } = this.#pageOf(number)
-    if (known === undefined) {
-      table?.set(name, number)
-      names[number & (PAGE - 1)] = name
-      this.#size++
+    const hash = hashOf(name)
+    const known = this.#find(hash, name, 0)
+    const number = known < 0 ? this.#store(name, hash) : known
+    if (!set.add(number)) return
+    const { holders } = this.#pageOf(number)
+    holders[number & (PAGE - 1)] = (holders[number & (PAGE - 1)] ?? 0) + 1
+  }
+
+  #store(name: string, hash: number): number {
+    const number = this.#freeNumber(roomFor(name.length))
+    const page = this.#pageOf(number)
+    const place = number & (PAGE - 1)
+    page.bytes.write(name, place * page.room, 'latin1')
+    page.lengths[place] = name.length
+    page.hashes[place] = hash
+    page.holders[place] = 0
+    const table = this.#tableOf(hash)
+    if ((table.used + 1) * 2 > table.slots.length) this.#enlarge(table)
+    this.#insert(table.slots, number, hash)
+    table.used++
+    this.#size++
+    return number
+  }
+
+  #freeNumber(room: number): number {
+    const free = this.#free.get(room) ?? []
+    this.#free.set(room, free)
+    if (free.length === 0) {
+      const first = this.#pages.length * PAGE
+      const [hashes, holders] = [new Int32Array(PAGE), new Int32Array(PAGE)]
+      this.#pages.push({ room, bytes: Buffer.alloc(room * PAGE), lengths: new Uint16Array(PAGE), hashes, holders })
+      // Those that are taken next are the lowest.
+      for (let n = PAGE - 1; n >= 0; n--) free.push(first + n)
     }
-    if (set.add(number)) holders[number & (PAGE - 1)] = (holders[number & (PAGE - 1)] ?? 0) + 1
+    return free.pop() ?? 0
+  }
+
+  #hashAt(number: number): number {
+    return this.#pageOf(number).hashes[number & (PAGE - 1)] ?? 0
+  }
+
+  #enlarge(table: Table): void {
+    const slots = new Int32Array(table.slots.length * 2)
+    for (const slot of table.slots) if (slot > 0) this.#insert(slots, slot - 1, this.#hashAt(slot - 1))
+    table.slots = slots
+  }
+
+  #insert(slots: Int32Array, number: number, hash: number): void {
+    const mask = slots.length - 1
+    let slot = (hash >>> TABLE_BITS) & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = number + 1
   }
 
   /** Lets go of the names in these sets once nobody can reach their owner. */
@@ -97,15 +190,31 @@ export class DomainNames {
   }
 
   #drop(number: number): void {
-    const { names, holders } = this.#pageOf(number)
-    const at = number & (PAGE - 1)
-    const left = (holders[at] ?? 0) - 1
-    holders[at] = left
+    const { room, hashes, holders } = this.#pageOf(number)
+    const place = number & (PAGE - 1)
+    const left = (holders[place] ?? 0) - 1
+    holders[place] = left
     if (left > 0) return
-    const name = names[at] ?? ''
-    this.#tables[tableOf(name)]?.delete(name)
+    this.#remove(number, hashes[place] ?? 0)
+    this.#free.get(room)?.push(number)
     this.#size--
-    names[at] = null
-    this.#free.push(number)
+  }
+
+  /** Takes a number out of its table, and moves those up that were displaced by it: no search ends at a hole before its name. */
+  #remove(number: number, hash: number): void {
+    const table = this.#tableOf(hash)
+    const { slots } = table
+    const mask = slots.length - 1
+    let hole = (hash >>> TABLE_BITS) & mask
+    while (slots[hole] !== number + 1) hole = (hole + 1) & mask
+    for (let next = (hole + 1) & mask; slots[next] !== 0; next = (next + 1) & mask) {
+      const moved = slots[next] ?? 0
+      const home = (this.#hashAt(moved - 1) >>> TABLE_BITS) & mask
+      if (((next - home) & mask) < ((next - hole) & mask)) continue
+      slots[hole] = moved
+      hole = next
+    }
+    slots[hole] = 0
+    table.used--
   }
 }

@@ -1,9 +1,6 @@
 import type { DomainNames } from '../proxy/domain-names.ts'
 import { NumberSet } from '../proxy/number-set.ts'
 
-/** A text of its own: one that was cut out of a request would keep the whole of it. Entries are ASCII. */
-const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
-
 /**
  * The entries of a deny set as the managing process keeps them: all lists share their texts, so that a combination of rules weighs
  * two bytes for each domain at most. In no order; `toSorted` has that of `normaliseDenyList`.
@@ -14,9 +11,7 @@ export class DomainList {
 
   constructor(entries: Iterable<string>, names: DomainNames) {
     this.#names = names
-    for (const entry of entries) {
-      names.hold(names.numberOf(entry) === undefined ? copied(entry) : entry, this.#numbers)
-    }
+    for (const entry of entries) names.hold(entry, this.#numbers)
     this.#numbers.shrink()
     // A reader may have it longer than any user: its numbers must mean the same until nobody can.
     names.releaseWith(this, [this.#numbers])
