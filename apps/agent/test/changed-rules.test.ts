@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { hello, serverName } from './names.ts'
 import {
   lease,
-  RawClient,
+  type RawClient,
   socks,
   socksAddress,
   tcpTarget,

@@ -1,3 +1,5 @@
+import { JoinedPieces } from './joined-pieces.ts'
+
 const headEnd = Buffer.from('\r\n\r\n')
 const [LF, CR] = [10, 13]
 
@@ -10,8 +12,7 @@ export type NextHead =
 /** Bytes of a client that belong to no request yet, and the request heads in them. */
 export class HeadBuffer {
   #bytes: Buffer | null = null
-  /** What the bytes stand in, where it is our own: with room behind them for the next piece. */
-  #room: Buffer | null = null
+  readonly #joined = new JoinedPieces()
   /** So many of the bytes hold no end of a head, and no line end that is none. */
   #searched = 0
   /** When the next head began, by the caller's clock: one that trickles in has to end some time. */
@@ -26,25 +27,14 @@ export class HeadBuffer {
       this.#bytes = chunk
       this.#searched = 0
       this.since = now
-    } else this.#bytes = this.#append(this.#bytes, chunk)
-  }
-
-  /** However small the pieces are: each byte is copied a few times at most. */
-  #append(bytes: Buffer, chunk: Buffer): Buffer {
-    const length = bytes.length + chunk.length
-    if (this.#room === null || this.#room.length < length) {
-      this.#room = Buffer.allocUnsafe(2 * length)
-      bytes.copy(this.#room)
-    }
-    chunk.copy(this.#room, bytes.length)
-    return this.#room.subarray(0, length)
+    } else this.#bytes = this.#joined.append(this.#bytes, chunk)
   }
 
   /** Everything that is here, which then is here no more. */
   take(): Buffer | null {
     const bytes = this.#bytes
     this.#bytes = null
-    this.#room = null
+    this.#joined.clear()
     return bytes
   }
 
@@ -71,7 +61,7 @@ export class HeadBuffer {
   #drop(count: number): void {
     const bytes = this.#bytes
     this.#bytes = bytes !== null && bytes.length > count ? bytes.subarray(count) : null
-    this.#room = null
+    this.#joined.clear()
     this.#searched = 0
   }
 }

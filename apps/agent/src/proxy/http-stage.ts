@@ -26,6 +26,8 @@ const noSession = {
   'no-session': 'This user has no sessions: leave out what begins with -session-',
   'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
 }
+/** A head (or what came of it) that is much to read, and to keep: those of most programs are shorter. */
+const LONG_HEAD = 4096
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const MAX_PENDING = 65_536
 /** A client that was refused so often, and never logged in, asks for nothing that it could get. */
@@ -81,6 +83,7 @@ export class HttpStage implements Stage {
     this.#pending.push(chunk, this.#connection.plane.now)
     if (this.#phase === 'head') this.#readHeads()
     else if (this.#pending.length > MAX_PENDING) this.#connection.socket.pause()
+    if (this.#pending.length > LONG_HEAD) this.#connection.plane.holdsLongHead(this.#connection)
   }
 
   clientEnd(): void {
@@ -98,24 +101,26 @@ export class HttpStage implements Stage {
     this.#readOn()
   }
 
-  /** Goes on with what came meanwhile: its time begins now. */
-  #readOn(): void {
+  /** Goes on with what came meanwhile: its time begins now. @param isTurn whether it waited for this turn of the loop */
+  #readOn(isTurn = false): void {
     this.#pending.since = this.#connection.plane.now
-    this.#readHeads()
+    this.#readHeads(isTurn)
   }
 
-  #readHeads(): void {
+  #readHeads(isTurn = false): void {
     // An answer that is known at once leads back here from within: however many follow, the one loop goes on with them.
     if (this.#reading) return
     this.#reading = true
-    this.#readPending()
+    this.#readPending(isTurn)
     this.#reading = false
   }
 
-  #readPending(): void {
+  #readPending(isTurn: boolean): void {
     const { socket, plane } = this.#connection
     for (let n = 0; this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone; n++) {
-      if (n > 0 && plane.turns.isOver(this.#connection.owner)) return this.#yield()
+      // The first head of a connection is read at once, unless it is much work.
+      const waits = n > 0 || (!isTurn && this.#pending.length > LONG_HEAD)
+      if (waits && plane.turns.isOver(this.#connection.owner)) return this.#yield()
       if (socket.unsent > MAX_UNREAD) return socket.pause()
       const next = this.#pending.next(plane.limits.headBytes, plane.now)
       if (next.kind === 'none') {
@@ -146,7 +151,7 @@ export class HttpStage implements Stage {
       guarded(() => {
         // Also where the next request is dialled for: that the client leaves is heard meanwhile. A tunnel by now reads on by itself.
         if (this.#connection.stage === this) socket.resume()
-        this.#readOn()
+        this.#readOn(true)
       })
     })
   }

@@ -5,6 +5,8 @@ import { defaultHandshakeCaps, type HandshakeCaps } from './handshakes.ts'
 export type Limits = {
   headBytes: number
   responseHeadBytes: number
+  /** Connections of a process that have not logged in and hold the beginning of a long head. */
+  longHeads: number
   /** From the first byte of a request (or SOCKS greeting) to the end of its head. */
   headMs: number
   /** A kept-alive connection between two requests. */
@@ -28,6 +30,7 @@ export type Limits = {
 export const defaultLimits: Limits = {
   headBytes: 32_768,
   responseHeadBytes: 65_536,
+  longHeads: 1024,
   headMs: 10_000,
   keepAliveMs: 60_000,
   idleMs: 300_000,

@@ -138,6 +138,8 @@ export class Plane {
   #lastId = 0
   readonly #open = new Set<TrackedConnection>()
   readonly #strangers = new Strangers()
+  /** Those of them that hold the beginning of a long head, oldest first. */
+  readonly #longHeads = new Set<TrackedConnection>()
   readonly #guard: LoginGuard
   readonly handshakes: Handshakes<TrackedConnection>
   readonly #byUser = new Map<string, Set<TrackedConnection>>()
@@ -204,7 +206,18 @@ export class Plane {
     this.#strangers.add(connection)
   }
 
+  /** It has sent the beginning of a long head. Of too many that have not logged in, the oldest makes room. */
+  holdsLongHead(connection: TrackedConnection): void {
+    if (connection.stranger === null || this.#longHeads.has(connection)) return
+    this.#longHeads.add(connection)
+    if (this.#longHeads.size <= this.limits.longHeads) return
+    const [oldest] = this.#longHeads
+    this.turnedAway('too-many-open')
+    oldest?.destroy()
+  }
+
   #noStranger(connection: TrackedConnection, how: 'logged-in' | 'gone'): void {
+    if (this.#longHeads.size > 0) this.#longHeads.delete(connection)
     if (this.#strangers.delete(connection)) this.handshakes.ended(connection, how)
   }
 

@@ -32,6 +32,10 @@ export type RequestHead = {
 export type HeadResult = { ok: true; head: RequestHead } | { ok: false; reason: string }
 
 const bad = (reason: string): HeadResult => ({ ok: false, reason })
+/** Lines of a head: each costs its sender four bytes, and everybody some microseconds. */
+export const MAX_HEAD_LINES = 500
+/** What `Connection` may name in all. */
+const MAX_CONNECTION = 1024
 const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
@@ -149,6 +153,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   let connectionSeen = false
   let proxyConnection = ''
   let hostSeen = false
+  let lines = 0
   // Lines that stay as they are go on as the runs in which they stand: those before the place of `Connection`, and those behind it.
   let before = ''
   let fields = ''
@@ -159,6 +164,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
     const line = text.slice(at, end)
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon))
+    if (++lines > MAX_HEAD_LINES) return bad('Too many header lines')
     const field = fieldName(name)
     if (field === null) return bad('Malformed header line')
     switch (field.lower) {
@@ -182,6 +188,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
         continue
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
+        if (connection.length > MAX_CONNECTION) return bad('Too long a Connection header')
         connectionText = connectionSeen ? '' : fieldValue(line, colon)
         break
       case 'proxy-connection':
@@ -220,16 +227,17 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade') && !HIDES_NAMES.test(upgrade)
   let forward = ''
   if (!connect) {
-    const named = tokens.filter(part => part !== '' && !neverDropped.has(part))
+    // A set: a head has room for thousands of them, and of lines.
+    const named = new Set(tokens.filter(part => part !== '' && !neverDropped.has(part)))
     // What the client said, word by word where nothing was taken out of it: the target sees what a direct client sends.
-    const plain = named.length === 0 && minor === 1 && (upgradeAsked || !tokens.includes('upgrade'))
+    const plain = named.size === 0 && minor === 1 && (upgradeAsked || !tokens.includes('upgrade'))
     const rewritten = close ? 'close' : upgradeAsked ? 'Upgrade' : 'keep-alive'
     const said = plain ? connectionText || proxyConnection || rewritten : rewritten
     const connectionLine = connectionSeen ? `Connection: ${said}\r\n` : ''
     forward = `${verb} ${path} ${version}\r\n`
-    if (named.length > 0 || upgrade !== '') {
-      const lines = text.slice(firstEnd + 2).split('\r\n')
-      forward += sorted(lines, authority, named, connectionLine, upgradeAsked ? `${upgrade}\r\n` : '')
+    if (named.size > 0 || upgrade !== '') {
+      const fieldLines = text.slice(firstEnd + 2).split('\r\n')
+      forward += sorted(fieldLines, authority, named, connectionLine, upgradeAsked ? `${upgrade}\r\n` : '')
     } else {
       if (run < text.length) fields += `${text.slice(run)}\r\n`
       forward += before + connectionLine + fields
@@ -262,7 +270,7 @@ function lineEnd(text: string, from: number): number {
 function sorted(
   lines: readonly string[],
   authority: string,
-  named: readonly string[],
+  named: ReadonlySet<string>,
   connectionLine: string,
   upgradeLine: string
 ): string {
@@ -276,7 +284,7 @@ function sorted(
       if (!seen.has(kind)) fields += kind === 'upgrade' ? upgradeLine : connectionLine
       seen.add(kind)
     } else if (kind === 'host') fields += `${name}: ${authority}\r\n`
-    else if (!isDropped && !named.includes(lower)) fields += `${line}\r\n`
+    else if (!isDropped && !named.has(lower)) fields += `${line}\r\n`
   }
   return fields
 }

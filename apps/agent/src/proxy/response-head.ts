@@ -1,5 +1,5 @@
 import { fieldName, fieldValue, tokensOf } from './field-names.ts'
-import type { Framing } from './request-head.ts'
+import { type Framing, MAX_HEAD_LINES } from './request-head.ts'
 
 /** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
 export type ResponseHead = {
@@ -39,6 +39,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   let length = -1
   let chunked = false
   let connection = ''
+  let lines = 0
   // Lines that stay as they are go on as the runs in which they stand.
   let fields = ''
   let run = firstEnd + 2
@@ -50,7 +51,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
     const spelled = line.slice(0, Math.max(0, colon))
     const name = spelled.endsWith(' ') || spelled.endsWith('\t') ? spelled.trimEnd() : spelled
     const field = fieldName(name)
-    if (field === null) return null
+    if (field === null || ++lines > MAX_HEAD_LINES) return null
     let mended = name === spelled ? line : name + line.slice(colon)
     switch (field.lower) {
       case 'content-length': {
@@ -92,18 +93,18 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   const isWhole = fields === '' && run === firstEnd + 2
   if (run < text.length) fields += `${text.slice(run)}\r\n`
   const tokens = tokensOf(connection)
-  const omitted = tokens.filter(part => part !== '' && !neverOmitted.has(part))
+  const omitted = new Set(tokens.filter(part => part !== '' && !neverOmitted.has(part)))
   // A length beside an encoding is the encoding's (RFC 9112 6.3), and such a target is not trusted with another request.
   const both = chunked && length >= 0
-  if (both) omitted.push('content-length')
+  if (both) omitted.add('content-length')
   const bodiless = method === 'HEAD' || status === 204 || status === 304 || status < 200
   let framing: Framing
   if (bodiless) framing = { kind: 'none' }
   else if (chunked) framing = { kind: 'chunked' }
   else if (length >= 0) framing = length === 0 ? { kind: 'none' } : { kind: 'length', length }
   else framing = { kind: 'close' }
-  if (chunked && bodiless) omitted.push('transfer-encoding')
-  if (omitted.length > 0) fields = without(fields, omitted)
+  if (chunked && bodiless) omitted.add('transfer-encoding')
+  if (omitted.size > 0) fields = without(fields, omitted)
   const isNew = start[1] === '1'
   const close = tokens.includes('close') || (!isNew && !tokens.includes('keep-alive'))
   const keepAlive = !close && !both && framing.kind !== 'close'
@@ -113,7 +114,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
     framing,
     keepAlive,
     forward,
-    isAsSent: isWhole && omitted.length === 0 && isNew && text === received
+    isAsSent: isWhole && omitted.size === 0 && isNew && text === received
   }
 }
 
@@ -123,10 +124,10 @@ function lineEnd(text: string, from: number): number {
 }
 
 /** The lines whose names are not among these. */
-const without = (fields: string, omitted: readonly string[]): string =>
+const without = (fields: string, omitted: ReadonlySet<string>): string =>
   fields
     .split('\r\n')
-    .filter(line => line !== '' && !omitted.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .filter(line => line !== '' && !omitted.has(line.slice(0, line.indexOf(':')).toLowerCase()))
     .map(line => `${line}\r\n`)
     .join('')
 

@@ -1,4 +1,5 @@
 import { ChunkScanner, scanPayload } from './chunks.ts'
+import { JoinedPieces } from './joined-pieces.ts'
 import type { RequestHead } from './request-head.ts'
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
@@ -18,6 +19,9 @@ export class ResponseReader {
   readonly #request: RequestHead
   readonly #maxHead: number
   #buffered: Buffer | null = null
+  readonly #joined = new JoinedPieces()
+  /** So many of the buffered bytes hold no end of a head. */
+  #searched = 0
   #interim = 0
   #left = -1
   #scanner: ChunkScanner | null = null
@@ -47,17 +51,21 @@ export class ResponseReader {
   read(chunk: Buffer): Step {
     this.received = true
     if (this.begun) return this.#body(chunk, [])
-    let data = this.#buffered === null ? chunk : Buffer.concat([this.#buffered, chunk])
+    const isOurs = this.#buffered !== null
+    let data = this.#buffered === null ? chunk : this.#joined.append(this.#buffered, chunk)
     this.#buffered = null
     const write: Buffer[] = []
     for (;;) {
-      const { end, next } = endOfHead(data)
+      const { end, next } = endOfHead(data, this.#searched)
       if (end > this.#maxHead || (end < 0 && data.length > this.#maxHead)) return bad(write)
       if (end < 0) {
         // The next read may overwrite the piece (`zeroCopy`).
-        this.#buffered = data === chunk ? Buffer.from(data) : data
+        this.#buffered = isOurs ? data : Buffer.from(data)
+        this.#searched = data.length
         return { write, state: 'more', rest: null }
       }
+      this.#searched = 0
+      this.#joined.clear()
       const { method, minor, upgrade } = this.#request
       const head = parseResponseHead(data.toString('latin1', 0, end), method, minor)
       if (head === null) return bad(write)
@@ -135,9 +143,10 @@ const behind = (chunk: Buffer, end: number): Buffer | null => (end < chunk.lengt
 type HeadEnd = { end: number; next: number }
 
 /** Where a head ends, and where what follows begins; -1 where it is not whole. Some targets end lines with a line feed alone. */
-function endOfHead(data: Buffer): HeadEnd {
-  const last = data.indexOf(emptyLine)
-  const bare = (last < 0 ? data : data.subarray(0, last + 1)).indexOf(bareEmptyLine)
+function endOfHead(data: Buffer, searched: number): HeadEnd {
+  const from = Math.max(0, searched - emptyLine.length + 1)
+  const last = data.indexOf(emptyLine, from)
+  const bare = (last < 0 ? data : data.subarray(0, last + 1)).indexOf(bareEmptyLine, from)
   if (bare >= 0) return { end: data[bare - 1] === 13 ? bare - 1 : bare, next: bare + 2 }
   return { end: last > 0 && data[last - 1] === 13 ? last - 1 : last, next: last + 3 }
 }

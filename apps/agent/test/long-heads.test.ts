@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { parseRequestHead } from '../src/proxy/request-head.ts'
+import { parseResponseHead } from '../src/proxy/response-head.ts'
+import { ResponseReader } from '../src/proxy/response-reader.ts'
+import { basic, proxied, RawClient, tcpTarget, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
+
+// Heads that are much work to read, or much to keep, of strangers and of targets.
+
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: y`).join('\r\n')
+const get = (fields: string) => `GET http://open.test/ HTTP/1.1\r\nHost: open.test\r\n${fields}`
+
+describe('a head', () => {
+  test('has at most 500 lines', () => {
+    expect(parseRequestHead(get(lines(499))).ok).toBe(true)
+    expect(parseRequestHead(get(lines(500))).ok).toBe(false)
+    expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${lines(500)}`, 'GET', 1)).not.toBe(null)
+    expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${lines(501)}`, 'GET', 1)).toBe(null)
+  })
+
+  test('names at most a kilobyte of connection options, which are left out', () => {
+    const named = Array.from({ length: 150 }, (_, n) => `x-${n}`).join(',')
+    const parsed = parseRequestHead(get(`Connection: ${named}\r\nX-7: y\r\nKept: y`))
+    expect(parsed.ok && parsed.head.forward).toContain('Kept: y')
+    expect(parsed.ok && parsed.head.forward).not.toContain('X-7')
+    expect(parseRequestHead(get(`Connection: ${'a,'.repeat(600)}a`)).ok).toBe(false)
+    const answer = parseResponseHead(`HTTP/1.1 200 OK\r\nConnection: ${named}\r\nX-7: y\r\nKept: y`, 'GET', 1)
+    expect(answer?.forward).toContain('Kept: y')
+    expect(answer?.forward).not.toContain('X-7')
+  })
+})
+
+test('the answer of a target is the same in whatever pieces it comes', () => {
+  const parsed = parseRequestHead(get('Accept: */*'))
+  if (!parsed.ok) throw new Error(parsed.reason)
+  const sent = Buffer.from(
+    `HTTP/1.1 100 Continue\r\n${lines(40)}\r\n\r\nHTTP/1.1 200 OK\r\n${lines(300)}\r\nContent-Length: 5\r\n\r\nhello`
+  )
+  const readIn = (size: number): string => {
+    const reader = new ResponseReader(parsed.head, 65_536)
+    const out: Buffer[] = []
+    for (let at = 0; at < sent.length; at += size) {
+      const piece = Buffer.from(sent.subarray(at, at + size))
+      const { write, state } = reader.read(piece)
+      out.push(...write.map(chunk => Buffer.from(chunk)))
+      // The next read may overwrite the piece.
+      piece.fill(0)
+      expect(state).toBe(at + size < sent.length ? 'more' : 'done')
+    }
+    return Buffer.concat(out).toString()
+  }
+  const whole = readIn(sent.length)
+  expect(whole).toContain('hello')
+  for (const size of [1, 2, 3, 100, 1000, 4096]) expect(readIn(size)).toBe(whole)
+})
+
+test('long heads of strangers are read in turns of the loop, short ones at once', async () => {
+  const target = await tcpTarget(socket => void socket.on('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n')))
+  const { plane, port } = await testPlane()
+  let later = 0
+  const goOnLater = plane.turns.later.bind(plane.turns)
+  plane.turns.later = (...args) => {
+    later++
+    goOnLater(...args)
+  }
+  const url = `http://127.0.0.1:${target.port}/`
+  expect((await proxied('127.0.0.1', port, 'u', url)).status).toBe(204)
+  expect(later).toBe(0)
+  // No turn has time left.
+  plane.turns.isOver = () => true
+  const client = new RawClient('127.0.0.1', port)
+  client.send(`GET ${url} HTTP/1.1\r\nHost: a\r\n${lines(400)}\r\nX-Long: ${'y'.repeat(4000)}\r\n\r\n`)
+  await until('its answer', () => client.text.startsWith('HTTP/1.1 407'))
+  expect(later).toBeGreaterThan(0)
+})
+
+test('few strangers have the beginning of a long head; those that log in keep theirs', async () => {
+  const target = await tcpTarget(socket => void socket.on('data', () => socket.write('answer')))
+  const { plane, port } = await testPlane({ limits: { longHeads: 3 } })
+  const customer = new RawClient('127.0.0.1', port)
+  customer.send(`CONNECT 127.0.0.1:${target.port} HTTP/1.1\r\nHost: a\r\n${basic('u')}X-Long: ${'y'.repeat(5000)}`)
+  await until('it to be there', () => plane.connections === 1)
+  customer.send('\r\n\r\n')
+  await until('the tunnel', () => customer.text.startsWith('HTTP/1.1 200'))
+  const strangers: RawClient[] = []
+  for (let n = 0; n < 6; n++) {
+    const stranger = new RawClient('127.0.0.1', port)
+    stranger.send(`GET http://open.test/ HTTP/1.1\r\nX-Long: ${'y'.repeat(5000)}`)
+    strangers.push(stranger)
+    await until('room', () => plane.connections <= 4 && plane.figures.accepted === n + 2)
+  }
+  await until('the oldest to have gone', () => strangers.filter(({ closed }) => closed).length === 3)
+  expect(strangers.slice(3).some(({ closed }) => closed)).toBe(false)
+  expect(plane.figures.outcomes['too-many-open']).toBe(3)
+  customer.send('ping')
+  await until('an answer', () => customer.text.endsWith('answer'))
+})
