@@ -1,5 +1,5 @@
 import type { PortRange } from '@netlet/contract/agent-settings'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type DestinationRules, DestinationPolicy } from './destinations.ts'
 import { parseAddress, parsePrefixes, type Prefix, RangeSet } from './ip.ts'
 
@@ -76,4 +76,19 @@ test('of ports, those that are listed as open are, without those that are closed
   expect(open.filter(port => !listed.portDenied(port))).toEqual([26, 30, 80])
   const others = new DestinationPolicy({ ...rules, deniedPorts, allowedPorts: [] })
   expect(open.filter(port => !others.portDenied(port))).toEqual([19, 26, 30, 31, 79, 80, 81, 65_535])
+})
+
+test('an address that an interface gets is known within seconds, whatever the clock is set to', () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const addresses = ['9.9.9.10']
+  const rules = { allow: [], allowedPorts: [], deniedPorts: [], ownPorts: [], protectedPorts: [] }
+  const policy = new DestinationPolicy(rules, () => addresses)
+  const added = parseAddress('9.9.9.11')
+  if (added === null) throw new Error('no address')
+  expect(policy.allows(added, 443)).toBe(true)
+  addresses.push('9.9.9.11')
+  vi.setSystemTime(Date.now() - 3_600_000)
+  vi.advanceTimersByTime(6000)
+  expect(policy.allows(added, 443)).toBe(false)
 })

@@ -56,7 +56,7 @@ export class DestinationPolicy {
   readonly #deniedPorts: ReadonlySet<number>
   readonly #protectedPorts: Set<number>
   #own: RangeSet
-  #interfaces: { until: number; addresses: Set<number | bigint> } = { until: 0, addresses: new Set() }
+  #interfaces: { until: number; addresses: Set<number | bigint> } = { until: -Infinity, addresses: new Set() }
   readonly #ownPorts: ReadonlySet<number>
   readonly #listInterfaces: () => string[]
 
@@ -97,7 +97,8 @@ export class DestinationPolicy {
 
   #isThisMachine(address: Address): boolean {
     if (loopback.has(address) || this.#own.has(address)) return true
-    const now = Date.now()
+    // Not the time of day: where that is set back, new addresses would go unseen until it is as late again.
+    const now = performance.now()
     if (this.#interfaces.until < now) {
       this.#interfaces = { until: now + INTERFACES_MS, addresses: new Set(this.#listInterfaces().map(keyOf)) }
     }
