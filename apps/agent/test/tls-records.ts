@@ -2,11 +2,12 @@
 import { createCipheriv, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { onEnd } from './base.ts'
 
-const KEY_UPDATE = Buffer.from([24, 0, 0, 1, 0])
+const keyUpdate = (asksBack: boolean): Buffer => Buffer.from([24, 0, 0, 1, asksBack ? 1 : 0])
 const HANDSHAKE = 22
+const DATA = 23
 
 /** RFC 8446 7.1, for SHA-256 and what one block of it holds. */
 function expand(secret: Buffer, label: string, length: number): Buffer {
@@ -35,17 +36,24 @@ class Records {
     return Buffer.concat([head, cipher.update(inner), cipher.final(), cipher.getAuthTag()])
   }
 
-  /** Asks for nothing, and carries nothing. */
-  keyUpdate(): Buffer {
-    const record = this.#record(HANDSHAKE, KEY_UPDATE)
+  data(content: Buffer): Buffer {
+    return this.#record(DATA, content)
+  }
+
+  /** Carries nothing. @param asksBack calls for an answer, which is as long */
+  keyUpdate(asksBack = false): Buffer {
+    const record = this.#record(HANDSHAKE, keyUpdate(asksBack))
     this.#secret = expand(this.#secret, 'traffic upd', 32)
     this.#number = 0
     return record
   }
 }
 
-/** Logs in within TLS by `head`, in one record. @returns the connection below, and what writes on it */
-export async function loggedIn(port: number, head: string): Promise<{ raw: Socket; records: Records }> {
+/** Logs in within TLS by `head`, in one record. @returns its connection, the one below, and what writes on that */
+export async function loggedIn(
+  port: number,
+  head: string
+): Promise<{ socket: TLSSocket; raw: Socket; records: Records }> {
   const raw = connect(port, '127.0.0.1')
   onEnd(() => raw.destroy())
   raw.on('error', () => undefined)
@@ -64,5 +72,5 @@ export async function loggedIn(port: number, head: string): Promise<{ raw: Socke
   await once(socket, 'secureConnect')
   socket.write(head)
   await once(socket, 'data')
-  return { raw, records: new Records(secret, 1) }
+  return { socket, raw, records: new Records(secret, 1) }
 }

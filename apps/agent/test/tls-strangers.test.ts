@@ -246,4 +246,67 @@ describe('a customer inside TLS', () => {
     raw.write(records.keyUpdate())
     await expect.poll(() => isOver.mock.lastCall).toEqual(['u'])
   })
+
+  test('that reads nothing is cut off by records that only call for answers, and not by small ones with something in them', async () => {
+    const { port, accepted } = await tlsPlane()
+    let received = 0
+    const target = await tcpTarget(socket => {
+      socket.write(Buffer.alloc(20_000_000))
+      socket.on('data', (chunk: Buffer) => (received += chunk.length))
+    })
+    const head = `CONNECT ${target.host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`
+    const { socket, raw, records } = await loggedIn(port, head)
+    const connection = accepted.at(-1)
+    socket.pause()
+    await until('nothing to be taken any more', () => (connection?.unsent ?? 0) > 0)
+    // Small records have their room, and what they say is no credit for those that say nothing.
+    for (let n = 0; n < 50; n++) raw.write(records.data(Buffer.alloc(10_000)))
+    for (let n = 0; n < 1000; n++) raw.write(records.data(Buffer.from([n & 255])))
+    for (let n = 0; n < 200; n++) raw.write(records.keyUpdate(true))
+    raw.write(records.data(Buffer.from('x')))
+    await until('all of it', () => received === 501_001)
+    expect(connection?.destroyed).toBe(false)
+    for (let n = 0; n < 6000; n++) {
+      raw.write(records.keyUpdate(true))
+      if (n % 10 === 0) raw.write(records.data(Buffer.from('x')))
+      if (n % 100 === 0) raw.write(records.data(Buffer.alloc(10_000)))
+    }
+    await until('its end', () => connection?.destroyed === true)
+  })
+
+  test('that reads may ask for new keys as often as it likes', async () => {
+    const { port } = await tlsPlane()
+    const { raw, records, socket } = await open(port)
+    for (let n = 0; n < 5000; n++) {
+      raw.write(records.keyUpdate(true))
+      if (n % 100 === 99) await new Promise<void>(resolve => raw.write(records.data(Buffer.from('x')), () => resolve()))
+    }
+    let echoed = 0
+    socket.on('data', (chunk: Buffer) => (echoed += chunk.length))
+    await until('the echo', () => echoed === 50)
+  })
+
+  test('has all of its bytes where neither it nor its target reads for a while', async () => {
+    const { port, accepted } = await tlsPlane()
+    let received = 0
+    const target = await tcpTarget(socket => {
+      socket.write(Buffer.alloc(20_000_000))
+      socket.on('data', (chunk: Buffer) => (received += chunk.length))
+      socket.pause()
+    })
+    const head = `CONNECT ${target.host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`
+    const { socket, raw, records } = await loggedIn(port, head)
+    const connection = accepted.at(-1)
+    socket.pause()
+    await until('nothing to be taken any more', () => (connection?.unsent ?? 0) > 0)
+    for (let n = 0; n < 400; n++) raw.write(records.data(Buffer.alloc(n % 2 === 0 ? 12_000 : 10)))
+    await until('nothing to be taken here either', async () => {
+      const before = connection?.bytesRead ?? 0
+      await new Promise(resolve => setTimeout(resolve, 100))
+      return before > 100_000 && before === connection?.bytesRead
+    })
+    for (const each of target.sockets) each.resume()
+    await until('all of it', () => received === 2_402_000)
+    expect(connection?.destroyed).toBe(false)
+  })
 })

@@ -10,6 +10,11 @@ const SLICE = 4096
  * one of the longest that TLS allows, of which nothing is decrypted before its last byte.
  */
 const MAX_OVERHEAD = 16_384 + (5 + 16_384 + 2048)
+/**
+ * Encrypted bytes above the decrypted ones that a client may send afterwards while it does not read what was sent to it. Records
+ * that carry nothing can call for answers (new keys), which the runtime keeps until they are read, and of which it does not tell.
+ */
+const MAX_UNREAD_OVERHEAD = 131_072
 
 /** Whose connection it is. */
 type Client = {
@@ -26,8 +31,8 @@ class Encrypted extends Duplex implements RawSocketOwner {
   readonly #raw: RawSocket
   readonly #turns: TurnBudget
   readonly #client: Client
-  /** Looks at what was fed, before each slice. @returns whether the connection may go on */
-  readonly #mayGoOn: (fed: number) => boolean
+  /** Looks at how much was taken to be decrypted, before each slice. @returns whether the connection may go on */
+  readonly #mayGoOn: (decrypting: number) => boolean
   #written: (() => void) | null = null
   /** What came and was not fed yet; meanwhile nothing is read. */
   #rest: Buffer | null = null
@@ -36,7 +41,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
   #waiting = false
   #ended = false
 
-  constructor(raw: RawSocket, { turns, client }: TlsOptions, mayGoOn: (fed: number) => boolean) {
+  constructor(raw: RawSocket, { turns, client }: TlsOptions, mayGoOn: (decrypting: number) => boolean) {
     // The connection below closes by itself when both sides have ended: what came before that is still to be read here.
     super({ allowHalfOpen: true, autoDestroy: false, highWaterMark: 16_384 })
     this.#raw = raw
@@ -61,7 +66,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
     this.#feeding = true
     let wantsMore = true
     while (wantsMore && this.#rest !== null) {
-      if (!this.#mayGoOn(this.#fed)) break
+      if (!this.#mayGoOn(this.#fed - this.readableLength)) break
       const { owner } = this.#client
       if (this.#turns.isOver(owner)) {
         this.#waiting = true
@@ -139,6 +144,8 @@ export class TlsSocket implements RawSocket {
   #ended = false
   #shut = false
   #waiting = false
+  /** Encrypted bytes above the decrypted ones when everything that was sent to the client was last with the kernel. */
+  #overheadRead = 0
   #whenSent: 'nothing' | 'end' | 'close' | 'reset' = 'nothing'
   readonly #written = (): void => this.#sent()
 
@@ -146,8 +153,8 @@ export class TlsSocket implements RawSocket {
   constructor(raw: RawSocket, options: TlsOptions) {
     const { context, first, client } = options
     this.#raw = raw
-    const encrypted = new Encrypted(raw, options, fed => {
-      const mayGoOn = fed - 2 * this.bytesRead <= MAX_OVERHEAD || client.lease !== null
+    const encrypted = new Encrypted(raw, options, decrypting => {
+      const mayGoOn = this.#mayDecrypt(decrypting, client)
       if (!mayGoOn) this.#close()
       return mayGoOn
     })
@@ -166,6 +173,15 @@ export class TlsSocket implements RawSocket {
     // What breaks after the handshake comes by this name alone where no server of the runtime's stands behind.
     this.#tls.on('_tlsError', () => this.#close())
     this.#tls.on('close', () => this.#close())
+  }
+
+  /** Content is no credit for records without any: between those it would let any number of them through. */
+  #mayDecrypt(encrypted: number, { lease }: Client): boolean {
+    const decrypted = this.bytesRead + this.#tls.readableLength
+    if (lease === null) return encrypted - 2 * decrypted <= MAX_OVERHEAD
+    const overhead = encrypted - decrypted
+    if (this.#raw.unsent === 0) this.#overheadRead = overhead
+    return overhead - this.#overheadRead <= MAX_UNREAD_OVERHEAD
   }
 
   start(owner: RawSocketOwner): void {
