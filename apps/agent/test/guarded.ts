@@ -36,6 +36,10 @@ export async function guardedAgent(): Promise<Guarded> {
   const agent = await testAgent({
     world: { resolve },
     limits: {
+      // Thousands of requests of one connection, each to another target or a refused one.
+      newPerUser: 0,
+      newPerAddress: 0,
+      newPerClient: 0,
       headMs: 1000,
       keepAliveMs: 1500,
       idleMs: 1500,

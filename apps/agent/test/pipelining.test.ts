@@ -98,7 +98,9 @@ describe('many requests at once on one connection', () => {
   })
 
   test('of a customer write so many lines of refusals, and one that names the user and tells of the others', async () => {
-    const { plane, port, lines } = await testPlane({ limits: { sweepMs: 500 } })
+    const { plane, port, lines } = await testPlane({
+      limits: { sweepMs: 500, newPerUser: 0, newPerAddress: 0, newPerClient: 0 }
+    })
     const target = await tcpTarget(socket => {
       socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
     })

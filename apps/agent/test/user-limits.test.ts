@@ -88,6 +88,47 @@ describe('connections', () => {
         await until('time to pass', async () => (await statusOf(agent, ip, 'u', echo.host)) === 200)
     }
   })
+
+  test('to targets count, too, but for the first one of each client connection, which stays and serves what is open', async () => {
+    const agent = await testAgent()
+    let opened = 0
+    /** @param answers of one connection, before it closes without one */
+    const answering = (answers: number): ReturnType<typeof tcpTarget> =>
+      tcpTarget(socket => {
+        opened++
+        let left = answers
+        socket.on('data', () => {
+          if (left-- > 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+          else socket.destroy()
+        })
+      })
+    const [a, b, closing] = [await answering(100), await answering(100), await answering(1)]
+    const requests = async (user: string, hosts: string[]): Promise<string[]> => {
+      opened = 0
+      const ip = `${agent.net}.1.1`
+      await lease(agent.call, user, [`${ip}/32`], { limits: { connections_per_second: 1 } })
+      const client = new RawClient(ip, agent.proxyPort)
+      client.send(hosts.map(to => `GET http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${basic(user)}\r\n`).join(''))
+      const statuses = (): string[] => client.text.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []
+      await until('all answers', () => statuses().length === hosts.length)
+      expect(client.closed).toBe(false)
+      client.socket.destroy()
+      return statuses()
+    }
+    for (const [user, hosts, served] of [
+      ['u', Array.from({ length: 20 }, () => [a.host, a.host, b.host, b.host]).flat(), 20],
+      ['v', Array.from({ length: 40 }, () => closing.host), 1]
+    ] as const) {
+      const began = performance.now()
+      const statuses = await requests(user, [...hosts])
+      // Two at once, of which the login has taken one, and another one each second.
+      expect(opened).toBeLessThanOrEqual(3 + (performance.now() - began) / 1000)
+      expect(new Set(statuses)).toEqual(new Set(['200', '429']))
+      // Those to a target that is connected are served all the while.
+      expect(statuses.filter(status => status === '200').length).toBeGreaterThanOrEqual(served)
+      expect(Object.keys(await codesOf(agent.call, user))).toEqual(['too-fast'])
+    }
+  })
 })
 
 /** Sends as much as it can. */

@@ -117,7 +117,7 @@ export class ConnectionLimits {
     return Math.min(newPerUser || Infinity, lease.limits?.connections_per_second ?? Infinity) / processes
   }
 
-  /** Counts another connection, or says why it may not be. */
+  /** Counts another connection, its first one to a target included, or says why it may not be. */
   open(holder: Holder, lease: Lease): TooMany | null {
     for (const kind of KINDS) {
       const key = holder[kind]
@@ -125,6 +125,20 @@ export class ConnectionLimits {
       const open = (this.#open[kind].get(key) ?? 0) + elsewhere
       if (open >= this.#mostOpen(kind, lease)) return codes[kind][0]
     }
+    const tooFast = this.dial(holder, lease)
+    if (tooFast !== null) return tooFast
+    for (const kind of KINDS) {
+      const open = (this.#open[kind].get(holder[kind]) ?? 0) + 1
+      this.#open[kind].set(holder[kind], open)
+      if (!this.#isMany(open, this.#mostOpen(kind, lease))) continue
+      this.#many[kind].set(holder[kind], performance.now())
+      this.#touch(kind, holder[kind])
+    }
+    return null
+  }
+
+  /** Counts a new connection to a target, as one that logs in counts, or says why it may not be. */
+  dial(holder: Holder, lease: Lease): TooMany | null {
     const now = performance.now()
     const ofUser = this.#rateOf('user', holder.user, lease, now)
     if (ofUser !== null && ofUser.left < 1) return codes.user[1]
@@ -133,13 +147,6 @@ export class ConnectionLimits {
     const ofClient = this.#rateOf('client', holder.client, lease, now)
     if (ofClient !== null && ofClient.left < 1) return codes.client[1]
     for (const rate of [ofUser, ofAddress, ofClient]) if (rate !== null) rate.left--
-    for (const kind of KINDS) {
-      const open = (this.#open[kind].get(holder[kind]) ?? 0) + 1
-      this.#open[kind].set(holder[kind], open)
-      if (!this.#isMany(open, this.#mostOpen(kind, lease))) continue
-      this.#many[kind].set(holder[kind], performance.now())
-      this.#touch(kind, holder[kind])
-    }
     return null
   }
 

@@ -71,6 +71,8 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   #accountedDown = 0
   #gone = false
   #speed: UserSpeed | null = null
+  /** Whether its login has counted for the next connection to a target. */
+  #isDialCounted = false
 
   private constructor(
     plane: Plane,
@@ -161,10 +163,18 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
       if (refused !== null) return refused
       this.account()
       this.#counter(lease).connections++
+      this.#isDialCounted = true
     }
     this.lease = lease
     this.letInBy = by
     this.session = session
+    return null
+  }
+
+  /** Lets another connection to a target be made, or says why it may not be: the first one came with the login. */
+  acquireDial(): TooMany | null {
+    if (!this.#isDialCounted) return this.plane.acquireDial(this)
+    this.#isDialCounted = false
     return null
   }
 

@@ -182,9 +182,6 @@ export class HttpStage implements Stage {
       this.#remoteReused = true
       return this.#send(head, connection.remote)
     }
-    connection.dropRemote()
-    this.#remoteKey = key
-    this.#remoteReused = false
     this.#dial(head)
   }
 
@@ -192,6 +189,16 @@ export class HttpStage implements Stage {
     const connection = this.#connection
     const lease = connection.lease
     if (lease === null) return
+    const refused = connection.acquireDial()
+    if (refused !== null) {
+      // What is connected stays: requests that go there are served.
+      this.#phase = 'head'
+      this.#refuse(429, tooMany[refused], refused)
+      return this.#readOn()
+    }
+    connection.dropRemote()
+    this.#remoteKey = head.to.key
+    this.#remoteReused = false
     this.#phase = 'dialing'
     const dialing = dial(
       connection.plane,
@@ -307,7 +314,6 @@ export class HttpStage implements Stage {
     const untouched = response !== null && !response.received
     if (this.#remoteReused && untouched && isRetriable(head)) {
       // A kept connection that the target closed in the meantime: ask again on a new one.
-      this.#remoteReused = false
       this.#connection.dropRemote()
       this.#dial(head)
       return

@@ -301,6 +301,11 @@ export class Plane {
     return null
   }
 
+  /** Counts another connection to a target for whom the connection counts, or says why it may not be. */
+  acquireDial({ holder, lease }: TrackedConnection): TooMany | null {
+    return holder === null || lease === null ? null : this.#counts.dial(holder, lease)
+  }
+
   releaseSlot(connection: TrackedConnection): void {
     const { holder } = connection
     if (holder === null) return
