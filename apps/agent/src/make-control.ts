@@ -8,7 +8,7 @@ import type { AgentConfig } from './config.ts'
 import type { Collector } from './collector.ts'
 import type { LogFollower } from './log/follower.ts'
 import type { Routes } from './net/routes.ts'
-import { Problems } from './problems.ts'
+import { findProblems } from './problems.ts'
 import type { ProxyTls } from './proxy-tls.ts'
 import { noFigures } from './proxy/plane-figures.ts'
 import type { Alarms } from './state/alarms.ts'
@@ -47,7 +47,6 @@ export function makeControl(parts: Parts): Control {
   const { config, now, store, routes, alarms, follower, collector, handingOver, backend, ready } = parts
   const { totals, accessLog, owner } = parts.files
   const refusals = new RefusalsOfDay(now)
-  const problems = new Problems()
   const serving = (): { now: number; wanted: number } => backend()?.serving() ?? { now: 0, wanted: config.workers }
   const figures = (): BackendFigures => backend()?.figures() ?? noBackend()
   const control: Control = {
@@ -86,7 +85,7 @@ export function makeControl(parts: Parts): Control {
         version,
         workers: workers.now,
         uptime_seconds: Math.floor(process.uptime()),
-        problems: problems.find(observed, performance.now()),
+        problems: findProblems(observed),
         time: new Date(now()).toISOString(),
         certificates: parts.certificates()
       }

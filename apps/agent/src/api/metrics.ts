@@ -126,6 +126,12 @@ export function metricsText(measured: Measured): string {
     ...family(`${prefix}dns_lookups_total`, 'counter', 'Questions to name servers.', one(plane.dns.lookups)),
     ...family(`${prefix}dns_failures_total`, 'counter', 'Questions without a usable answer.', one(plane.dns.failures)),
     ...family(
+      `${prefix}dns_failing`,
+      'gauge',
+      'Processes whose own questions name servers do not answer.',
+      one(plane.dns.failing)
+    ),
+    ...family(
       `${prefix}dns_seconds_total`,
       'counter',
       'Time that name servers took.',

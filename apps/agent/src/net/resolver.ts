@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { Resolver as DnsResolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import type { DnsFigures } from '../proxy/plane-figures.ts'
 import { nextTurn } from '../turns.ts'
 
 export type Resolved = { ok: true; addresses: string[] } | { ok: false; reason: 'not-found' | 'timeout' }
@@ -15,7 +18,24 @@ const FAILURE_TTL_SECONDS = 5
 /** Who waited for one answer goes on in turns of so many: each of them opens a connection. */
 const ANSWERS_A_TURN = 16
 /** Answers all the same, or questions that nobody could answer. */
-const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY'])
+const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY'])
+
+/** Where the agent asks for names that nobody has: two domains of different operators, in which every name server finds its way. */
+const OWN_QUESTIONS = ['com', 'org'] as const
+/** So many of these in a row without an answer say that name servers answer nobody. */
+const UNANSWERED = 2
+
+/** Which name servers are asked (none: the system's), for how long each time, and how long it is to the agent's next own question. Milliseconds. */
+export type NameServers = { servers?: readonly string[]; timeout: number; tries: number; againMs: number }
+const systemServers: NameServers = { timeout: 2000, tries: 2, againMs: 5000 }
+
+function openDns({ servers, timeout, tries }: NameServers): DnsResolver {
+  const dns = new DnsResolver({ timeout, tries })
+  if (servers !== undefined) dns.setServers(servers)
+  return dns
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
 
 function readHosts(): Map<string, string[]> {
   const names = new Map<string, string[]>()
@@ -42,16 +62,30 @@ function readHosts(): Map<string, string[]> {
 export class CachingResolver {
   readonly #cache = new LRUCache<string, Resolved>({ max: MAX_CACHED })
   readonly #pending = new Map<string, Array<(resolved: Resolved) => void>>()
-  #dns = new DnsResolver({ timeout: 2000, tries: 2 })
+  readonly #nameServers: NameServers
+  #dns: DnsResolver
   #hosts = readHosts()
-  /** Questions to name servers, those that got no usable answer, and the time of all of them. */
-  readonly figures = { lookups: 0, failures: 0, milliseconds: 0 }
+  /** See `DnsFigures`. */
+  readonly figures: DnsFigures = { lookups: 0, failures: 0, milliseconds: 0, failing: 0 }
+  #isAskingItself = false
+  #nextOwnQuestion = -Infinity
+  #closed = false
+
+  constructor(nameServers: NameServers = systemServers) {
+    this.#nameServers = nameServers
+    this.#dns = openDns(nameServers)
+  }
 
   /** Forgets everything and reads the system's configuration again. */
   reload(): void {
     this.#cache.clear()
-    this.#dns = new DnsResolver({ timeout: 2000, tries: 2 })
+    this.#dns = openDns(this.#nameServers)
     this.#hosts = readHosts()
+  }
+
+  /** Asks nothing more by itself. */
+  close(): void {
+    this.#closed = true
   }
 
   resolve: Resolve = (name, family, answer) => {
@@ -93,12 +127,44 @@ export class CachingResolver {
       const seconds = Math.max(1, Math.min(MAX_TTL_SECONDS, ...records.map(record => record.ttl)))
       return { resolved: { ok: true, addresses: records.map(record => record.address) }, seconds }
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code
-      if (!NO_SUCH_NAME.has(code ?? '')) this.figures.failures++
+      const code = codeOf(error)
+      if (!NO_SUCH_NAME.has(code)) {
+        this.figures.failures++
+        void this.#judgeServers()
+      }
       const slow = code === 'ETIMEOUT' || code === 'ECANCELLED'
       return { resolved: { ok: false, reason: slow ? 'timeout' : 'not-found' }, seconds: FAILURE_TTL_SECONDS }
     } finally {
       this.figures.milliseconds += performance.now() - began
+    }
+  }
+
+  /**
+   * Finds out whether name servers answer at all. What customers ask for does not tell: whose zones are silent can make most
+   * questions fail, however many zones and customers are compared. So it asks for names that nobody else has a say in, and that no
+   * cache has, until one is answered.
+   */
+  async #judgeServers(): Promise<void> {
+    if (this.#isAskingItself || performance.now() < this.#nextOwnQuestion) return
+    this.#isAskingItself = true
+    for (let unanswered = 0; !this.#closed && !(await this.#isAnswered(unanswered));) {
+      unanswered++
+      if (unanswered < UNANSWERED) continue
+      this.figures.failing = 1
+      await sleep(this.#nameServers.againMs, undefined, { ref: false })
+    }
+    this.figures.failing = 0
+    this.#isAskingItself = false
+    this.#nextOwnQuestion = performance.now() + this.#nameServers.againMs
+  }
+
+  async #isAnswered(n: number): Promise<boolean> {
+    const domain = OWN_QUESTIONS[n % OWN_QUESTIONS.length]
+    try {
+      await this.#dns.resolve4(`${randomBytes(10).toString('hex')}.${domain}`)
+      return true
+    } catch (error) {
+      return NO_SUCH_NAME.has(codeOf(error))
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Counters of one process that only rise, and two figures of the moment. */
+/** Counters of one process that only rise, and three figures of the moment. */
 export type PlaneFigures = {
   accepted: number
   /** Errors of our own, each of which ended a connection. */
@@ -10,8 +10,11 @@ export type PlaneFigures = {
   outcomes: Record<string, number>
   dns: DnsFigures
 }
-/** Questions to name servers; those without a usable answer ('no such name' is one); how long all of them took. */
-export type DnsFigures = { lookups: number; failures: number; milliseconds: number }
+/**
+ * Questions of customers to name servers; those without a usable answer ('no such name' is one); how long all of them took. Of the
+ * moment: how many processes get no answer to questions of their own either.
+ */
+export type DnsFigures = { lookups: number; failures: number; milliseconds: number; failing: number }
 
 export const noFigures = (): PlaneFigures => ({
   accepted: 0,
@@ -19,7 +22,7 @@ export const noFigures = (): PlaneFigures => ({
   targets: 0,
   open: 0,
   outcomes: {},
-  dns: { lookups: 0, failures: 0, milliseconds: 0 }
+  dns: { lookups: 0, failures: 0, milliseconds: 0, failing: 0 }
 })
 
 /** What was counted since `before`; what is of the moment stays. */
@@ -28,7 +31,8 @@ export function figuresSince(now: PlaneFigures, before: PlaneFigures): PlaneFigu
   const dns = {
     lookups: now.dns.lookups - before.dns.lookups,
     failures: now.dns.failures - before.dns.failures,
-    milliseconds: now.dns.milliseconds - before.dns.milliseconds
+    milliseconds: now.dns.milliseconds - before.dns.milliseconds,
+    failing: now.dns.failing
   }
   const [accepted, faults] = [now.accepted - before.accepted, now.faults - before.faults]
   return { ...now, accepted, faults, outcomes: Object.fromEntries(outcomes), dns }
@@ -41,6 +45,7 @@ export function addFigures(to: PlaneFigures, from: PlaneFigures, isAlive: boolea
   to.faults += from.faults || 0
   if (isAlive) to.open += from.open
   if (isAlive) to.targets += from.targets
+  if (isAlive) to.dns.failing += from.dns.failing || 0
   for (const [note, count] of Object.entries(from.outcomes)) to.outcomes[note] = (to.outcomes[note] ?? 0) + count
   for (const name of ['lookups', 'failures', 'milliseconds'] as const) to.dns[name] += from.dns[name]
   return to

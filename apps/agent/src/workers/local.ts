@@ -138,6 +138,7 @@ export class LocalPlane {
 
   close(note: AgentCode | null = null): void {
     for (const { server } of this.#servers) server.close()
+    this.#resolver.close()
     this.plane.close(note)
   }
 }
