@@ -23,7 +23,8 @@ import { Generations } from './takeover/generations.ts'
 import { HandOver, type HandingOver, LineSink } from './takeover/hand-over.ts'
 import type { Handed, Predecessor } from './takeover/predecessor.ts'
 import type { Backend } from './workers/backend.ts'
-import { ProcessMeter } from './workers/process-figures.ts'
+import { connectionsWithin } from './workers/connections-within.ts'
+import { handleLimit, ProcessMeter } from './workers/process-figures.ts'
 import { forgetOthers, keepProgram } from './workers/kept-program.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
 import { ProxyTls } from './proxy-tls.ts'
@@ -143,9 +144,11 @@ export async function startAgent(
     options.program === undefined || config.workers === 0
       ? options.program
       : await keepProgram(options.program, folder.path)
+  const { connections, warning } = connectionsWithin(config.limits.connections, handleLimit())
+  const limits = { ...config.limits, connections }
   const make = (port: number): Generations => {
     const made = new Generations(
-      makeBackend({ ...config, port, sessionKey }, proxyTls.pem, lines.write, {
+      makeBackend({ ...config, limits, port, sessionKey }, proxyTls.pem, lines.write, {
         ...options,
         ...(program === undefined ? {} : { program })
       })
@@ -255,6 +258,7 @@ export async function startAgent(
   // Whoever had others starts no worker any more.
   if (program !== undefined) await forgetOthers(program, folder.path).catch(() => {})
   ready.resolve()
+  if (warning !== null) log.warn(warning)
 
   const isHealthy = (): boolean => made.serving().now > 0 && performance.now() - collector.collectedAt < HEALTHY_MS
   const stopFeeding = feedWatchdog(process.env, isHealthy)

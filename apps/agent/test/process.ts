@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onEnd, token, until } from './test-agent.ts'
 
+export const PRLIMIT = '/usr/bin/prlimit'
 export const mainFile: string = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type AgentProcess = {
@@ -13,13 +14,19 @@ export type AgentProcess = {
   exited: Promise<number | null>
 }
 
-/** Starts `main.ts`; resolves when it says that it listens, or with ports 0 when it ended before. */
+/**
+ * Starts `main.ts`; resolves when it says that it listens, or with ports 0 when it ended before.
+ * @param handles file handles that each of its processes may have (by prlimit)
+ */
 export async function agentProcess(
   folder: string,
   env: Record<string, string> = {},
-  program: string = mainFile
+  program: string = mainFile,
+  handles?: number
 ): Promise<AgentProcess> {
-  const child = spawn(process.execPath, [program], {
+  const node = [process.execPath, program]
+  const [command = '', ...args] = handles === undefined ? node : [PRLIMIT, `--nofile=${handles}`, ...node]
+  const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',

@@ -8,19 +8,27 @@ import type { RawSocket } from './raw-socket.ts'
 
 /** Why a request does not reach its target, as the client is told. `code` is in the access log. */
 export type Refused = {
-  status: 403 | 502 | 504
+  status: 403 | 502 | 503 | 504
   code: 'denied-domain' | 'denied-address' | 'refused-range' | 'refused-port' | DialFault
   text: string
 }
-type DialFault = 'not-found' | 'dns-timeout' | 'refused' | 'unreachable' | 'connect-timeout' | 'no-egress'
+type DialFault =
+  | 'not-found'
+  | 'dns-timeout'
+  | 'refused'
+  | 'unreachable'
+  | 'connect-timeout'
+  | 'no-egress'
+  | 'too-many-open'
 
-const faults: Record<DialFault, { status: 502 | 504; text: string }> = {
+const faults: Record<DialFault, { status: 502 | 503 | 504; text: string }> = {
   'not-found': { status: 502, text: 'The name does not resolve' },
   'dns-timeout': { status: 504, text: 'The name did not resolve in time' },
   refused: { status: 502, text: 'The target refused the connection' },
   unreachable: { status: 502, text: 'The target cannot be reached' },
   'connect-timeout': { status: 504, text: 'The target did not answer in time' },
-  'no-egress': { status: 502, text: 'The leased address cannot be used on this server at present' }
+  'no-egress': { status: 502, text: 'The leased address cannot be used on this server at present' },
+  'too-many-open': { status: 503, text: 'This server has no room for another connection at present' }
 }
 const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
@@ -223,5 +231,6 @@ export const looksNumeric = (host: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f
 function faultOf(code: string): DialFault {
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ETIMEDOUT') return 'connect-timeout'
+  if (code === 'EMFILE' || code === 'ENFILE') return 'too-many-open'
   return code === 'EADDRNOTAVAIL' || code === 'EADDRINUSE' || code === 'EINVAL' ? 'no-egress' : 'unreachable'
 }

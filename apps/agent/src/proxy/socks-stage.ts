@@ -25,6 +25,7 @@ const MAX_PENDING = 65_536
 function codeOf(refused: Refused): number {
   if (refused.status === 403) return codes.notAllowed
   if (refused.code === 'refused') return codes.refused
+  if (refused.code === 'too-many-open') return codes.failure
   return refused.code === 'connect-timeout' ? codes.timeout : codes.hostUnreachable
 }
 

@@ -69,7 +69,8 @@ export class ProcessMeter {
   }
 }
 
-function handleLimit(): number {
+/** How many file handles this process may have, and those that it starts; 0: not known here. */
+export function handleLimit(): number {
   try {
     const [, soft = '0'] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
     return Number(soft)
