@@ -34,8 +34,8 @@ export type HeadResult = { ok: true; head: RequestHead } | { ok: false; reason: 
 const bad = (reason: string): HeadResult => ({ ok: false, reason })
 /** Lines of a head: each costs its sender four bytes, and everybody some microseconds. */
 export const MAX_HEAD_LINES = 500
-/** What `Connection` may name in all. */
-const MAX_CONNECTION = 1024
+/** Bytes of lists that are taken apart, such as what `Connection` names. */
+export const MAX_LISTED = 1024
 const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
@@ -188,7 +188,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
         continue
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
-        if (connection.length > MAX_CONNECTION) return bad('Too long a Connection header')
+        if (connection.length > MAX_LISTED) return bad('Too long a Connection header')
         connectionText = connectionSeen ? '' : fieldValue(line, colon)
         break
       case 'proxy-connection':

@@ -1,5 +1,5 @@
 import { fieldName, fieldValue, tokensOf } from './field-names.ts'
-import { type Framing, MAX_HEAD_LINES } from './request-head.ts'
+import { type Framing, MAX_HEAD_LINES, MAX_LISTED } from './request-head.ts'
 
 /** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
 export type ResponseHead = {
@@ -29,7 +29,7 @@ const DIGITS = /^\d{1,15}$/
  * folded lines (5.2), blanks before a colon (5.1), a length that is repeated (6.3).
  */
 export function parseResponseHead(received: string, method: string, minor: 0 | 1): ResponseHead | null {
-  if (forbidden.test(received)) return null
+  if (hasTooManyLines(received) || forbidden.test(received)) return null
   const text = unfold(BARE_LF.test(received) ? received.replace(/\r?\n/g, '\r\n') : received)
   const firstEnd = lineEnd(text, 0)
   const line0 = text.slice(0, firstEnd)
@@ -39,7 +39,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   let length = -1
   let chunked = false
   let connection = ''
-  let lines = 0
+  let listed = 0
   // Lines that stay as they are go on as the runs in which they stand.
   let fields = ''
   let run = firstEnd + 2
@@ -51,11 +51,12 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
     const spelled = line.slice(0, Math.max(0, colon))
     const name = spelled.endsWith(' ') || spelled.endsWith('\t') ? spelled.trimEnd() : spelled
     const field = fieldName(name)
-    if (field === null || ++lines > MAX_HEAD_LINES) return null
+    if (field === null) return null
     let mended = name === spelled ? line : name + line.slice(colon)
     switch (field.lower) {
       case 'content-length': {
         const known = length
+        if ((listed += line.length) > MAX_LISTED) return null
         const values = tokensOf(fieldValue(line, colon))
         for (const value of values) {
           if (!DIGITS.test(value) || (length >= 0 && length !== Number(value))) return null
@@ -72,6 +73,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
         if (minor === 0) mended = ''
         break
       case 'connection':
+        if ((listed += line.length) > MAX_LISTED) return null
         connection += `,${line.slice(colon + 1).toLowerCase()}`
         mended = ''
         break
@@ -116,6 +118,13 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
     forward,
     isAsSent: isWhole && omitted.size === 0 && isNew && text === received
   }
+}
+
+/** Whether there are more lines than a head may have, those of folded fields included: putting them right is work for each. */
+function hasTooManyLines(text: string): boolean {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) if (++lines > MAX_HEAD_LINES) return true
+  return false
 }
 
 function lineEnd(text: string, from: number): number {
