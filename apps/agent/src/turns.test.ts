@@ -96,6 +96,26 @@ test('of what cannot wait each owner has some in a turn that is over, and the re
   expect(budget.isLost('a')).toBe(false)
 })
 
+test('strangers wait by client, and all of them together have the steps of one user', async () => {
+  const budget = new TurnBudget(rethrow)
+  const done: string[] = []
+  const steps = (name: string, owner: string | object, each: number): void => {
+    for (let n = 0; n < each; n++) budget.later(owner, () => done.push(name))
+  }
+  const clients = Array.from({ length: 10 }, () => ({}))
+  for (const client of clients) steps('flood', client, 5)
+  steps('stranger', {}, 2)
+  steps('user', 'a', 4)
+  expect([budget.isOver({}), ...clients.map(client => budget.isOver(client))]).toEqual([
+    false,
+    ...clients.map(() => true)
+  ])
+  await expect.poll(() => done.length).toBe(56)
+  expect(done.lastIndexOf('user')).toBe(7)
+  expect(done.indexOf('stranger')).toBe(14)
+  expect(done.lastIndexOf('stranger')).toBe(25)
+})
+
 test('work that throws is told of, and neither the work behind it nor that of others is lost', async () => {
   const told: unknown[] = []
   const budget = new TurnBudget(error => told.push(error))

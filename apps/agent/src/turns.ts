@@ -6,19 +6,64 @@ const TURN_MS = 3
 const STEP_MS = 1
 /** How much of what cannot wait each owner may have done in a turn that is over. */
 const URGENT = 64
+/** Where all strangers stand among the users. */
+const STRANGERS = ''
+
+/**
+ * For whom work waits: the name of a user, or the object that stands for a client of which no user is known. Such clients share what one
+ * user has, since whoever has many addresses is as many of them.
+ */
+export type Owner = string | object
+
+/** Work that waits, in one line for each owner; the owners have their steps by turns. */
+class Lines {
+  /** The one whose step is next comes first. */
+  readonly #lines = new Map<Owner, Array<() => void>>()
+
+  get size(): number {
+    return this.#lines.size
+  }
+
+  has(owner: Owner): boolean {
+    return this.#lines.has(owner)
+  }
+
+  add(owner: Owner, work: () => void): void {
+    const line = this.#lines.get(owner)
+    if (line === undefined) this.#lines.set(owner, [work])
+    else line.push(work)
+  }
+
+  /** Does what is first in the next owner's line. */
+  readonly step = (): void => {
+    const next = this.#lines.entries().next().value
+    if (next === undefined) return
+    const [owner, line] = next
+    // Behind all others; forgotten only where nothing came while it was at work.
+    this.#lines.delete(owner)
+    this.#lines.set(owner, line)
+    try {
+      line.shift()?.()
+    } finally {
+      if (line.length === 0) this.#lines.delete(owner)
+    }
+  }
+}
 
 /**
  * Divides what many connections want done at once over turns of the loop. Before each piece of work they ask whether their time is
  * over, and go on in a later turn where it is. Those of one owner wait in one line, and the lines have their steps by turns:
- * whoever comes waits for one step of each other owner, however many connections that has.
+ * whoever comes waits for one step of each other owner, however many connections that has. Strangers have one step by turns among
+ * the users, and by turns among themselves.
  */
 export class TurnBudget {
   /** Undefined: nobody has begun in this turn. */
   #until: number | undefined
-  /** What waits, by owner: the one whose step is next comes first. */
-  readonly #lines = new Map<string, Array<() => void>>()
+  /** What waits for users; for each piece of work that waits for a stranger there is a step of the strangers here. */
+  readonly #lines = new Lines()
+  readonly #strangers = new Lines()
   /** What was done in this turn although it is over, by owner. */
-  readonly #urgent = new Map<string, number>()
+  readonly #urgent = new Map<Owner, number>()
   #isPending = false
   #isStep = false
   readonly #fault: (error: unknown) => void
@@ -29,8 +74,8 @@ export class TurnBudget {
   }
 
   /** Whether the owner's work has to go on in a later turn: the time is over, or others of the owner wait before it. */
-  isOver(owner: string): boolean {
-    if (!this.#isStep && this.#lines.size > 0 && this.#lines.has(owner)) return true
+  isOver(owner: Owner): boolean {
+    if (!this.#isStep && this.#lines.size > 0 && (this.#lines.has(owner) || this.#strangers.has(owner))) return true
     const now = performance.now()
     if (this.#until === undefined) {
       this.#until = now + TURN_MS
@@ -40,7 +85,7 @@ export class TurnBudget {
   }
 
   /** The same for work that is lost where it is not done now: each owner has some of it in every turn. */
-  isLost(owner: string): boolean {
+  isLost(owner: Owner): boolean {
     if (!this.isOver(owner)) return false
     const done = this.#urgent.get(owner) ?? 0
     if (done >= URGENT) return true
@@ -49,10 +94,12 @@ export class TurnBudget {
   }
 
   /** `work` goes on in a later turn. Whoever it is for has to be ended by itself where it throws: here it is only told. */
-  later(owner: string, work: () => void): void {
-    const line = this.#lines.get(owner)
-    if (line === undefined) this.#lines.set(owner, [work])
-    else line.push(work)
+  later(owner: Owner, work: () => void): void {
+    if (typeof owner === 'string') this.#lines.add(owner, work)
+    else {
+      this.#strangers.add(owner, work)
+      this.#lines.add(STRANGERS, this.#strangers.step)
+    }
     this.#ask()
   }
 
@@ -72,21 +119,14 @@ export class TurnBudget {
   }
 
   #step(now: number): void {
-    const next = this.#lines.entries().next().value
-    if (next === undefined) return
-    const [owner, line] = next
-    // Behind all others; forgotten only where nothing came while it was at work.
-    this.#lines.delete(owner)
-    this.#lines.set(owner, line)
     this.#until = now + STEP_MS
     this.#isStep = true
     try {
-      line.shift()?.()
+      this.#lines.step()
     } catch (error) {
       this.#fault(error)
     } finally {
       this.#isStep = false
-      if (line.length === 0) this.#lines.delete(owner)
     }
   }
 }

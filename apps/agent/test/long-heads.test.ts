@@ -3,6 +3,7 @@ import { HeadBuffer } from '../src/proxy/head-buffer.ts'
 import { parseRequestHead } from '../src/proxy/request-head.ts'
 import { parseResponseHead } from '../src/proxy/response-head.ts'
 import { ResponseReader } from '../src/proxy/response-reader.ts'
+import type { Owner } from '../src/turns.ts'
 import { basic, proxied, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
@@ -115,14 +116,39 @@ test('long heads of strangers are read in turns of the loop, short ones at once'
   // No turn has time left.
   plane.turns.isOver = () => true
   const client = new RawClient('127.0.0.1', port)
-  client.send(`GET ${url} HTTP/1.1\r\nHost: a\r\n${lines(400)}\r\nX-Long: ${'y'.repeat(4000)}\r\n\r\n`)
+  client.send(`GET ${url} HTTP/1.1\r\nHost: a\r\nX-Long: ${'y'.repeat(1000)}\r\n\r\n`)
   await until('its answer', () => client.text.startsWith('HTTP/1.1 407'))
   expect(later).toBeGreaterThan(0)
 })
 
-test('few strangers have the beginning of a long head; those that log in keep theirs', async () => {
+test('long heads of one client wait for each other, those of another have turns between them', async () => {
+  const { plane, port } = await testPlane()
+  const { turns } = plane
+  const waiting: Array<[Owner, () => void]> = []
+  const done: Owner[] = []
+  const goOnLater = turns.later.bind(turns)
+  turns.isOver = () => true
+  turns.later = (owner, work) => void waiting.push([owner, work])
+  const head = `GET http://open.test/ HTTP/1.1\r\nHost: open.test\r\nX-Long: ${'y'.repeat(1000)}\r\n\r\n`
+  for (let n = 0; n < 8; n++) new RawClient('127.0.0.1', port, '127.0.0.2').send(head)
+  await until('all of them to wait', () => waiting.length === 8)
+  const late = new RawClient('127.0.0.1', port, '127.0.0.3').send(head)
+  await until('the other one to wait', () => waiting.length === 9)
+  turns.isOver = () => false
+  for (const [owner, work] of waiting)
+    goOnLater(owner, () => {
+      done.push(owner)
+      work()
+    })
+  await until('the answer', () => late.text.startsWith('HTTP/1.1 407'))
+  await until('all of them to be read', () => done.length === 9)
+  expect(new Set(done).size).toBe(2)
+  expect(done.indexOf(waiting[8]?.[0] ?? '')).toBe(1)
+})
+
+test('what strangers keep of heads is bounded: the oldest make room, and those that log in keep theirs', async () => {
   const target = await tcpTarget(socket => void socket.on('data', () => socket.write('answer')))
-  const { plane, port } = await testPlane({ limits: { longHeads: 3 } })
+  const { plane, port } = await testPlane({ limits: { heldHeadBytes: 35_000 } })
   const customer = new RawClient('127.0.0.1', port)
   customer.send(`CONNECT 127.0.0.1:${target.port} HTTP/1.1\r\nHost: a\r\n${basic('u')}X-Long: ${'y'.repeat(5000)}`)
   await until('it to be there', () => plane.connections === 1)
@@ -140,4 +166,22 @@ test('few strangers have the beginning of a long head; those that log in keep th
   expect(plane.figures.outcomes['too-many-open']).toBe(3)
   customer.send('ping')
   await until('an answer', () => customer.text.endsWith('answer'))
+})
+
+test('beginnings of short heads are counted, too, until the head is whole', async () => {
+  const { plane, port, accepted } = await testPlane({ limits: { heldHeadBytes: 100_000 } })
+  const begin = `GET http://open.test/ HTTP/1.1\r\nX-Short: ${'y'.repeat(900)}`
+  const strangers = Array.from({ length: 120 }, () => new RawClient('127.0.0.1', port).send(begin))
+  await until('room', () => accepted.length === 120 && plane.connections <= 100_000 / begin.length)
+  const open = plane.connections
+  expect(open).toBeGreaterThan(40)
+  expect(plane.figures.outcomes['too-many-open']).toBe(120 - open)
+  for (const stranger of strangers) stranger.send('\r\n\r\n')
+  const answered = () => strangers.filter(({ text }) => text.startsWith('HTTP/1.1 407')).length
+  await until('the others to be answered', () => answered() === open)
+  // They hold nothing any more: as many others begin, and none has to go.
+  for (let n = 0; n < open; n++) new RawClient('127.0.0.1', port).send(begin)
+  const begun = () => accepted.slice(120).filter(({ bytesRead }) => bytesRead === begin.length).length
+  await until('what they sent', () => begun() === open)
+  expect(plane.connections).toBe(2 * open)
 })

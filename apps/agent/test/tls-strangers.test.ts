@@ -242,7 +242,7 @@ describe('a customer inside TLS', () => {
     const { port, plane } = await tlsPlane()
     const isOver = vi.spyOn(plane.turns, 'isOver')
     const { raw, records } = await open(port)
-    expect(new Set(isOver.mock.calls.flat())).toEqual(new Set(['']))
+    expect([...new Set(isOver.mock.calls.flat())].map(owner => typeof owner)).toEqual(['object'])
     raw.write(records.keyUpdate())
     await expect.poll(() => isOver.mock.lastCall).toEqual(['u'])
   })

@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls'
 import { type AgentCode, isAgentRefusal } from '@netlet/contract/agent-codes'
 import { type Address, parseAddress } from '../net/ip.ts'
+import type { Owner } from '../turns.ts'
 import type { Lease } from './access-table.ts'
 import type { Holder, TooMany } from './connection-limits.ts'
 import { checkOpenTarget } from './dial.ts'
@@ -146,9 +147,9 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return this.socket.bytesWritten
   }
 
-  /** In whose line its work waits for its turns: a user's, or that of all who have not logged in: they may have any number of addresses. */
-  get owner(): string {
-    return this.lease?.user ?? ''
+  /** In whose line its work waits for its turns: a user's, or that of a client address (IPv6: /64) that has not logged in. */
+  get owner(): Owner {
+    return this.lease?.user ?? this.stranger?.of ?? this
   }
 
   get gone(): boolean {

@@ -22,6 +22,11 @@ export class HeadBuffer {
     return this.#bytes?.length ?? 0
   }
 
+  /** The memory that is kept for them. */
+  get held(): number {
+    return this.#bytes?.buffer.byteLength ?? 0
+  }
+
   push(chunk: Buffer, now: number): void {
     if (this.#bytes === null) {
       this.#bytes = chunk
@@ -50,6 +55,7 @@ export class HeadBuffer {
       if (bytes.length > limit) return { kind: 'too-large' }
       if (hasBareLineEnd(bytes, this.#searched)) return { kind: 'malformed' }
       this.#searched = bytes.length
+      this.#bytes = this.#joined.own(bytes)
       return { kind: 'none' }
     }
     if (end > limit) return { kind: 'too-large' }

@@ -26,8 +26,8 @@ const noSession = {
   'no-session': 'This user has no sessions: leave out what begins with -session-',
   'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
 }
-/** A head (or what came of it) that is much to read, and to keep: those of most programs are shorter. */
-const LONG_HEAD = 4096
+/** A head (or what came of it) that is more work to read than its connection is to take: those of most programs are shorter. */
+const LONG_HEAD = 1024
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const MAX_PENDING = 65_536
 /** A client that was refused so often, and never logged in, asks for nothing that it could get. */
@@ -50,6 +50,8 @@ export class HttpStage implements Stage {
   #clientEnded = false
   #reading = false
   #yielded = false
+  /** What was told of the memory that an unfinished head takes. */
+  #held = 0
   /** Requests in a row that were refused before any login. */
   #refusals = 0
 
@@ -83,7 +85,6 @@ export class HttpStage implements Stage {
     this.#pending.push(chunk, this.#connection.plane.now)
     if (this.#phase === 'head') this.#readHeads()
     else if (this.#pending.length > MAX_PENDING) this.#connection.socket.pause()
-    if (this.#pending.length > LONG_HEAD) this.#connection.plane.holdsLongHead(this.#connection)
   }
 
   clientEnd(): void {
@@ -113,6 +114,10 @@ export class HttpStage implements Stage {
     this.#reading = true
     this.#readPending(isTurn)
     this.#reading = false
+    const held = this.#connection.stage === this ? this.#pending.held : 0
+    if (held === this.#held) return
+    this.#held = held
+    this.#connection.plane.heldHeads.set(this.#connection, held)
   }
 
   #readPending(isTurn: boolean): void {

@@ -5,8 +5,8 @@ import { defaultHandshakeCaps, type HandshakeCaps } from './handshakes.ts'
 export type Limits = {
   headBytes: number
   responseHeadBytes: number
-  /** Connections of a process that have not logged in and hold the beginning of a long head. */
-  longHeads: number
+  /** What a process keeps in all of heads that are not whole, of connections that have not logged in. */
+  heldHeadBytes: number
   /** From the first byte of a request (or SOCKS greeting) to the end of its head. */
   headMs: number
   /** A kept-alive connection between two requests. */
@@ -30,7 +30,8 @@ export type Limits = {
 export const defaultLimits: Limits = {
   headBytes: 32_768,
   responseHeadBytes: 65_536,
-  longHeads: 1024,
+  // More than the connections of one client address that have not logged in can hold: one alone pushes nobody out.
+  heldHeadBytes: 67_108_864,
   headMs: 10_000,
   keepAliveMs: 60_000,
   idleMs: 300_000,

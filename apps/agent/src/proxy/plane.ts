@@ -27,6 +27,7 @@ import {
   type TooMany
 } from './connection-limits.ts'
 import { Handshakes } from './handshakes.ts'
+import { HeldHeads } from './held-heads.ts'
 import type { Limits } from './limits.ts'
 import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
 import { type Place, Strangers } from './strangers.ts'
@@ -138,10 +139,9 @@ export class Plane {
   #lastId = 0
   readonly #open = new Set<TrackedConnection>()
   readonly #strangers = new Strangers()
-  /** Those of them that hold the beginning of a long head, oldest first. */
-  readonly #longHeads = new Set<TrackedConnection>()
   readonly #guard: LoginGuard
   readonly handshakes: Handshakes<TrackedConnection>
+  readonly heldHeads: HeldHeads<TrackedConnection>
   readonly #byUser = new Map<string, Set<TrackedConnection>>()
   readonly #counts: ConnectionLimits
   readonly #speeds = new SpeedLimits()
@@ -166,6 +166,7 @@ export class Plane {
     this.#tellFault = parts.tellFault ?? ((): void => {})
     this.#counts = new ConnectionLimits(parts.limits)
     this.handshakes = new Handshakes(parts.limits)
+    this.heldHeads = new HeldHeads(parts.limits.heldHeadBytes, () => this.turnedAway('too-many-open'))
     this.#guard = new LoginGuard(parts.limits.failedLogins, parts.limits.failedLoginMs)
     this.#sweeper = setInterval(() => this.#sweep(), parts.limits.sweepMs)
     this.#sweeper.unref()
@@ -206,18 +207,8 @@ export class Plane {
     this.#strangers.add(connection)
   }
 
-  /** It has sent the beginning of a long head. Of too many that have not logged in, the oldest makes room. */
-  holdsLongHead(connection: TrackedConnection): void {
-    if (connection.stranger === null || this.#longHeads.has(connection)) return
-    this.#longHeads.add(connection)
-    if (this.#longHeads.size <= this.limits.longHeads) return
-    const [oldest] = this.#longHeads
-    this.turnedAway('too-many-open')
-    oldest?.destroy()
-  }
-
   #noStranger(connection: TrackedConnection, how: 'logged-in' | 'gone'): void {
-    if (this.#longHeads.size > 0) this.#longHeads.delete(connection)
+    this.heldHeads.delete(connection)
     if (this.#strangers.delete(connection)) this.handshakes.ended(connection, how)
   }
 

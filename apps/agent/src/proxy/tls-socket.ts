@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import { type SecureContext, TLSSocket } from 'node:tls'
-import type { TurnBudget } from '../turns.ts'
+import type { Owner, TurnBudget } from '../turns.ts'
 import type { RawSocket, RawSocketOwner, SocketName } from './raw-socket.ts'
 
 /** What is decrypted in one go: it can hold a hundred and more records, each with work of its own. */
@@ -19,7 +19,7 @@ const MAX_UNREAD_OVERHEAD = 131_072
 /** Whose connection it is. */
 type Client = {
   /** In whose line it waits for its turns. */
-  readonly owner: string
+  readonly owner: Owner
   /** Null: it has not logged in yet. */
   readonly lease: object | null
   /** Does work that somebody else calls for; whatever it throws ends the connection, and nothing else. */
