@@ -138,7 +138,8 @@ test('a process that hangs loses the bot to another one, and what it wakes up to
     const first = await holder()
     child.kill('SIGSTOP')
     chat.start({ connectMs: 20_000 })
-    await expect.poll(holder, SOON).not.toBe(first)
+    // Where it was stopped within a transaction, its lock stays until the database ends that, after 30 seconds.
+    await expect.poll(holder, { ...SOON, timeout: 90_000 }).not.toBe(first)
     await chat.write({ user: name, count: 3 })
     await chat.earned(id, 4)
     child.kill('SIGCONT')
