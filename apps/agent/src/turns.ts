@@ -1,6 +1,15 @@
 /** Lets everything else that waits have its turn: long work is done in pieces, so that no tunnel stands still for it. */
 export const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
 
+/** Does work for each, so many in one turn of the loop. */
+export async function inTurns<T>(each: Iterable<T>, count: number, work: (one: T) => void): Promise<void> {
+  let done = 0
+  for (const one of each) {
+    work(one)
+    if (++done % count === 0) await nextTurn()
+  }
+}
+
 /** How long work that can wait may take in one turn of the loop, and one step of it. */
 const TURN_MS = 3
 const STEP_MS = 1

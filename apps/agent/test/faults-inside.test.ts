@@ -92,7 +92,7 @@ describe('an exception in a judged tunnel', () => {
     const client = new RawClient('127.0.0.1', port)
     const to = `http://${target.host}/`
     client.send(`POST ${to} HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}Content-Length: 9\r\n\r\n`)
-    const connection = await until('the connection', () => [...plane.connectionsOf('u')][0] as ClientConnection)
+    const connection = await until('the connection', () => [...plane.open.of('u')][0] as ClientConnection)
     await until('the target', () => connection.remote !== null)
     connection.stage.remoteData = fail
     for (const socket of target.sockets) socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -134,7 +134,7 @@ describe('an exception for a datagram', () => {
         }
       })
       const [one, other] = [await associate(port), await associate(port)]
-      const connection = await until('it', () => [...plane.connectionsOf('u')][0] as ClientConnection)
+      const connection = await until('it', () => [...plane.open.of('u')][0] as ClientConnection)
       const at = target.address().port
       if (which === 'of the client') connection.mayPass = fail
       if (which === 'of a target') connection.mayPass = direction => direction === 'up' || fail()

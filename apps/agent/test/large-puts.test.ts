@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseAddress } from '../src/net/ip.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
-import type { TrackedConnection } from '../src/proxy/plane.ts'
+import type { TrackedConnection } from '../src/proxy/open-connections.ts'
 import type { Op } from '../src/state/ops.ts'
 import { LocalPlane } from '../src/workers/local.ts'
 import { piecesOf } from '../src/workers/pieces.ts'

@@ -54,7 +54,7 @@ test('what an association can hold is bounded, where the network takes nothing a
 
   // Both directions are full, and so is what waits for names.
   let seen = 0
-  const [connection] = plane.connectionsOf('u')
+  const [connection] = plane.open.of('u')
   await until('both to be full', async () => {
     for (let n = 0; n < 4; n++) {
       await send(client, to('fast.test', DATA), relay)

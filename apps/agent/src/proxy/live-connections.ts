@@ -13,7 +13,7 @@ const A_TURN = 1000
 
 /** The users with the most connections; their bytes are counted some connections at a time, so that no tunnel waits. */
 async function liveUsers(plane: Plane, limit: number): Promise<LivePart> {
-  const most = [...plane.users()].toSorted(([, a], [, b]) => b.size - a.size).slice(0, limit)
+  const most = [...plane.open.users()].toSorted(([, a], [, b]) => b.size - a.size).slice(0, limit)
   const users: Users = []
   let looked = 0
   for (const [user, connections] of most) {
@@ -32,7 +32,7 @@ async function liveUsers(plane: Plane, limit: number): Promise<LivePart> {
 
 /** The oldest connections of a user. */
 function liveConnections(plane: Plane, user: string, limit: number): LivePart {
-  const of = plane.connectionsOf(user)
+  const of = plane.open.of(user)
   const connections: Connections = []
   for (const { id, clientText: client, egress, target, up, down, openedAt } of of) {
     if (connections.length >= limit) break
@@ -56,7 +56,7 @@ export const lookAt = (plane: Plane, user: string | null, limit: number): Promis
 /** Ends the connections of a user, or the one of them with this id; how many. */
 export async function endConnections(plane: Plane, user: string, id: string | null): Promise<number> {
   let ended = 0
-  for (const connection of plane.connectionsOf(user)) {
+  for (const connection of plane.open.of(user)) {
     if (id !== null && id !== `${process.pid}-${connection.id}`) continue
     if (++ended % 50 === 0) await nextTurn()
     connection.endWith('killed')

@@ -1,6 +1,5 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { SecureContext } from 'node:tls'
-import type { Address } from '../net/ip.ts'
 import type { DestinationPolicy } from '../net/destinations.ts'
 import type { Resolve } from '../net/resolver.ts'
 import { SendQueues } from '../net/send-queues.ts'
@@ -11,11 +10,12 @@ import type { AccessTable, Lease } from './access-table.ts'
 import { ExitAddresses, isSessionName, splitSession } from './exit-addresses.ts'
 import { LineLimit, REFUSALS, STRANGERS } from './line-limit.ts'
 import { LogTime } from './log-time.ts'
+import { type LetInBy, OpenConnections, type TrackedConnection } from './open-connections.ts'
 import { clientKey, LoginGuard } from './login-guard.ts'
 import { noFigures } from './plane-figures.ts'
 import type { Sockets } from './raw-socket.ts'
 import { streamSockets } from './stream-sockets.ts'
-import { nextTurn, TurnBudget } from '../turns.ts'
+import { inTurns, TurnBudget } from '../turns.ts'
 import { AddressNames } from './address-names.ts'
 import { Associations } from './associations.ts'
 import {
@@ -30,10 +30,9 @@ import { Handshakes } from './handshakes.ts'
 import { HeldHeads } from './held-heads.ts'
 import type { Limits } from './limits.ts'
 import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
-import { type Place, Strangers } from './strangers.ts'
+import { Strangers } from './strangers.ts'
 import { countCode, NOBODY, type TrafficMeter, type TrafficRow } from './traffic-meter.ts'
 
-export type LetInBy = 'password' | 'address'
 /** `session`: the name that came behind that of the user, or empty. */
 export type LoggedIn = { lease: Lease; by: LetInBy; session: string }
 /**
@@ -41,39 +40,6 @@ export type LoggedIn = { lease: Lease; by: LetInBy; session: string }
  * password is right, but the user has no sessions, or none can have such a name.
  */
 export type LoginFault = 'no-auth' | 'too-many-failures' | 'ambiguous-client' | 'no-session' | 'bad-session'
-
-/** What the plane asks of an open client connection. */
-export type TrackedConnection = {
-  readonly local: Address
-  readonly clientText: string
-  readonly lease: Lease | null
-  /** What it was let in by. */
-  readonly letInBy: LetInBy
-  /** Its number in this process, and when it was opened (Unix time). */
-  readonly id: number
-  readonly openedAt: number
-  readonly egress: { text: string }
-  /** What it asked for last. */
-  readonly target: string
-  readonly up: number
-  readonly down: number
-  /** Where it is among those that have not logged in. */
-  stranger: Place | null
-  /** Whom it counts for since it logged in. */
-  holder: Holder | null
-  /** Whose name was shown at the last login that failed, where the address is that user's. */
-  named: Lease | null
-  /** Adds the bytes since the last call to the counter. */
-  account(): void
-  tick(now: number): void
-  /** Ends it where the rules of now deny what it leads to. */
-  judgeAgain(): void
-  /** The speed of its user changed. */
-  setSpeed(speed: UserSpeed | null): void
-  destroy(): void
-  /** Destroys it, and says in the access log why. */
-  endWith(note: AgentCode): void
-}
 
 /** Connections that are looked at in one turn of the loop. */
 const LOOK_A_TURN = 1000
@@ -137,12 +103,11 @@ export class Plane {
   /** Another process takes the new connections. */
   isDraining = false
   #lastId = 0
-  readonly #open = new Set<TrackedConnection>()
+  readonly open = new OpenConnections()
   readonly #strangers = new Strangers()
   readonly #guard: LoginGuard
   readonly handshakes: Handshakes<TrackedConnection>
   readonly heldHeads: HeldHeads<TrackedConnection>
-  readonly #byUser = new Map<string, Set<TrackedConnection>>()
   readonly #counts: ConnectionLimits
   readonly #speeds = new SpeedLimits()
   /** Users without quota, with its id. */
@@ -177,17 +142,8 @@ export class Plane {
     return ++this.#lastId
   }
 
-  /** Users with open connections. */
-  users(): IterableIterator<[string, ReadonlySet<TrackedConnection>]> {
-    return this.#byUser.entries()
-  }
-
-  connectionsOf(user: string): ReadonlySet<TrackedConnection> {
-    return this.#byUser.get(user) ?? new Set()
-  }
-
   get connections(): number {
-    return this.#open.size
+    return this.open.size
   }
 
   /**
@@ -197,12 +153,12 @@ export class Plane {
   admits(client: string): boolean {
     const { strangersPerClient, connections } = this.limits
     if (this.#strangers.countOf(client) >= strangersPerClient) this.#strangers.oldest(client)?.destroy()
-    if (this.#open.size >= connections) this.#strangers.oldest()?.destroy()
-    return this.#open.size < connections
+    if (this.open.size >= connections) this.#strangers.oldest()?.destroy()
+    return this.open.size < connections
   }
 
   opened(connection: TrackedConnection): void {
-    this.#open.add(connection)
+    this.open.add(connection)
     this.figures.accepted++
     this.#strangers.add(connection)
   }
@@ -267,7 +223,7 @@ export class Plane {
   }
 
   closed(connection: TrackedConnection): void {
-    this.#open.delete(connection)
+    this.open.delete(connection)
     this.#noStranger(connection, 'gone')
     this.releaseSlot(connection)
   }
@@ -283,9 +239,7 @@ export class Plane {
     const refused = this.#counts.open(holder, lease)
     if (refused !== null) return refused
     this.releaseSlot(connection)
-    let set = this.#byUser.get(lease.user)
-    if (set === undefined) this.#byUser.set(lease.user, (set = new Set()))
-    set.add(connection)
+    this.open.assign(connection, lease.user)
     connection.holder = holder
     connection.setSpeed(this.#speedOf(lease))
     this.#noStranger(connection, 'logged-in')
@@ -302,10 +256,7 @@ export class Plane {
     if (holder === null) return
     connection.holder = null
     this.#counts.closed(holder)
-    const set = this.#byUser.get(holder.user)
-    set?.delete(connection)
-    if (set?.size !== 0) return
-    this.#byUser.delete(holder.user)
+    this.open.release(connection, holder.user)
   }
 
   #speedOf({ user, limits }: Lease): UserSpeed | null {
@@ -410,34 +361,25 @@ export class Plane {
       return !kept || this.isSpent(lease)
     })
     const isForAll = ops.some(op => op.op === 'blacklist')
-    await this.#judgeAgain(
-      isForAll ? this.#open : [...changed].flatMap(user => [...this.connectionsOf(user)]),
-      isForAll
-    )
+    await this.#judgeAgain(isForAll ? this.open : [...changed].flatMap(user => [...this.open.of(user)]), isForAll)
   }
 
   /** Ends connections to what a new list denies, some a turn of the loop. @param isForAll whether they all have another list now */
   async #judgeAgain(connections: Iterable<TrackedConnection>, isForAll: boolean): Promise<void> {
-    let judged = 0
-    for (const connection of connections) {
+    await inTurns(connections, JUDGE_A_TURN, connection => {
       const { lease } = connection
-      if (lease === null || (!isForAll && this.present(lease).deny === lease.deny)) continue
-      connection.judgeAgain()
-      if (++judged % JUDGE_A_TURN === 0) await nextTurn()
-    }
+      if (lease !== null && (isForAll || this.present(lease).deny !== lease.deny)) connection.judgeAgain()
+    })
   }
 
   /** Ends the youngest of those that are too many, some a turn of the loop, and tells the other processes. */
   async #endSurplus(surplus: readonly Surplus[]): Promise<void> {
     for (const { kind, key, keep, since, note } of surplus) {
-      const among = kind === 'user' ? this.connectionsOf(key) : this.#open
+      const among = kind === 'user' ? this.open.of(key) : this.open
       // In the order in which they were opened.
       const own = [...among].filter(connection => connection.holder?.[kind] === key)
       const young = own.slice(keep).filter(connection => (connection.holder?.since ?? 0) > since)
-      for (const [n, connection] of young.entries()) {
-        if (n > 0 && n % CUT_A_TURN === 0) await nextTurn()
-        connection.endWith(note)
-      }
+      await inTurns(young, CUT_A_TURN, connection => connection.endWith(note))
     }
     this.#counts.onMany()
   }
@@ -446,35 +388,29 @@ export class Plane {
     const lease = this.accessTable.lease(user)
     this.#speeds.change(user, lease?.limits?.mbps)
     const speed = lease === undefined ? null : this.#speedOf(lease)
-    for (const connection of this.#byUser.get(user) ?? []) connection.setSpeed(speed)
+    for (const connection of this.open.of(user)) connection.setSpeed(speed)
   }
 
   /** Ends those of the users' connections that have to, some a turn of the loop. */
   async #cut(users: Iterable<string>, which: (connection: TrackedConnection) => boolean): Promise<void> {
     const cut: TrackedConnection[] = []
-    for (const user of users)
-      for (const connection of this.#byUser.get(user) ?? []) if (which(connection)) cut.push(connection)
-    for (const [n, connection] of cut.entries()) {
-      if (n > 0 && n % CUT_A_TURN === 0) await nextTurn()
+    for (const user of users) for (const connection of this.open.of(user)) if (which(connection)) cut.push(connection)
+    await inTurns(cut, CUT_A_TURN, connection => {
       const lease = connection.lease && this.present(connection.lease)
       if (lease !== null && this.isSpent(lease)) connection.endWith('quota')
       else connection.destroy()
-    }
+    })
   }
 
   /** The counters since the last call, those of open connections included. */
   collect(): Iterable<TrafficRow> {
-    for (const connection of this.#open) connection.account()
+    for (const connection of this.open) connection.account()
     return this.traffic.collect()
   }
 
   /** The same, some connections a turn of the loop: of tens of thousands it takes milliseconds. */
   async collectInTurns(): Promise<Iterable<TrafficRow>> {
-    let looked = 0
-    for (const connection of this.#open) {
-      connection.account()
-      if (++looked % LOOK_A_TURN === 0) await nextTurn()
-    }
+    await inTurns(this.open, LOOK_A_TURN, connection => connection.account())
     return this.traffic.collect()
   }
 
@@ -482,7 +418,7 @@ export class Plane {
   close(note: AgentCode | null = null): void {
     clearInterval(this.#sweeper)
     this.#speeds.close()
-    for (const connection of this.#open) {
+    for (const connection of this.open) {
       if (note === null) connection.destroy()
       else connection.endWith(note)
     }
@@ -500,11 +436,7 @@ export class Plane {
 
   async #tickAll(): Promise<void> {
     this.#sweeping = true
-    let looked = 0
-    for (const connection of this.#open) {
-      connection.tick(this.now)
-      if (++looked % LOOK_A_TURN === 0) await nextTurn()
-    }
+    await inTurns(this.open, LOOK_A_TURN, connection => connection.tick(this.now))
     this.#sweeping = false
   }
 }
