@@ -2,6 +2,7 @@ import { violations } from './axe.ts'
 import type { Order, SyncRun } from '@netlet/contract'
 import { asAdmin, buy, call, signedIn } from './console.ts'
 import { shotsOf } from '../scripts/shots/screens.ts'
+import { TABS } from '../apps/web/src/admin/users/tabs.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
 /** One order is enough for all of them. */
@@ -46,23 +47,7 @@ const parts: [
       ['userList?form=edit.2', 'Discord']
     ]
   ],
-  [
-    'the tabs of a user',
-    (_, shop) =>
-      [
-        'summary',
-        'orders',
-        'payments',
-        'points',
-        'traffic',
-        'keys',
-        'webhooks',
-        'sessions',
-        'logins',
-        'tickets',
-        'audit'
-      ].map(tab => [`users/2?tab=${tab}`, shop.customer.username] as const)
-  ],
+  ['the tabs of a user', (_, shop) => TABS.map(tab => [`users/2?tab=${tab}`, shop.customer.username] as const)],
   [
     'products and rewards',
     () => [

@@ -1,10 +1,9 @@
 import { refuse, type BulkRun } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { startTestShop } from '../../testing/shop.ts'
+import { workerProcess } from '../../testing/worker-process.ts'
 import { DAY } from '../../infra/clock.ts'
 import { startJobs } from '../../infra/job.ts'
 import { ok } from '../../infra/result.ts'
@@ -114,19 +113,7 @@ describe('working on a run', () => {
     const count = 300
     const id = await started(numbers(count))
     for (const until of [20, 60]) {
-      const worker = spawn(
-        process.execPath,
-        [fileURLToPath(new URL('./worker.fixture.ts', import.meta.url)), String(id)],
-        {
-          env: {
-            ...process.env,
-            NETLET_DEMO: '1',
-            DATABASE_URL: shop.ctx.config.databaseUrl,
-            APP_SECRET: shop.ctx.config.appSecret
-          },
-          stdio: ['ignore', 'ignore', 'inherit']
-        }
-      )
+      const worker = workerProcess(shop.ctx, new URL('./worker.fixture.ts', import.meta.url), id)
       const ended = once(worker, 'exit')
       await vi.waitFor(async () => expect((await marks()).length).toBeGreaterThan(until), {
         timeout: 25_000,

@@ -1,9 +1,7 @@
 import { routes, type SyncRun } from '@netlet/contract'
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../../sandbox/src/sandbox.ts'
@@ -12,6 +10,7 @@ import { DAY } from '../../../infra/clock.ts'
 import { lock } from '../../../infra/db/locks.ts'
 import { auditLog } from '../../../infra/tables.ts'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
+import { workerProcess } from '../../../testing/worker-process.ts'
 import { users } from '../../accounts/tables.ts'
 import { commerceJobs } from '../../commerce/index.ts'
 import { applyRetention } from '../../retention/apply.ts'
@@ -192,19 +191,7 @@ describe('reading', () => {
     const { id } = await start()
     // The other process waits as the platform says: for seconds.
     await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', after: 4, next: 100 })
-    const worker = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('./worker.fixture.ts', import.meta.url)), String(id)],
-      {
-        env: {
-          ...process.env,
-          NETLET_DEMO: '1',
-          DATABASE_URL: shop.ctx.config.databaseUrl,
-          APP_SECRET: shop.ctx.config.appSecret
-        },
-        stdio: ['ignore', 'ignore', 'inherit']
-      }
-    )
+    const worker = workerProcess(shop.ctx, new URL('./worker.fixture.ts', import.meta.url), id)
     const ended = once(worker, 'exit')
     // It begins with all of the shop's code, which takes long on a busy machine.
     await expect.poll(async () => (await state(id)).step, { timeout: 120_000 }).toBe('products')
