@@ -35,6 +35,20 @@ describe('a message', () => {
     expect((await screen.findByText('Checking')).textContent).toBe('Checking')
   })
 
+  it('that is said while the last of its words fades out has its own time', async () => {
+    renderAt(null)
+    await say('info', 'Checking', 400)
+    await screen.findByText('Checking')
+    const { notifications, notificationsStore } = await import('@mantine/notifications')
+    await act(async () => notifications.hide(notificationsStore.getState().notifications[0]?.id ?? ''))
+    // It still fades out.
+    expect(screen.queryByText('Checking')).toBeTruthy()
+    await say('info', 'Checking', 400)
+    await act(() => new Promise(resolve => setTimeout(resolve, 300)))
+    expect(screen.queryByText('Checking')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByText('Checking')).toBeNull())
+  })
+
   it('can be closed by a button with a name', async () => {
     const { user } = renderAt(null)
     await say('bad', 'Broken')

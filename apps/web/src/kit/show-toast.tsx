@@ -6,8 +6,10 @@ import { useLanguage } from '../i18n/language.ts'
 import classes from './action-toast.module.css'
 import { colors, readingTime, type Kind, type Message } from './message.ts'
 
+type Toast = { count: number; ms: number; timer?: ReturnType<typeof setTimeout> }
+
 /** Messages by what they say: how often each was said, how long it stays, and what ends it. */
-const shown = new Map<string, { count: number; ms: number; timer?: ReturnType<typeof setTimeout> }>()
+const shown = new Map<string, Toast>()
 
 const textOf = (message: Message) => (typeof message === 'string' ? message : message())
 
@@ -18,16 +20,17 @@ function isThere(id: string): boolean {
 
 /**
  * The words of a message, in the language that is chosen while it stands there. Its time begins when they are drawn: others
- * may stand before it, and a page that is being drawn may keep it waiting.
+ * may stand before it, and a page that is being drawn may keep it waiting. It begins anew for each `toast`: one that is said
+ * while the last of the same words still fades out is drawn by the same element.
  */
-function Words({ id, message, count }: { id: string; message: Message; count: number }) {
+function Words({ id, message, toast }: { id: string; message: Message; toast: Toast }) {
   const word = useT()
   useLanguage()
-  useEffect(() => wait(id), [id, count])
+  useEffect(() => wait(id), [id, toast])
   return (
     <span className={classes.words}>
       {saidAgain(textOf(message))}
-      {count > 1 && <span className="dim"> ({word('toast.times', { count })})</span>}
+      {toast.count > 1 && <span className="dim"> ({word('toast.times', { count: toast.count })})</span>}
     </span>
   )
 }
@@ -38,12 +41,12 @@ export function showToast(kind: Kind, message: Message, ms?: number): void {
   const id = `${kind} ${text}`
   const known = isThere(id) ? shown.get(id) : undefined
   clearTimeout(shown.get(id)?.timer)
-  const toast = { count: (known?.count ?? 0) + 1, ms: ms ?? readingTime(kind, text) }
+  const toast: Toast = { count: (known?.count ?? 0) + 1, ms: ms ?? readingTime(kind, text) }
   shown.set(id, toast)
   const stay = () => clearTimeout(shown.get(id)?.timer)
   const content = {
     id,
-    message: <Words id={id} message={message} count={toast.count} />,
+    message: <Words id={id} message={message} toast={toast} />,
     color: colors[kind],
     withBorder: true,
     autoClose: false as const,
