@@ -161,6 +161,8 @@ export async function said(page: Page, words: string, act?: () => Promise<unknow
     .getByRole('button', { name: 'Close' })
     .click({ timeout: 4000 })
     .catch(() => undefined)
+  // It stays under the pointer.
+  await page.mouse.move(0, 0)
   await expect(message).toHaveCount(0)
 }
 

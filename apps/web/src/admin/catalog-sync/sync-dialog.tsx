@@ -39,7 +39,9 @@ export function SyncDialog({ of, start, onClose }: Props) {
     if (document.activeElement === document.body) passFocus(place.current)
     if (state !== 'applied') return
     void refresh(...SHOWN, catalog.lastSync)
-    if (id !== applied) return
+    if (id === undefined || id !== applied) return
+    // Told once, though a late answer of before may still take the state back.
+    setApplied(undefined)
     notify('good', words.current('list.done'))
     close.current()
   }, [id, state, applied])
