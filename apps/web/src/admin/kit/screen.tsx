@@ -71,10 +71,13 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
   const [selection, setSelection] = useState<RowSelectionState>({})
   const [all, setAll] = useState(false)
   const asked = JSON.stringify({ ...askedOf(list), sort_by: '', sort_order: '' })
-  useEffect(() => {
+  const [askedBefore, setAskedBefore] = useState(asked)
+  // While drawing, not after it: each row would be drawn once more.
+  if (asked !== askedBefore) {
+    setAskedBefore(asked)
     setSelection({})
     setAll(false)
-  }, [asked])
+  }
   // Coming back from the detail view, somebody finds the focus where they left.
   const left = useRef<number | null>(null)
   if (list.detail !== null) left.current = list.detail

@@ -1,6 +1,5 @@
 import { mayOperate, type OperatorRole } from '@netlet/contract/permissions'
-import { useIsFetching } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo } from 'react'
 import { matchPath } from 'react-router'
 import { readFirstPage } from '../../admin/kit/use-list.ts'
 import { useSession } from '../../api/session.ts'
@@ -16,13 +15,10 @@ import { lists } from './lists.ts'
  */
 export function Preload(): null {
   const { user } = useSession()
-  const quiet = useIsFetching() === 0
-  const [stands, setStands] = useState(false)
-  if (quiet && !stands) setStands(true)
   const role = user?.operator_role ?? null
   const allowed = useMemo(() => screensOf(role), [role])
   useEffect(() => watchConsoleLinks(allowed), [allowed])
-  useEffect(() => (stands ? loadWhenIdle(allowed) : undefined), [stands, allowed])
+  useEffect(() => loadWhenIdle(allowed), [allowed])
   return null
 }
 

@@ -35,13 +35,10 @@ const [store, palette] = createSpotlight()
 /** Ctrl+K leads an administrator to any screen and row of the console, and does what can be done from anywhere. */
 export default function Palette() {
   const menuT = useMenuT()
-  const t = useT()
   const navigate = useNavigate()
   const [query, setQuery] = useState('')
-  const input = useRef<HTMLInputElement>(null)
   const chosen = useRef<(() => unknown) | null>(null)
-  const { groups, status } = useGroups(query.trim())
-  const onKey = useSelection({ store, list: LIST, input, query })
+  const recent = useRecent()
   useEffect(() => offerPalette(palette.open), [])
   const choose = (entry: Entry) => {
     if ('to' in entry) void go(entry.to)
@@ -76,6 +73,23 @@ export default function Palette() {
       classNames={{ actionsGroup: classes.group, actionDescription: classes.description }}
       attributes={{ content: { 'aria-label': menuT('palette.label') } }}
     >
+      <Choices query={query} recent={recent} onChoose={choose} />
+    </Spotlight.Root>
+  )
+}
+
+type Recent = ReturnType<typeof useRecent>
+type ChoicesProps = { query: string; recent: Recent; onChoose: (entry: Entry) => void }
+
+/** What is typed and offered: worked out while the palette is open only, and not with each screen that is shown. */
+function Choices({ query, recent, onChoose }: ChoicesProps) {
+  const menuT = useMenuT()
+  const t = useT()
+  const input = useRef<HTMLInputElement>(null)
+  const { groups, status } = useGroups(query.trim(), recent)
+  const onKey = useSelection({ store, list: LIST, input, query })
+  return (
+    <>
       <Spotlight.Search
         ref={input}
         role="combobox"
@@ -102,7 +116,7 @@ export default function Palette() {
                 label={entry.label}
                 description={entry.description}
                 leftSection={entry.icon && <entry.icon size={20} aria-hidden />}
-                onClick={() => choose(entry)}
+                onClick={() => onChoose(entry)}
               />
             ))}
           </Spotlight.ActionsGroup>
@@ -112,16 +126,15 @@ export default function Palette() {
       <p className={classes.status} role="status">
         {status}
       </p>
-    </Spotlight.Root>
+    </>
   )
 }
 
 /** What is offered for a text, the likeliest first; without one where somebody was last, and everything there is. */
-function useGroups(term: string): { groups: Group[]; status: string } {
+function useGroups(term: string, recent: Recent): { groups: Group[]; status: string } {
   const menuT = useMenuT()
   const t = useT()
   const { user } = useSession()
-  const recent = useRecent()
   const items = allowedOf(menu, user).flatMap(section => section.items)
   const found = useFound(term)
   const page = usePageActions()
