@@ -338,6 +338,9 @@ describe('an order', () => {
     const { user } = open(at, variant)
     await ready()
     await user.dblClick(await purchase())
+    // Another choice, while the call is out, is none of this order's.
+    await user.click(screen.getByRole('button', { name: 'Fewer' }))
+    await waitFor(() => expect(screen.queryByText('16 × $1.35')).toBeNull())
     arrive({ ...placed, expires_at })
     await waitFor(() => expect(onOrdered).toHaveBeenCalledOnce())
     expect(requestsOf(orders.checkout)).toMatchObject([

@@ -1,4 +1,4 @@
-import type { Product } from '@netlet/contract'
+import type { BodyOf, Product } from '@netlet/contract'
 import { RESERVATION_MINUTES } from '@netlet/contract/limits'
 import { onlineManager } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -24,6 +24,8 @@ export type Ordered = { pending: Pending; blocked: boolean }
 
 /** Milliseconds that an order's addresses are held. */
 const HELD = RESERVATION_MINUTES * 60_000
+
+type Order = { tab: CheckoutTab; body: BodyOf<typeof orders.checkout>; bought: Pending['bought'] }
 
 type Props = {
   product: Product
@@ -55,28 +57,23 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const idempotency = useIdempotencyKey()
   const [failure, setFailure] = useState<{ error: unknown; asked: string } | null>(null)
 
+  // The choice as it was when it was ordered: another one may be made while the call is out.
   const order = useMutation({
-    mutationFn: (_tab: CheckoutTab) =>
-      call(orders.checkout, { body: wanted }, { headers: { 'idempotency-key': idempotency.keyFor(wanted) } }),
-    onSuccess: ({ checkout_url, id, order_id, expires_at }, tab) => {
+    mutationFn: ({ body }: Order) =>
+      call(orders.checkout, { body }, { headers: { 'idempotency-key': idempotency.keyFor(body) } }),
+    onSuccess: ({ checkout_url, id, order_id, expires_at }, { tab, bought }) => {
       const deadline = deadlineOf(expires_at, idempotency.since(), Date.now())
       idempotency.forgetKey()
-      const bought = {
-        ...calledIn('en'),
-        translations: { 'zh-CN': calledIn('zh-CN') },
-        quantity,
-        amount: total(info?.price ?? variant.variant_price, quantity)
-      }
       const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought }
       keepPayment(pending)
       onOrdered({ pending, blocked: !tab.open(checkout_url) })
       void refresh(orders.list, catalog.products)
     },
-    onError: (error, tab) => {
+    onError: (error, { tab, body }) => {
       // A refusal placed nothing. After a lost reply an order may have been placed: asked again, it is that one.
       if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
-      setFailure({ error, asked })
+      setFailure({ error, asked: JSON.stringify(body) })
       void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo, orders.limits)
     }
   })
@@ -92,7 +89,13 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
     }
     if (order.isOut()) return
     setFailure(null)
-    order.mutate(checkoutTab(t('pay.opening')))
+    const bought = {
+      ...calledIn('en'),
+      translations: { 'zh-CN': calledIn('zh-CN') },
+      quantity,
+      amount: total(info.price, quantity)
+    }
+    order.mutate({ tab: checkoutTab(t('pay.opening')), body: wanted, bought })
   }
   return {
     start,
