@@ -3,13 +3,13 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { LogLevel, LogSource, LogTail } from '@netlet/contract'
 import { useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { useAddress } from '../../kit/use-address.ts'
 import classes from './settings.module.css'
 
 /** Milliseconds between two looks at the log. */
@@ -23,23 +23,14 @@ const SOURCES: readonly LogSource[] = ['server', 'task']
 /** The latest lines of what answers browsers and of what works on jobs. New ones come by themselves, until it is paused. */
 export function Logs() {
   const t = useT()
-  const [params, setParams] = useSearchParams()
+  const { query: params, change } = useAddress()
   const source: LogSource = params.get('log') === 'task' ? 'task' : 'server'
   const level =
     params.get('level') === 'WARN' || params.get('level') === 'ERROR' ? (params.get('level') as LogLevel) : null
   const [paused, setPaused] = useState(false)
   const search = params.get('find') ?? ''
-  const choose = (name: string, value: string) =>
-    setParams(
-      before => {
-        const next = new URLSearchParams(before)
-        if (value) next.set(name, value)
-        else next.delete(name)
-        return next
-      },
-      // What is typed is one step, what is chosen another one.
-      { replace: name === 'find' }
-    )
+  // What is typed is one step, what is chosen another one.
+  const choose = (name: string, value: string) => change({ [name]: value || null }, { push: name !== 'find' })
   const { lines, error, refetch } = useTail(source, paused)
   const term = search.trim().toLowerCase()
   const shown = lines?.filter(

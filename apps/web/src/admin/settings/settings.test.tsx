@@ -322,7 +322,11 @@ describe('the running logs', () => {
     expect(screen.queryByText(/ERROR broken/)).toBeNull()
     expect(screen.getByText(/WARN slow query/)).toBeTruthy()
     expect(asked()).toEqual({ tab: 'logs', level: 'WARN', find: 'QUERY' })
-    await user.clear(screen.getByRole('searchbox', { name: 'Search the lines' }))
+    // Nothing that is typed in the middle is lost.
+    const search = screen.getByRole<HTMLInputElement>('searchbox', { name: 'Search the lines' })
+    await user.type(search, 'SLOW ', { initialSelectionStart: 0, initialSelectionEnd: 0 })
+    expect(search.value).toBe('SLOW QUERY')
+    await user.clear(search)
     await user.click(screen.getByRole('radio', { name: 'Task log' }))
     expect(await screen.findByText(/job failed/)).toBeTruthy()
   })
