@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { catalog, fleet, settings } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import HealthPage from './page.tsx'
 
@@ -49,13 +49,13 @@ const drift: PriceDrift = {
   since: AT
 }
 
-function open(health: Health = good, drifts: PriceDrift[] = []) {
+function open(health: Health = good, drifts: PriceDrift[] = [], as = admin) {
   answer(settings.health, health)
   answer(fleet.alarms, { alarms: [] })
   answer(fleet.proofs, { proofs: [] })
   answer(catalog.priceDrift, pageOf(...drifts))
   answer(settings.retention, [])
-  return renderScreen(<HealthPage />)
+  return renderScreen(<HealthPage />, { as })
 }
 const problems = async () =>
   within(await screen.findByRole('list', { name: 'What needs a look' }))
@@ -119,6 +119,17 @@ describe('the health page', () => {
     expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
     expect(to('1 price differs from those of the platform.')).toBe('/dashboard/index/health#prices')
     expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
+  })
+
+  it('leads nobody to a page that the role does not open', async () => {
+    const queues = [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 5 }]
+    open({ ...good, platform: { ...platform, configured: false }, jobs: { queues } }, [], {
+      ...admin,
+      operator_role: 'viewer'
+    })
+    expect(await problems()).toHaveLength(2)
+    const list = screen.getByRole('list', { name: 'What needs a look' })
+    expect(within(list).queryAllByRole('link')).toEqual([])
   })
 
   it('shows the others where one part could not be read', async () => {

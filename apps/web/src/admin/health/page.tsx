@@ -3,6 +3,7 @@ import { Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -22,6 +23,7 @@ const EVERY = 15_000
 /** How the shop and what it depends on are doing, what needs attention, and what can be done about it. */
 export default function HealthPage() {
   const t = useT()
+  const { may } = useMay()
   const { data, error, refetch } = useQuery({ ...read(settings.health), refetchInterval: EVERY })
   const invalidate = [settings.health, catalog.priceDrift]
   const check = useCommand(settings.checkHealth, { invalidate, success: t('health.checked') })
@@ -36,7 +38,7 @@ export default function HealthPage() {
     }
   })
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
-  const problems = data ? problemsOf(data, t) : []
+  const problems = data ? problemsOf(data, t, may) : []
   return (
     <div className={classes.page}>
       <div className={classes.actions}>

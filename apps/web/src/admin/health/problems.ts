@@ -1,5 +1,6 @@
 import type { Health } from '@netlet/contract'
 import { pagePaths } from '@netlet/contract/pages'
+import type { Permission } from '@netlet/contract/permissions'
 import type { T } from '../kit/index.ts'
 
 /** How long a job or an event may wait before it is a problem, in milliseconds. */
@@ -7,17 +8,28 @@ const LATE = 10 * 60_000
 
 const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
 
-/** What somebody has to look at, in words, and where that is; nowhere else for what only the settings of a machine change. */
+/**
+ * What somebody has to look at, in words, and where that is: nowhere else for what only the settings of a machine change, or
+ * where the role may not go.
+ */
 export type Problem = { text: string; to?: string }
 
 const { WebsiteSettings, tasks, servers: serversPath, mails, payments, health: own } = pagePaths
 
+/** The pages that not every role opens. */
+const NEEDS: readonly (readonly [page: string, Permission])[] = [
+  [WebsiteSettings, 'settings.view'],
+  [tasks, 'tasks.view']
+]
+
 /** The worst first. */
-export function problemsOf(health: Health, t: T): Problem[] {
+export function problemsOf(health: Health, t: T, may: (permission: Permission) => boolean): Problem[] {
   const { at, platform, jobs, servers, mail, http } = health
   const late = (time: string | null | undefined) => typeof time === 'string' && Date.parse(at) - Date.parse(time) > LATE
   const found: Problem[] = []
-  const tell = (is: boolean, text: string, to?: string) => void (is && found.push({ text, ...(to ? { to } : {}) }))
+  const opens = (to: string) => NEEDS.every(([page, permission]) => !to.startsWith(page) || may(permission))
+  const tell = (is: boolean, text: string, to?: string) =>
+    void (is && found.push({ text, ...(to && opens(to) ? { to } : {}) }))
   for (const part of SECTIONS) tell(health[part] === null, t('health.problem.unread', { part: t(`health.${part}`) }))
   const platformSettings = `${WebsiteSettings}?tab=shopify`
   if (platform) {
