@@ -1,4 +1,5 @@
 import type { AddressFamily, BodyOf, EgressMode, PlatformProduct, Product } from '@netlet/contract'
+import { hashKey } from '@tanstack/react-query'
 import type { catalog } from '../../api/routes.ts'
 
 /** A variant while it is edited: texts as they are typed. */
@@ -159,4 +160,5 @@ export const updateBody = (whole: Draft, product: Product): UpdateBody => {
   }
 }
 
-export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** Without a look at the order of keys: a word that is cleared and typed again comes last. */
+export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])

@@ -273,6 +273,17 @@ describe('editing a product', () => {
     expect(variants[1]).not.toHaveProperty('id')
   })
 
+  it('counts as unchanged once each word is what it was', async () => {
+    const words = { 'New York': '纽约', 'US East': '美东' }
+    const { user } = open({ ...product, translations: { 'zh-CN': { words } } }, PATH)
+    await user.click(await screen.findByRole('link', { name: 'Residential' }))
+    const word = await screen.findByRole<HTMLInputElement>('textbox', { name: 'New York' })
+    await user.clear(word)
+    await user.type(word, '纽约')
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    await waitFor(() => expect(window.location.pathname).toBe(PATH))
+  })
+
   it('is not left with changes before that was asked: by Back, or by the browser', async () => {
     const { user, goBack } = open(product, PATH)
     await user.click(await screen.findByRole('link', { name: 'Residential' }))
