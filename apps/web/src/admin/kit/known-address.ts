@@ -4,7 +4,12 @@ import { FIXED, RESULTS } from './list-state.ts'
 import type { Resource, Row } from './resource.ts'
 
 /** Takes out of the address what nothing of the screen reads, so that it says no more than what is shown. */
-export function useKnownAddress<R extends Row>({ filters, address, addressOfDrawer }: Resource<R>): void {
+export function useKnownAddress<R extends Row>({
+  filters,
+  address,
+  addressOfDrawer,
+  addressOfDetail
+}: Resource<R>): void {
   const { search, hash, state } = useLocation()
   const navigate = useNavigate()
   useEffect(() => {
@@ -16,11 +21,12 @@ export function useKnownAddress<R extends Row>({ filters, address, addressOfDraw
       ...Object.keys(RESULTS),
       ...filters.map(({ key }) => key),
       ...(address ?? []),
-      ...((params.has('open') && addressOfDrawer) || [])
+      ...((params.has('open') && addressOfDrawer) || []),
+      ...((params.has('detail') && addressOfDetail) || [])
     ])
     const strange = [...params.keys()].filter(key => !known.has(key))
     if (strange.length === 0) return
     for (const key of strange) params.delete(key)
     void navigate({ search: params.toString(), hash }, { replace: true, state: state as unknown })
-  }, [search, hash, state, navigate, filters, address, addressOfDrawer])
+  }, [search, hash, state, navigate, filters, address, addressOfDrawer, addressOfDetail])
 }

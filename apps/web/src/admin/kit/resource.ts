@@ -195,6 +195,8 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   address?: readonly string[]
   /** The same of the drawer: they go when it closes, and the next row's begins without them. */
   addressOfDrawer?: readonly string[]
+  /** The same of the detail view. */
+  addressOfDetail?: readonly string[]
   /** Other calls whose answers change with the list's. */
   also?: readonly Endpoint[]
   form?: FormOf<R, K, S>

@@ -51,6 +51,16 @@ describe('managing a server', () => {
     expect(within(screen.getByRole('region', { name: 'Server info' })).getByText(/"num_of_users": 2/)).toBeTruthy()
   })
 
+  it('keeps the time of its traffic in the address until it is left', async () => {
+    const { user, asked } = open()
+    await user.selectOptions(await screen.findByRole('combobox', { name: 'Time' }), '7d')
+    await waitFor(() => expect(requestsOf(fleet.traffic).at(-1)?.query).toMatchObject({ last: '168' }))
+    expect(asked()).toEqual({ detail: '4', span: '7d' })
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    await screen.findByRole('table')
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+
   it('says that the role does not see the users, where the server keeps them back', async () => {
     open(undefined, null)
     expect(await screen.findByText("Your role does not see the agent's users.")).toBeTruthy()

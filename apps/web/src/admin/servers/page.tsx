@@ -65,6 +65,8 @@ export default defineResource({
   key: 'servers',
   list: fleet.servers,
   address: ['ranges', 'handle', 'upgrade'],
+  // Of the traffic.
+  addressOfDetail: ['span'],
   also: [fleet.server, fleet.groups, fleet.allOutages],
   nameOf: server => server.name,
   find: id => call(fleet.server, { params: { id } }),
