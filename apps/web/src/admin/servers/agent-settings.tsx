@@ -72,7 +72,8 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
   const isTooNew = (name: AgentSettingName, text = texts[name]?.trim() ?? '') =>
     data.agent_format !== null && takenBy(data.agent_format, name, text) !== 'takes'
   const waiting = AGENT_SETTING_NAMES.filter(name => name in data.settings && isTooNew(name, data.settings[name]))
-  useLeaveGuard(dirty)
+  // Manage and the list have one path: the parameter is what tells them apart.
+  useLeaveGuard(dirty, { param: { name: 'detail', value: String(server.id) } })
   const save = async (apply: boolean) => {
     const settings = Object.fromEntries(
       Object.entries(texts).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]]))

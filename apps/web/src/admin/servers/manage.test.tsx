@@ -91,6 +91,44 @@ describe('managing a server', () => {
     expect(requestsOf(fleet.serverInfo).length).toBe(before + 1)
   })
 
+  it.each([
+    ['typed settings of the agent', async (user: User) => user.type(await screen.findByLabelText('Workers'), '4')],
+    [
+      'a pasted key',
+      async (user: User) => {
+        await user.selectOptions(await screen.findByRole('combobox', { name: 'Certificate' }), 'pasted')
+        await user.type(field(/^Key/), 'KEY')
+      }
+    ]
+  ])('is not left by Back or by the browser with %s, unsaved, before that was asked', async (_, type) => {
+    const { user, asked, goBack } = open(ROUTE)
+    const manage = async (entry: string) => {
+      await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+      await user.click(await screen.findByRole('menuitem', { name: entry }))
+    }
+    await manage('Manage')
+    await type(user)
+    const stay = async () => {
+      await say(user, 'NO')
+      await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+      expect(window.location.pathname).toBe(ROUTE)
+      expect(asked()).toEqual({ detail: '4' })
+    }
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    await stay()
+    await goBack()
+    await stay()
+    // Another address of the same path is fine where the same server is shown.
+    await user.selectOptions(screen.getByRole('combobox', { name: /^Handle/ }), 'list_acl')
+    await goBack()
+    await waitFor(() => expect(asked()).toEqual({ detail: '4' }))
+    expect(screen.queryByText('Discard the changes?')).toBeNull()
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    await say(user, 'YES')
+    await screen.findByRole('table')
+    expect(asked()).toEqual({})
+  })
+
   it('shows the newest answer of the agent, whichever comes last', async () => {
     const { user } = open()
     const info = within(await screen.findByRole('region', { name: 'Server info' }))

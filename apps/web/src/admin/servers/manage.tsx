@@ -9,6 +9,7 @@ import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { mayLeave } from '../../kit/leaving.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { AgentSettingsPanel } from './agent-settings.tsx'
@@ -36,6 +37,11 @@ export function ManageServer({ id, onBack, actions }: Props) {
   // What led here went with the list.
   useEffect(() => back.current?.focus({ preventScroll: true }), [])
   const choose = (name: HandleName) => void setHandle(name)
+  const leave = async () => {
+    if (!(await mayLeave())) return
+    void setHandle(null)
+    onBack()
+  }
   return (
     <div className="stack">
       <div className={classes.head}>
@@ -44,10 +50,7 @@ export function ManageServer({ id, onBack, actions }: Props) {
           variant="default"
           size="sm"
           leftSection={<IconArrowLeft size={16} aria-hidden />}
-          onClick={() => {
-            void setHandle(null)
-            onBack()
-          }}
+          onClick={() => void leave()}
         >
           {t('manage.back')}
         </Button>

@@ -157,7 +157,8 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const canChange = useMay().mayCall(fleet.setProxyTls)
   const dirty =
     source !== data.source || Object.entries(former).some(([name, text]) => texts[name as keyof Texts] !== text)
-  useLeaveGuard(dirty)
+  // Manage and the list have one path: the parameter is what tells them apart.
+  useLeaveGuard(dirty, { param: { name: 'detail', value: String(server.id) } })
   const save = async (wanted: ProxyTlsSource) => {
     if (
       wanted === 'none' &&
