@@ -9,6 +9,7 @@ import { useMay } from '../../api/may.ts'
 import { refresh } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useFocusReturn } from '../../kit/focus-return.ts'
+import { mayLeave } from '../../kit/leaving.ts'
 import { notify } from '../../kit/notify.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
@@ -61,7 +62,9 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
     show: id => list.go({ open: id }),
     detail: id => list.go({ detail: id, open: null }),
     watch: run => list.go({ run }),
-    go: async path => navigate(path, { state: { from: here.pathname + here.search } }),
+    go: async path => {
+      if (await mayLeave()) await navigate(path, { state: { from: here.pathname + here.search } })
+    },
     form: (action, id) => list.go({ form: `${action}.${id}` }),
     refresh: () => void refresh(...changed)
   }

@@ -129,6 +129,16 @@ describe('managing a server', () => {
     expect(asked()).toEqual({})
   })
 
+  it('asks before an action leaves for another page', async () => {
+    const { user } = open()
+    await user.type(await screen.findByLabelText('Workers'), '4')
+    await user.click(screen.getByRole('button', { name: 'Actions: paris' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Outages' }))
+    await say(user, 'NO')
+    expect(window.location.pathname).toBe(ROUTE)
+    expect(screen.getByLabelText<HTMLInputElement>('Workers').value).toBe('4')
+  })
+
   it('shows the newest answer of the agent, whichever comes last', async () => {
     const { user } = open()
     const info = within(await screen.findByRole('region', { name: 'Server info' }))
