@@ -134,6 +134,28 @@ it('the rules are saved as a whole, with the version that was shown', async () =
   )
 })
 
+it('changed rules are not lost by another tab or by the browser before that was asked', async () => {
+  const { goBack, asked } = open('')
+  const tab = (name: string) => screen.getByRole('tab', { name })
+  const answerWith = async (word: 'YES' | 'NO') => {
+    await userEvent.click(await screen.findByRole('button', { name: word }))
+    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+  }
+  const quiet = () => screen.findByLabelText<HTMLInputElement>(/^Quiet hours/)
+  await userEvent.click(tab('Rules'))
+  await userEvent.click(await quiet())
+  await userEvent.click(tab('Channels'))
+  await answerWith('NO')
+  await goBack()
+  await answerWith('NO')
+  expect(asked()).toEqual({ tab: 'rules' })
+  expect((await quiet()).checked).toBe(true)
+  await userEvent.click(tab('Channels'))
+  await answerWith('YES')
+  expect(await screen.findByText('chat.example.com')).toBeTruthy()
+  expect(asked()).toEqual({ tab: 'channels' })
+})
+
 it('figures for single groups and rules are added, changed, taken away, and saved with the rest', async () => {
   const level = { group_id: 1, rule_id: 8, below: 5 }
   answer(notices.saveRules, { ...NoticeRules.parse({}), version: 'v2' })

@@ -3,6 +3,7 @@ import '../../kit/styles/forms.ts'
 import { Tabs } from '@mantine/core'
 import { useSearchParams } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
+import { mayLeave } from '../../kit/leaving.ts'
 import { TabBar } from '../kit/index.ts'
 import { NoticeChannels } from './channels.tsx'
 import { NoticeLog } from './log.tsx'
@@ -18,8 +19,11 @@ export default function NoticesPage() {
   const asked = params.get('tab') ?? ''
   const tab: TabId = asked in TABS ? (asked as TabId) : 'log'
   const Shown = TABS[tab]
+  const choose = async (id: string) => {
+    if (await mayLeave()) setParams(id === 'log' ? {} : { tab: id })
+  }
   return (
-    <Tabs value={tab} onChange={id => id && setParams(id === 'log' ? {} : { tab: id })} keepMounted={false}>
+    <Tabs value={tab} onChange={id => id && void choose(id)} keepMounted={false}>
       <TabBar value={tab}>
         {(Object.keys(TABS) as TabId[]).map(id => (
           <Tabs.Tab key={id} value={id}>

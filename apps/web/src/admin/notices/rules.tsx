@@ -34,7 +34,8 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const [saving, setSaving] = useState(false)
   const dirty = Object.keys(typed).length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
-  useLeaveGuard(dirty)
+  // The tabs have one path: the parameter is what tells them apart.
+  useLeaveGuard(dirty, { param: { name: 'tab', value: 'rules' } })
   const now: Rules = { ...base, ...typed }
   const edit: Edit = change => setTyped(before => ({ ...before, ...change }))
   const discard = () => {
