@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { act, screen, waitFor } from '@testing-library/react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Route, Routes } from 'react-router'
 import { expect, it } from 'vitest'
 import { read } from '../api/query.ts'
 import { accounts, bulk, orders } from '../api/routes.ts'
+import { useLeaveGuard } from '../kit/leave-guard.ts'
 import { answer, answerLost, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
@@ -28,11 +29,24 @@ function More() {
   useQuery(read(bulk.runs))
   return null
 }
-const open = () =>
+/** A form in which something is typed. */
+function Unsaved() {
+  useLeaveGuard(true)
+  return null
+}
+const open = (form: ReactNode = null) =>
   renderAt(
     <Routes>
       <Route path="/login" element={<p>login page</p>} />
-      <Route path="*" element={<Screen />} />
+      <Route
+        path="*"
+        element={
+          <>
+            <Screen />
+            {form}
+          </>
+        }
+      />
     </Routes>,
     { at: '/dashboard/index/orders', user: admin }
   )
@@ -71,4 +85,18 @@ it('says Logout failed where no answer came', async () => {
   const { user } = open()
   await user.click(screen.getByText('Logout'))
   expect(await screen.findByText(/^Logout failed/)).toBeTruthy()
+})
+
+it('asks before what is not saved is lost', async () => {
+  answer(orders.list, pageOf(order))
+  answer(accounts.logout, null)
+  const { user } = open(<Unsaved />)
+  await user.click(screen.getByText('Logout'))
+  await screen.findByText('Discard the changes?')
+  await user.click(screen.getByRole('button', { name: 'NO' }))
+  await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+  expect(requestsOf(accounts.logout)).toEqual([])
+  await user.click(screen.getByText('Logout'))
+  await user.click(await screen.findByRole('button', { name: 'YES' }))
+  await screen.findByText('login page')
 })

@@ -5,11 +5,12 @@ import { endSession } from '../api/end-session.ts'
 import { accounts } from '../api/routes.ts'
 import { failureText } from '../i18n/failures.ts'
 import { useT } from '../i18n/index.ts'
+import { mayLeave } from '../kit/leaving.ts'
 import { notify } from '../kit/notify.ts'
 import { leaveForGood } from '../kit/return-path.ts'
 import { useMutation } from '../api/use-mutation.ts'
 
-/** Ends the session and leads to the login page. */
+/** Ends the session and leads to the login page, after a question where something on the screen is not saved. */
 export function useLogout() {
   const t = useT()
   const navigate = useNavigate()
@@ -19,7 +20,9 @@ export function useLogout() {
     return navigate(pageAt('login'))
   }
   return useMutation({
-    mutationFn: () => endSession(() => call(accounts.logout), leave),
+    mutationFn: async () => {
+      if (await mayLeave()) await endSession(() => call(accounts.logout), leave)
+    },
     onError: error => notify('bad', failureText(error, t('logout.failed')))
   })
 }
