@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readsOf } from '../../api/changes.ts'
 import { refresh } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { AgentSettingsPanel } from './agent-settings.tsx'
@@ -87,6 +87,50 @@ describe('the settings of an agent', () => {
     // What a screen asks again where the server has changed.
     await act(() => refresh(...readsOf.server))
     await waitFor(() => expect(screen.queryByText('Saved settings are not applied on the server yet.')).toBeNull())
+  })
+
+  it('keep what is typed while somebody else saves, and ask whose values to go on with', async () => {
+    answer(fleet.agentSettings, noSettings)
+    answer(fleet.planAgentSettings, plan)
+    const { user } = show()
+    const workers = await field('Workers')
+    await user.type(workers, '4')
+    const theirs = { ...noSettings, settings: { AGENT_WORKERS: '2', AGENT_DENY_PORTS: '25' }, version: 'theirs' }
+    answer(fleet.agentSettings, theirs)
+    answerRefused(fleet.setAgentSettings, 'stale')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await say(user, 'YES')
+    await screen.findByRole('button', { name: 'Take over these values' })
+    expect((await field('Workers')).getAttribute('value')).toBe('4')
+    await user.click(screen.getByRole('button', { name: 'Keep what I entered' }))
+    expect(screen.queryByRole('button', { name: 'Take over these values' })).toBeNull()
+    // Of theirs stays what was not typed over.
+    const mine = { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' }
+    answer(fleet.setAgentSettings, { ...theirs, settings: mine, version: 'mine' })
+    answer(fleet.agentSettings, { ...theirs, settings: mine, version: 'mine' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await say(user, 'YES')
+    await waitFor(() =>
+      expect(requestsOf(fleet.setAgentSettings).at(-1)?.body).toMatchObject({ settings: mine, version: 'theirs' })
+    )
+    await screen.findByText(/^Saved\. It is written/)
+    expect(screen.queryByRole('button', { name: 'Take over these values' })).toBeNull()
+  })
+
+  it('are those of somebody else where nothing is typed, and where theirs are taken', async () => {
+    const saveElsewhere = async (text: string) => {
+      answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: text }, version: text })
+      await act(() => refresh(fleet.agentSettings))
+    }
+    answer(fleet.agentSettings, noSettings)
+    const { user } = show()
+    const workers = (await field('Workers')) as HTMLInputElement
+    await saveElsewhere('2')
+    await waitFor(() => expect(workers.value).toBe('2'))
+    await user.type(workers, '1')
+    await saveElsewhere('3')
+    await user.click(await screen.findByRole('button', { name: 'Take over these values' }))
+    expect(workers.value).toBe('3')
   })
 
   it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {

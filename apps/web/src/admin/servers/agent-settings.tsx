@@ -12,7 +12,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
-import { read, refresh } from '../../api/query.ts'
+import { queryClient, read, refresh } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
@@ -22,12 +22,12 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { WithReason, WorkButton, type T } from '../kit/index.ts'
+import { ChangedMeanwhile, useTyped, WithReason, WorkButton, type T } from '../kit/index.ts'
 import { pendingSettings } from './install.ts'
 import classes from './servers.module.css'
 import { isInstalling } from './state.ts'
 
-type Texts = Partial<Record<AgentSettingName, string>>
+type Texts = Record<AgentSettingName, string>
 
 /** What the agent of a server is set to, where that is not what it is by itself. */
 export function AgentSettingsPanel({ server }: { server: Server }) {
@@ -40,8 +40,7 @@ export function AgentSettingsPanel({ server }: { server: Server }) {
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : data ? (
-        // What somebody else saved meanwhile begins the form anew, with its version.
-        <Form key={data.version} server={server} data={data} />
+        <Form server={server} data={data} />
       ) : (
         <Skeleton height={240} />
       )}
@@ -53,23 +52,22 @@ export function AgentSettingsPanel({ server }: { server: Server }) {
 const shownOf = (name: AgentSettingName, text: string | undefined): string =>
   text === '' && fallbackOf(name) !== '' ? 'none' : (text ?? '')
 
+const textsOf = ({ settings }: AgentSettings): Texts =>
+  Object.fromEntries(AGENT_SETTING_NAMES.map(name => [name, shownOf(name, settings[name])])) as Texts
+
 function Form({ server, data }: { server: Server; data: AgentSettings }) {
   const t = useT()
-  const former: Texts = Object.fromEntries(
-    AGENT_SETTING_NAMES.map(name => [name, shownOf(name, data.settings[name])]).filter(([, text]) => text !== '')
-  )
-  const [texts, setTexts] = useState<Texts>(former)
+  const { base, values: texts, dirty, change, take, isOutdated, takeTheirs, keepMine } = useTyped(data, textsOf)
   const [working, setWorking] = useState(false)
   const canChange = useMay().mayCall(fleet.setAgentSettings)
   const problems = new Map(
     AGENT_SETTING_NAMES.flatMap(name => {
-      const text = texts[name]?.trim() ?? ''
+      const text = texts[name].trim()
       return text === '' || readSetting(name, text).ok ? [] : [[name, problemText(t, name)] as const]
     })
   )
-  const dirty = AGENT_SETTING_NAMES.some(name => (texts[name]?.trim() ?? '') !== (former[name] ?? ''))
   const isApplied = pendingSettings(data).length === 0
-  const isTooNew = (name: AgentSettingName, text = texts[name]?.trim() ?? '') =>
+  const isTooNew = (name: AgentSettingName, text = texts[name].trim()) =>
     data.agent_format !== null && takenBy(data.agent_format, name, text) !== 'takes'
   const waiting = AGENT_SETTING_NAMES.filter(name => name in data.settings && isTooNew(name, data.settings[name]))
   // Manage and the list have one path: the parameter is what tells them apart.
@@ -78,12 +76,15 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
     const settings = Object.fromEntries(
       Object.entries(texts).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]]))
     )
-    const input = { params: { id: server.id }, body: { settings, apply, version: data.version } }
+    const input = { params: { id: server.id }, body: { settings, apply, version: base.version } }
     setWorking(true)
     try {
       const plan = await call(fleet.planAgentSettings, input)
       if (!(await confirm(questionOf(t, server, plan, apply)))) return
-      await call(fleet.setAgentSettings, input)
+      const saved = await call(fleet.setAgentSettings, input)
+      // What is saved is no change any more, and not somebody else's either.
+      queryClient.setQueryData(read(fleet.agentSettings, { params: { id: server.id } }).queryKey, saved)
+      take(saved)
       notify('good', t(apply ? 'servers.installAsked' : 'agentSettings.saved'))
       await refresh(fleet.agentSettings, fleet.server)
     } catch (error) {
@@ -114,13 +115,10 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
               ...(isTooNew(name) ? [t('agentSettings.since', { version: data.upgrade_to })] : [])
             ].join(' ')}
             placeholder={fallbackOf(name) || t('agentSettings.empty')}
-            value={texts[name] ?? ''}
+            value={texts[name]}
             readOnly={!canChange}
             error={problems.get(name)}
-            onChange={event => {
-              const { value } = event.currentTarget
-              setTexts(before => ({ ...before, [name]: value }))
-            }}
+            onChange={event => change({ [name]: event.currentTarget.value })}
           />
         ))}
       </div>
@@ -129,6 +127,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
           {t('agentSettings.waiting', { version: data.upgrade_to, names: namesOf(t, waiting) })}
         </p>
       )}
+      {isOutdated && <ChangedMeanwhile onTake={takeTheirs} onKeep={keepMine} />}
       {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
       {canChange && (
         <div className={classes.head}>

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
-import { read, refresh } from '../../api/query.ts'
+import { queryClient, read, refresh } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
@@ -18,7 +18,7 @@ import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
-import { WithReason, WorkButton } from '../kit/index.ts'
+import { ChangedMeanwhile, useTyped, WithReason, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
@@ -39,7 +39,7 @@ export function ProxyTlsPanel({ server }: { server: Server }) {
         <>
           <Shown tls={data} />
           <Check server={server} />
-          <Form key={data.version} server={server} data={data} />
+          <Form server={server} data={data} />
         </>
       ) : (
         <Skeleton height={200} />
@@ -146,17 +146,24 @@ function Certificate({ seen: { names, issuer, ends_at, fingerprint } }: { seen: 
 }
 
 type Texts = { certificate: string; key: string; certificate_file: string; key_file: string }
+type Values = Texts & { source: ProxyTls['source'] }
+
+/** Certificate and key that are stored are not told: empty leaves them. */
+const valuesOf = ({ source, certificate_file, key_file }: ProxyTls): Values => ({
+  source,
+  certificate: '',
+  key: '',
+  certificate_file,
+  key_file
+})
 
 function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const t = useT()
-  const former: Texts = { certificate: '', key: '', certificate_file: data.certificate_file, key_file: data.key_file }
-  const [source, setSource] = useState<ProxyTls['source']>(data.source)
-  const [texts, setTexts] = useState(former)
+  const { base, values, dirty, change, take, isOutdated, takeTheirs, keepMine } = useTyped(data, valuesOf)
+  const { source, ...texts } = values
   const [errors, setErrors] = useState<Partial<Record<string, string>>>({})
   const [working, setWorking] = useState(false)
   const canChange = useMay().mayCall(fleet.setProxyTls)
-  const dirty =
-    source !== data.source || Object.entries(former).some(([name, text]) => texts[name as keyof Texts] !== text)
   // Manage and the list have one path: the parameter is what tells them apart.
   useLeaveGuard(dirty, { param: { name: 'detail', value: String(server.id) } })
   const save = async (wanted: ProxyTlsSource) => {
@@ -168,10 +175,13 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
     setWorking(true)
     setErrors({})
     try {
-      await call(fleet.setProxyTls, {
+      const saved = await call(fleet.setProxyTls, {
         params: { id: server.id },
-        body: { source: wanted, ...texts, version: data.version }
+        body: { source: wanted, ...texts, version: base.version }
       })
+      // What is saved is no change any more, and not somebody else's either.
+      queryClient.setQueryData(read(fleet.proxyTls, { params: { id: server.id } }).queryKey, saved)
+      take(saved)
       notify('good', t('proxyTls.saved'))
       await refresh(fleet.proxyTls, fleet.server)
     } catch (error) {
@@ -190,16 +200,13 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
     spellCheck: false,
     autoComplete: 'off',
     classNames: { input: 'mono' },
-    onChange: (event: { currentTarget: { value: string } }) => {
-      const { value } = event.currentTarget
-      setTexts(before => ({ ...before, [name]: value }))
-    }
+    onChange: (event: { currentTarget: { value: string } }) => change({ [name]: event.currentTarget.value })
   })
   const upload = (name: 'certificate' | 'key') => (
     <FileButton
       accept=".pem,.crt,.cer,.key,.txt"
       inputProps={{ 'aria-label': t('proxyTls.uploadOf', { field: t(`proxyTls.${name}`) }) }}
-      onChange={file => void file?.text().then(text => setTexts(before => ({ ...before, [name]: text.trim() })))}
+      onChange={file => void file?.text().then(text => change({ [name]: text.trim() }))}
     >
       {props => (
         <Button {...props} size="compact-sm" variant="default" leftSection={<IconUpload size={16} aria-hidden />}>
@@ -217,9 +224,9 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
         disabled={!canChange}
         onChange={event => {
           const { value } = event.currentTarget
-          setSource(SOURCES.find(one => one === value) ?? data.source)
+          change({ source: SOURCES.find(one => one === value) ?? base.source })
         }}
-        data={[...(data.source === 'unset' ? (['unset'] as const) : []), ...SOURCES].map(value => ({
+        data={[...(base.source === 'unset' ? (['unset'] as const) : []), ...SOURCES].map(value => ({
           value,
           label: t(`proxyTls.source.${value}`)
         }))}
@@ -256,6 +263,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
           <TextInput {...field('key_file')} placeholder="/etc/letsencrypt/live/proxy.example.com/privkey.pem" />
         </>
       )}
+      {isOutdated && <ChangedMeanwhile onTake={takeTheirs} onKeep={keepMine} />}
       {canChange && (
         <div className={classes.head}>
           <WithReason why={dirty ? undefined : t('proxyTls.nothing')}>
