@@ -14,6 +14,7 @@ import { Dialog } from './dialog.tsx'
 import { FormAlert } from './form-failure.tsx'
 import { useLeaveGuard } from './leave-guard.ts'
 import { notify } from './notify.ts'
+import { useIsShown } from './use-is-shown.ts'
 
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
 /** Milliseconds between two looks while the servers have yet to hear of a change. */
@@ -32,6 +33,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
   const [notice, setNotice] = useState<string | null>(null)
   // What is typed is not lost by Escape, a click beside it or the browser's back.
   const guard = useLeaveGuard(false, { onRelease: onClose })
+  const isShown = useIsShown()
   const leave = async () => {
     if (await guard.mayLeave()) onClose()
   }
@@ -51,7 +53,8 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
           orderId={orderId}
           current={shown}
           onClose={() => void leave()}
-          onSaved={onClose}
+          // One that was opened after it stays.
+          onSaved={() => isShown() && onClose()}
           onChanged={guard.mark}
           onStale={setNotice}
           ofOperator={ofOperator}
@@ -88,6 +91,7 @@ function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onSta
   const lines = linesOf(text)
   const changed = access !== current.access || (access !== 'password' && lines.join() !== current.client_ips.join())
   useEffect(() => onChanged(changed), [changed, onChanged])
+  const isShown = useIsShown()
   const here = current.your_address
   const save = useMutation({
     mutationFn: () => {
@@ -106,13 +110,13 @@ function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onSta
     onError: error => {
       const stale = error instanceof ApiError && error.refusal.reason === 'stale'
       const list = fieldTexts(error)['client_ips']
-      if (!stale) {
-        onChanged(true)
-        return setWrong(list ? { list } : { form: failureText(error) })
-      }
       // Someone changed it meanwhile: what is there now is shown in its place.
-      onStale(failureText(error))
-      void refresh(orders.clientAccess)
+      if (stale) void refresh(orders.clientAccess)
+      // The dialog was closed, or its form began anew, while the call was out.
+      if (!isShown()) return notify('bad', failureText(error))
+      if (stale) return onStale(failureText(error))
+      onChanged(true)
+      setWrong(list ? { list } : { form: failureText(error) })
     }
   })
   return (

@@ -1,8 +1,8 @@
 import type { ClientAccess } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { customer, order } from '../../testing/shapes.ts'
 import { ClientAccessButton } from './client-access.tsx'
@@ -81,6 +81,36 @@ describe("who may use an order's proxies", () => {
     await kind()
     await user.keyboard('{Escape}')
     await waitFor(() => expect(screen.queryByLabelText('Clients are let in by')).toBeNull())
+  })
+
+  const saveAndClose = async () => {
+    const { user } = await open()
+    await user.selectOptions(await kind(), 'Password and address')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(orders.setClientAccess)).toHaveLength(1))
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByLabelText('Clients are let in by')).toBeNull())
+    return user
+  }
+
+  it.each([
+    ['unavailable', /^The service is not available right now/],
+    ['stale', /changed meanwhile/]
+  ] as const)('says what was refused (%s) where it was closed meanwhile', async (reason, words) => {
+    const refuse = holdRefused(orders.setClientAccess, reason)
+    await saveAndClose()
+    act(() => refuse())
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
+
+  it('stays open where it was opened again before what was saved is answered', async () => {
+    const saved = hold(orders.setClientAccess)
+    const user = await saveAndClose()
+    await user.click(screen.getByRole('button', { name: 'Client access' }))
+    await user.selectOptions(await kind(), 'Password and address')
+    act(() => saved(current))
+    await screen.findByText(/^Saved\. It holds/)
+    expect(screen.getByLabelText('Addresses')).toBeTruthy()
   })
 
   it('shows what another saved meanwhile', async () => {

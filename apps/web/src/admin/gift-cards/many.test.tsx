@@ -1,8 +1,8 @@
 import type { GiftCard } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { expect, it, vi } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import GiftCards from './page.tsx'
@@ -98,6 +98,25 @@ it('Escape answers the question before them, and then goes back to what opened t
   await user.click(await screen.findByRole('button', { name: 'YES' }))
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(document.activeElement).toBe(opener)
+})
+
+it('says why none were added where the dialog was closed meanwhile', async () => {
+  const refuse = holdRefused(rewards.createGiftCards, 'unavailable')
+  const { user } = open()
+  for (const [name, text] of [
+    [/How many/, '1'],
+    [/Amount/, '5'],
+    [/Coins/, '500']
+  ] as const)
+    await user.type(await screen.findByRole('textbox', { name }), text)
+  await user.click(screen.getByRole('button', { name: 'Add' }))
+  await user.click(await screen.findByRole('button', { name: 'YES' }))
+  await waitFor(() => expect(requestsOf(rewards.createGiftCards)).toHaveLength(1))
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
+  await user.click(await screen.findByRole('button', { name: 'YES' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  act(() => refuse())
+  expect(await screen.findByText(/^The service is not available right now/)).toBeTruthy()
 })
 
 it('whoever may not add gift cards is offered no way to', async () => {

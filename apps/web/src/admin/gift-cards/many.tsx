@@ -12,14 +12,17 @@ import { useMay } from '../../api/may.ts'
 import { refresh } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
+import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { GiftCardsForm } from '../../kit/schemas.ts'
+import { useIsShown } from '../../kit/use-is-shown.ts'
 import { figures, ofMany, saveFile, stamp, WorkButton } from '../kit/index.ts'
 
 /** Several gift cards at once, whose codes the shop makes; they are saved as CSV. */
@@ -53,6 +56,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
     validate: values => check({ ...values, batch })
   })
   const failure = useFormFailure(form)
+  const isShown = useIsShown()
   const guard = useLeaveGuard(form.isDirty() && !made, { param: { name: 'many', value: 'true' } })
   const leave = () => void guard.mayLeave().then(yes => yes && onClose())
   const save = async ({ mount, point, count }: typeof form.values) => {
@@ -75,6 +79,8 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
       saveFile(`gift_cards_${stamp(new Date())}.csv`, codesAsCsv(added))
       void refresh(rewards.giftCards)
     } catch (error) {
+      // The dialog was closed while the call was out.
+      if (!isShown()) return notify('bad', failureText(error))
       failure.refused(error)
     } finally {
       setSaving(false)
