@@ -1,15 +1,19 @@
 import type { WebhookEndpoint } from '@netlet/contract'
 import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { Dialog } from '../dialog.tsx'
 import { useFormFailure } from '../form-failure.tsx'
 import { rules } from '../form.ts'
+import { useLeaveGuard } from '../leave-guard.ts'
 import { notify } from '../notify.ts'
 import { OperatorWebhookForm, WebhookForm } from '../schemas.ts'
+import { useIsShown } from '../use-is-shown.ts'
 import { ownEndpoints, type EndpointCalls, type EndpointValues } from './calls.ts'
 import classes from './webhooks.module.css'
 
@@ -22,36 +26,60 @@ type Props = {
   onMade: (secret: string) => void
 }
 
+const valuesOf = ({ url, description, events, enabled }: WebhookEndpoint): EndpointValues => ({
+  url,
+  description,
+  events,
+  enabled
+})
+
 /** An endpoint as a form: where events go, and which ones. */
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
   const form = useForm<EndpointValues>({
     name: 'endpoint',
-    initialValues: {
-      url: endpoint?.url ?? '',
-      description: endpoint?.description ?? '',
-      events: endpoint?.events ?? [...calls.events],
-      enabled: endpoint?.enabled ?? true
-    },
+    initialValues: endpoint
+      ? valuesOf(endpoint)
+      : { url: '', description: '', events: [...calls.events], enabled: true },
     validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
   })
+  const [version, setVersion] = useState(endpoint?.version ?? '')
   const failure = useFormFailure(form)
+  const isShown = useIsShown()
+  /** Shows what somebody else saved in the fields that nothing was changed in here. The next save goes over it. */
+  const goOnFrom = (current: WebhookEndpoint) => {
+    const theirs = valuesOf(current)
+    const mine = Object.entries(form.getValues()).filter(([name]) => form.isDirty(name))
+    form.setInitialValues(theirs)
+    form.setValues({ ...theirs, ...Object.fromEntries(mine) })
+    setVersion(current.version)
+  }
   const save = useMutation({
     mutationFn: async (values: EndpointValues) =>
-      endpoint ? calls.update(endpoint.id, { ...values, version: endpoint.version }) : calls.create(values),
+      endpoint ? calls.update(endpoint.id, { ...values, version }) : calls.create(values),
     onSuccess: saved => {
       void refresh(calls.list)
       if ('secret' in saved && typeof saved.secret === 'string') onMade(saved.secret)
       else notify('good', t('hooks.saved'))
-      onClose()
+      // One that was opened after it stays.
+      if (isShown()) onClose()
     },
     onError: error => {
-      if (error instanceof ApiError && error.refusal.reason === 'stale') void refresh(calls.list)
+      const stale = error instanceof ApiError && error.refusal.reason === 'stale'
+      if (stale) void refresh(calls.list)
+      // It was closed while the call was out.
+      if (!isShown()) return notify('bad', failureText(error))
+      if (stale && error.refusal.current) goOnFrom(error.refusal.current as WebhookEndpoint)
       failure.refused(error)
     }
   })
+  // What is on its way is not lost: nothing is asked.
+  const guard = useLeaveGuard(form.isDirty() && !save.isPending, { onRelease: onClose })
+  const leave = async () => {
+    if (await guard.mayLeave()) onClose()
+  }
   return (
-    <Dialog onClose={onClose} title={t(endpoint ? 'hooks.edit' : 'hooks.add')}>
+    <Dialog onClose={() => void leave()} title={t(endpoint ? 'hooks.edit' : 'hooks.add')}>
       <form
         className="stack"
         noValidate
@@ -84,7 +112,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
           <Button type="submit" loading={save.isPending}>
             {t('hooks.save')}
           </Button>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={() => void leave()}>
             {t('settings.cancel')}
           </Button>
         </div>

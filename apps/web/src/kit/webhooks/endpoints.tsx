@@ -75,7 +75,7 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
       )}
       {form && (
         <EndpointForm
-          key={form.endpoint?.version ?? 'new'}
+          key={form.endpoint?.id ?? 'new'}
           calls={calls}
           {...form}
           onClose={() => setForm(null)}
