@@ -1,12 +1,19 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
+import { command } from '../../../infra/command.ts'
 import { deliveryPorts } from '../../../workers.ts'
 import { servers } from '../../fleet/tables.ts'
+import { markReplaced } from '../../inventory/index.ts'
+import { lockOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { writeSettings } from '../../settings/index.ts'
+import { advance } from '../advance.ts'
 import { expireOrders } from '../index.ts'
+import { proxies } from '../tables.ts'
 import { runTask } from '../tasks.ts'
+import { endChange } from './end-change.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 
@@ -172,4 +179,34 @@ test('a change of which a part is lost fails, and as many of the old addresses a
   expect(await stack.order(id)).toMatchObject(kept)
   expect((await stack.live(id))[fifth.id]).toBeUndefined()
   expect(await wrongNow(ctx.db)).toEqual([])
+}, 60_000)
+
+test('a change that ends keeps no more than was bought, though a part of an earlier one works, too', async () => {
+  const { ctx } = stack
+  const { db } = ctx
+  await db.update(servers).set({ status: 'paused' }).where(eq(servers.status, 'active'))
+  const sixth = await stack.addNamed('127.65.5.0/28')
+  const id = await stack.delivered(16)
+  expect(await stack.live(id)).toEqual({ [sixth.id]: 16 })
+  await setStatus(sixth, 'paused')
+  const [seventh, eighth] = [await stack.addNamed('127.65.6.0/29'), await stack.addNamed('127.65.7.0/29')]
+  await eighth.agent.stop()
+  await change(id)
+  await stack.settle()
+  expect(await stack.live(id)).toEqual({ [sixth.id]: 16, [seventh.id]: 8 })
+  // What a move does with the part that works.
+  const [part] = await db
+    .select()
+    .from(proxies)
+    .where(and(eq(proxies.orderId, id), eq(proxies.serverId, seventh.id)))
+  await command(ctx, SYSTEM, async unit => {
+    await markReplaced(unit.tx, [part?.leaseId ?? 0])
+    const order = await lockOrder(unit, id)
+    expect(order && (await endChange(unit, order))).toBe(true)
+    await advance(unit, [id])
+  })
+  await stack.settle()
+  expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 16, task: null })
+  expect(Object.values(await stack.live(id)).reduce((sum, count) => sum + count, 0)).toBe(16)
+  expect(await wrongNow(db)).toEqual([])
 }, 60_000)

@@ -1,8 +1,9 @@
 import { inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import { removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
-import { markKept, markReplaced } from '../../inventory/index.ts'
+import { markReplaced } from '../../inventory/index.ts'
 import { failTask, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { keepReplaced } from '../keep-replaced.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
@@ -20,11 +21,9 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
   if (sumOf(before, holding => holding.addresses) < order.quantity) return false
   const changed = held.filter(holding => !holding.replaced).map(holding => holding.leaseId)
   await markReplaced(tx, changed)
-  await markKept(
-    tx,
-    before.map(holding => holding.leaseId)
-  )
   const worked = await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
+  // A part of an earlier change may be among them: the order keeps as many as it bought, and gives back the rest.
+  await keepReplaced(unit, order, order.quantity)
   const users = usersOf(order, await servedShares(tx, order.id))
   const left = held
     .flatMap(holding => holding.serverIds)
