@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { certificateNames } from '@netlet/contract/agent-proxy-tls'
 
@@ -8,6 +8,10 @@ import { certificateNames } from '@netlet/contract/agent-proxy-tls'
 export type Pem = { cert: string; key: string }
 
 const LOOK_MS = 5000
+/** Longer than a disk takes: a pipe or a network's folder may never answer. */
+const READ_MS = 5000
+/** Far more than any chain has. */
+const MOST_BYTES = 1_000_000
 
 /** @throws Error where certificate and key cannot be read or do not belong together */
 export function requirePair(pem: Pem): void {
@@ -15,9 +19,22 @@ export function requirePair(pem: Pem): void {
 }
 
 async function readPem(files: Pem): Promise<Pem> {
-  const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')])
+  const [cert, key] = await Promise.all([readText(files.cert), readText(files.key)])
   requirePair({ cert, key })
   return { cert, key }
+}
+
+/** @throws Error where it is no plain file, too large, or not read in time */
+async function readText(path: string): Promise<string> {
+  const read = async () => {
+    const found = await stat(path)
+    if (!found.isFile()) throw new Error(`${path} is no plain file`)
+    if (found.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`)
+    return readFile(path, 'utf8')
+  }
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`${path} was not read within ${READ_MS / 1000} seconds`)), READ_MS)
+  return Promise.race([read(), late]).finally(() => clearTimeout(timer))
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g

@@ -34,6 +34,7 @@ beforeAll(async () => {
     const out = ['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`)]
     execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...out], { stdio: 'ignore' })
   }
+  execFileSync('mkfifo', [at('pipe')])
 })
 
 beforeEach(async () => void (agent = await testAgent()))
@@ -103,6 +104,7 @@ describe('TLS to the proxy that the console sets', () => {
   test.each([
     ['a key of another certificate', () => pasted('first', 'second'), 409, 'proxyTlsNoPair'],
     ['files that are not there', () => files('none'), 409, 'proxyTlsNoPair'],
+    ['what is no plain file, and may never end', () => ({ ...files('first'), key: at('pipe') }), 409, 'proxyTlsNoPair'],
     ['a path that is none', () => ({ ...files('first'), key: 'first.key' }), 400, 'badBody'],
     ['a wish without a key', () => ({ source: 'pasted', certificate: 'x' }), 400, 'badBody']
   ])('refuses %s, and what was there stays', async (_what, wanted, status, reason) => {
