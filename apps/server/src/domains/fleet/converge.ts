@@ -95,8 +95,8 @@ export async function syncAgent(
       const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
-    const tls = await sendTls(ctx, agent, server.id)
-    if (tls.kind === 'unreachable') throw new AgentUnreachable(tls.message)
+    // One that does not answer this call takes users all the same: it is told again by the next repair.
+    await sendTls(ctx, agent, server.id)
     if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
     await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
     return synced

@@ -23,6 +23,8 @@ export const convergeFailingQueue = queue<{ serverId: number }>('converge-failin
 /** Looks where the names of certificates for proxy clients lead: of one server, or of all. */
 export const proxyNamesQueue = queue<{ serverId?: number }>('look-at-proxy-names', {
   retryLimit: 0,
+  // A hundred names of which none is answered.
+  expireInSeconds: 300,
   deleteAfterSeconds: 3600
 })
 

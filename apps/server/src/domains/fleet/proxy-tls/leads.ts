@@ -6,6 +6,7 @@ import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import { lookUpPublicly } from '../../../integrations/public-http/index.ts'
 import type { SyncContext } from '../agents.ts'
+import { proxyNamesQueue } from '../queues.ts'
 import { lockServer, readServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { publishSelling } from '../selling.ts'
@@ -66,8 +67,11 @@ export async function lookAtNames(ctx: SyncContext, serverId: number, ask = look
   })
 }
 
-/** The same for all servers. */
+/** Asks for the same for each server. A job of its own each: names that nobody answers for keep no other server waiting. */
 export async function lookAtAllNames(ctx: SyncContext): Promise<void> {
-  const all = await ctx.db.select({ id: servers.id }).from(servers).where(isNull(servers.deletedAt))
-  for (const { id } of all) await lookAtNames(ctx, id)
+  const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
+  await command(ctx, SYSTEM, async unit => {
+    for (const server of all)
+      if (tlsOf(server)) unit.jobs.send(proxyNamesQueue, { serverId: server.id }, { key: String(server.id) })
+  })
 }

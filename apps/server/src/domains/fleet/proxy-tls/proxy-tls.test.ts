@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer as createTls } from 'node:tls'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ import { serverReports, servers } from '../tables.ts'
 import { certificateMaker, type Pair } from './certificates.fixture.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
-import { lookAtNames } from './leads.ts'
+import { lookAtAllNames, lookAtNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 
 let world: TestShop
@@ -189,6 +189,49 @@ test('files that something else keeps on the server are read there, and what was
   expect(await shown()).toBe('DNS:files.test')
 })
 
+test('an agent that does not take the call takes everything else, and the server goes on selling', async () => {
+  const sick = await startBefore(response => {
+    response.statusCode = 503
+    return JSON.stringify({ status: 503, reason: 'notDurable', msg: 'The disk is full.' })
+  })
+  await world.ctx.db.update(servers).set({ agentPort: sick.port }).where(eq(servers.id, server))
+  await save(pasted(make.selfSigned(['DNS:sick.test'])))
+  await converge()
+  expect(sick.puts()).toBe(1)
+  expect(await serverRow(world.ctx, server)).toMatchObject({ failingSince: null })
+  expect(await read()).toMatchObject({ state: 'waiting' })
+  await world.ctx.db.update(servers).set({ agentPort: agent.port }).where(eq(servers.id, server))
+  await repairServer(world.ctx, server)
+  expect(await shown()).toBe('DNS:sick.test')
+})
+
+test('an agent whose machine decides is asked once, and its log is not filled', async () => {
+  const own = await startBefore(
+    response => {
+      response.statusCode = 409
+      return JSON.stringify({ status: 409, reason: 'proxyTlsByEnvironment', msg: 'Its machine decides.' })
+    },
+    json => (json['proxy_tls'] = { source: 'environment', hash: null, fault: null })
+  )
+  await world.ctx.db.update(servers).set({ agentPort: own.port }).where(eq(servers.id, server))
+  await save(pasted(make.selfSigned(['DNS:own.test'])))
+  await converge()
+  for (let n = 0; n < 2; n++) await repairServer(world.ctx, server)
+  expect(await read()).toMatchObject({ state: 'refused', reason: 'tls_by_environment' })
+  expect(own.puts()).toBe(1)
+})
+
+test('names of all servers are looked at by a job for each that shows TLS', async () => {
+  await save(pasted(make.selfSigned(['DNS:each.test'])))
+  const withoutTls = await addTestServer(world.ctx, 'no tls', { agent, ranges: ['127.45.0.0/24'] })
+  await lookAtAllNames(world.ctx)
+  const { rows } = await world.ctx.db.execute<{ id: number }>(
+    sql`select (data ->> 'serverId')::int as id from pgboss.job where name = 'look-at-proxy-names'`
+  )
+  expect(rows.map(({ id }) => id)).toContain(server)
+  expect(rows.map(({ id }) => id)).not.toContain(withoutTls)
+})
+
 test('an agent of before is told of nothing but an upgrade, after which it gets it', async () => {
   const old = await startOldAgent()
   await world.ctx.db.update(servers).set({ agentPort: old.port }).where(eq(servers.id, server))
@@ -213,7 +256,22 @@ test('an agent of before is told of nothing but an upgrade, after which it gets 
 })
 
 /** Like a real one, but that it knows no TLS of the console. */
-async function startOldAgent() {
+const startOldAgent = () =>
+  startBefore(
+    response => {
+      response.statusCode = 404
+      return JSON.stringify({ status: 404, reason: 'unknownPath', msg: 'No such call.' })
+    },
+    json => delete json['proxy_tls']
+  )
+
+/**
+ * Stands before the agent. @param answer answers calls of its TLS in its place. `change`: what else it tells is changed so
+ */
+async function startBefore(
+  answerTls: (response: ServerResponse) => string,
+  change: (json: Record<string, unknown>) => unknown = () => {}
+) {
   let puts = 0
   const pass: RequestListener = (request, response) => {
     const chunks: Buffer[] = []
@@ -222,8 +280,7 @@ async function startOldAgent() {
     const answer = async (body: Buffer) => {
       if (request.url === '/api/proxy-tls') {
         puts += 1
-        response.statusCode = 404
-        return response.end(JSON.stringify({ status: 404, reason: 'unknownPath', msg: 'No such call.' }))
+        return response.end(answerTls(response))
       }
       const { authorization = '', 'netlet-console': console = '' } = request.headers
       const reply = await fetch(`http://127.0.0.1:${agent.port}${request.url}`, {
@@ -232,7 +289,7 @@ async function startOldAgent() {
         ...(body.length > 0 ? { body } : {})
       })
       const json = (await reply.json()) as Record<string, unknown>
-      delete json['proxy_tls']
+      change(json)
       response.statusCode = reply.status
       return response.end(JSON.stringify(json))
     }

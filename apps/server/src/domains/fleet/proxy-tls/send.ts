@@ -51,6 +51,9 @@ export async function repairTls(
   if (held === undefined && isTold && kept.sent?.refusal) return { kind: 'nothing' }
   if (held?.hash === kept.hash && held.source !== 'environment' && isTold && !kept.sent?.refusal)
     return { kind: 'nothing' }
+  // Its machine decides, as it was told before: the key need not travel again.
+  if (held?.source === 'environment' && isTold && kept.sent?.refusal?.reason === 'tls_by_environment')
+    return { kind: 'nothing' }
   return send(ctx, agent, server, kept)
 }
 
@@ -100,7 +103,7 @@ async function record(ctx: SyncContext, id: number, { hash }: KeptTls, refusal: 
       .set({ agentSettings: withTls(row, { ...kept, sent }) })
       .where(eq(servers.id, id))
     unit.publish('server', id)
+    if (refusal) ctx.log.warn({ server: id, reason: refusal.reason }, 'agent did not take its TLS settings')
   })
-  if (refusal) ctx.log.warn({ server: id, reason: refusal.reason }, 'agent did not take its TLS settings')
   return { kind: refusal ? 'refused' : 'applied' }
 }
