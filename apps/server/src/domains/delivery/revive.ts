@@ -15,7 +15,8 @@ import { proxies } from './tables.ts'
  * Readies a locked, expired order for a renewal in its grace: what it held on servers that were given up is no use to it,
  * and what it lost is leased again, unless it was to give others back that are held for it still. Its customer is told of
  * addresses that changed. Repeating it changes nothing.
- * @returns false where there are too few addresses: the order cannot be renewed
+ * @returns false where there are too few addresses: the order cannot be renewed. Those that it kept of what it was to give back
+ * go back at the end of its grace
  */
 export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boolean> {
   const { tx } = unit

@@ -38,7 +38,8 @@ const RENEWAL_FAILURES = { ...ORDER_FAILURES, renewal_not_sold: 'Not sold any mo
 
 /**
  * Renews a locked order by a payment, for the term that its plan is sold with today.
- * @returns false where it cannot be renewed: nothing has changed then
+ * @returns false where it cannot be renewed: its time is as it was then. Which of the addresses of its grace it would keep may
+ * have changed; they all go back with it
  */
 export async function renewBy(
   unit: Unit,
