@@ -1,5 +1,6 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { useLocation, useNavigate, type Location } from 'react-router'
+import { useIsShown } from './use-is-shown.ts'
 
 /** Values for parameters of the address; null takes one away. */
 export type AddressChange = Record<string, string | number | null>
@@ -33,29 +34,26 @@ export function useAddress() {
     if (ahead?.from !== location) ahead = undefined
   }, [location, navigate])
   // A late change of a page that was left would lead back to it.
-  const shown = useRef(false)
-  useLayoutEffect(() => {
-    shown.current = true
-    return () => {
-      shown.current = false
-    }
-  }, [])
+  const isShown = useIsShown()
 
-  const change = useCallback((changes: AddressChange, { push = false } = {}) => {
-    if (!shown.current) return
-    const { location, navigate } = now.current
-    const before = searchAt(location)
-    const query = new URLSearchParams(before)
-    for (const [name, value] of Object.entries(changes))
-      if (value === null) query.delete(name)
-      else query.set(name, String(value))
-    const text = query.toString()
-    if (text === textOf(before)) return
-    const search = text && `?${text}`
-    ahead = { from: location, search }
-    for (const listener of listeners) listener()
-    void navigate({ search, hash: location.hash }, { replace: !push, state: location.state as unknown })
-  }, [])
+  const change = useCallback(
+    (changes: AddressChange, { push = false } = {}) => {
+      if (!isShown()) return
+      const { location, navigate } = now.current
+      const before = searchAt(location)
+      const query = new URLSearchParams(before)
+      for (const [name, value] of Object.entries(changes))
+        if (value === null) query.delete(name)
+        else query.set(name, String(value))
+      const text = query.toString()
+      if (text === textOf(before)) return
+      const search = text && `?${text}`
+      ahead = { from: location, search }
+      for (const listener of listeners) listener()
+      void navigate({ search, hash: location.hash }, { replace: !push, state: location.state as unknown })
+    },
+    [isShown]
+  )
 
   const search = useSyncExternalStore(subscribe, () => searchAt(location))
   const query = useMemo(() => new URLSearchParams(search), [search])
