@@ -1,6 +1,7 @@
 import type { Permission } from '@netlet/contract/permissions'
 import { pagePaths, type PageId } from '@netlet/contract/pages'
 import type { ComponentType } from 'react'
+import { matchPath } from 'react-router'
 import type { Key } from '../i18n/account.ts'
 import { Landing } from '../shop/landing/page.tsx'
 import type { ConsolePageId } from './console/pages.ts'
@@ -326,7 +327,7 @@ export type ScreenId = (typeof list)[number]['id']
 /** The screens that are in a menu, and so have a title and an icon. */
 export type MenuScreenId = Extract<(typeof list)[number], { menu: object }>['id']
 
-type Listed = Screen & { id: ScreenId; path: string }
+export type Listed = Screen & { id: ScreenId; path: string }
 
 export const screens: readonly Listed[] = list.map((screen: Screen & { id: ScreenId }) => ({
   ...screen,
@@ -335,6 +336,12 @@ export const screens: readonly Listed[] = list.map((screen: Screen & { id: Scree
 
 /** The path of a screen without its optional parameters. */
 export const pathOf = (id: ScreenId): string => pagePaths[id].replace(/\/:\w+\?$/, '')
+
+const byPath = new Map(screens.map(screen => [pathOf(screen.id), screen]))
+
+/** The screen that the router shows at a path. Patterns are compiled for each comparison, so most paths are looked up instead. */
+export const screenAt = (pathname: string): Listed | undefined =>
+  byPath.get(pathname) ?? screens.find(({ path }) => matchPath(path, pathname))
 
 /** Where a dashboard begins. */
 export const dashboardPath = (admin: boolean): string => pathOf(admin ? 'Orders' : 'Proxies')

@@ -4,7 +4,7 @@ import { accounts, bulk, catalog, fleet, orders, settings, status } from '../api
 import { answer } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
-import { dashboardPath, pathOf, screens, type MenuScreenId } from './manifest.ts'
+import { dashboardPath, pathOf, screenAt, screens, type MenuScreenId } from './manifest.ts'
 import { Pages } from './pages.tsx'
 import { icons } from './shell/icons.ts'
 import { itemAt, menuOf } from './shell/menu.ts'
@@ -39,6 +39,16 @@ describe('the manifest', () => {
   it('names each screen and each path once', () => {
     expect(new Set(screens.map(screen => screen.id)).size).toBe(screens.length)
     expect(new Set(screens.map(screen => pathOf(screen.id))).size).toBe(screens.length)
+  })
+
+  it('finds each screen as the router does: with and without parameters, in any case, with a slash at the end', () => {
+    for (const { id, path } of screens) {
+      const whole = path.replaceAll(/:\w+\??/g, '7')
+      for (const address of [whole, `${whole}/`, whole.toUpperCase()]) expect(screenAt(address)?.id).toBe(id)
+      if (!/:\w+$/.test(path)) expect(screenAt(pathOf(id))?.id).toBe(id)
+    }
+    expect(screenAt('/nowhere')).toBeUndefined()
+    expect(screenAt('/dashboard/index/users')).toBeUndefined()
   })
 
   it('gives every entry of a menu its icon, and no icon to anything else', () => {

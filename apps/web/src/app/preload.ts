@@ -1,15 +1,14 @@
-import { matchPath } from 'react-router'
 import { lazyPage } from './lazy-page.ts'
 import { loadScreen } from './load-screens.ts'
-import { screens } from './manifest.ts'
+import { screenAt } from './manifest.ts'
 
 /** The frame of both dashboards. */
 export const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
 
 /** Loads what is shown at an address of the shop or the customer's dashboard: the page at once with its frame, not after it. */
 export function preloadAt(pathname: string): void {
-  const screen = screens.find(({ role, path }) => role !== 'admin' && matchPath(path, pathname))
-  if (!screen) return
+  const screen = screenAt(pathname)
+  if (!screen || screen.role === 'admin') return
   if (screen.role === 'customer') void Dashboard.preload().catch(() => undefined)
   void loadScreen(screen)
 }

@@ -9,7 +9,6 @@ import {
   type RowData,
   type RowSelectionState
 } from '@tanstack/react-table'
-import { Checkbox } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
 import { useMemo, type ReactNode } from 'react'
 import { useT } from '../../i18n/admin.ts'
@@ -18,6 +17,7 @@ import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
 import { WithReason } from '../../kit/with-reason.tsx'
+import { Tick } from './tick.tsx'
 import { useWords } from './words.ts'
 
 const features = tableFeatures({
@@ -132,7 +132,6 @@ export function Grid<R extends Row>(props: Props<R>) {
               {selectable && (
                 <td className={classes.tick}>
                   <RowTick
-                    size="xs"
                     name={resource.nameOf(row.original)}
                     all={all}
                     ticked={row.getIsSelected()}
@@ -182,7 +181,6 @@ export function Cards<R extends Row>(props: Props<R>) {
               <div className={classes.cardHead}>
                 {resource.batch && (
                   <RowTick
-                    size="sm"
                     name={resource.nameOf(row.original)}
                     all={all}
                     ticked={row.getIsSelected()}
@@ -218,13 +216,11 @@ export function Cards<R extends Row>(props: Props<R>) {
   )
 }
 
-type RowTickProps = { size: 'xs' | 'sm'; name: string; all: boolean; ticked: boolean; onTick: () => void }
+type RowTickProps = { name: string; all: boolean; ticked: boolean; onTick: () => void }
 
-function RowTick({ size, name, all, ticked, onTick }: RowTickProps) {
+function RowTick({ name, all, ticked, onTick }: RowTickProps) {
   const t = useT()
-  const tick = (
-    <Checkbox size={size} aria-label={t('list.selectRow', { name })} checked={all || ticked} onChange={onTick} />
-  )
+  const tick = <Tick aria-label={t('list.selectRow', { name })} checked={all || ticked} onChange={onTick} />
   return all ? <WithReason why={t('list.allSelected')}>{tick}</WithReason> : tick
 }
 
@@ -234,8 +230,7 @@ function PageTick<R extends Row>({ table, all, label }: { table: ListTable<R>; a
   const ticked = rows.filter(row => row.getIsSelected()).length
   return (
     <WithReason why={all ? t('list.allSelected') : undefined}>
-      <Checkbox
-        size="xs"
+      <Tick
         label={label}
         aria-label={label ? undefined : t('list.selectPage')}
         checked={all || (rows.length > 0 && ticked === rows.length)}

@@ -1,10 +1,9 @@
 import { mayOperate, type OperatorRole } from '@netlet/contract/permissions'
 import { useEffect, useMemo } from 'react'
-import { matchPath } from 'react-router'
 import { readFirstPage } from '../../admin/kit/use-list.ts'
 import { useSession } from '../../api/session.ts'
 import { loadScreen, loadWhenIdle, type Screen } from '../load-screens.ts'
-import { pathOf, screens } from '../manifest.ts'
+import { pathOf, screenAt, screens } from '../manifest.ts'
 import { watchLinks } from '../preload.ts'
 import { lists } from './lists.ts'
 
@@ -29,8 +28,8 @@ const screensOf = (operator: OperatorRole | null) =>
 function watchConsoleLinks(allowed: Screen[]): () => void {
   return watchLinks(
     (link, event) => {
-      const screen = allowed.find(({ path }) => matchPath(path, link.pathname))
-      if (!screen) return
+      const screen = screenAt(link.pathname)
+      if (!screen || !allowed.includes(screen)) return
       void loadScreen(screen)
       const list = lists[screen.id]
       const isPlain = link.pathname === pathOf(screen.id) && !link.search

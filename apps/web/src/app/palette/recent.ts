@@ -1,8 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react'
-import { matchPath, useLocation } from 'react-router'
+import { useLocation } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { shownTitle } from '../../kit/use-title.ts'
-import { screens } from '../manifest.ts'
+import { screenAt } from '../manifest.ts'
 
 type Visit = { to: string; label: string }
 
@@ -31,8 +31,6 @@ function remember(user: number, visit: Visit): void {
   }
 }
 
-const consoleScreens = screens.filter(({ role }) => role === 'admin')
-
 /** Notes the screens and pages of the console that are shown, by their titles. @returns the earlier ones */
 export function useRecent(): () => readonly Visit[] {
   const { pathname } = useLocation()
@@ -40,8 +38,7 @@ export function useRecent(): () => readonly Visit[] {
   const title = useSyncExternalStore(shownTitle.subscribe, shownTitle.current)
   const id = user?.id
   useEffect(() => {
-    if (id !== undefined && title && consoleScreens.some(({ path }) => matchPath(path, pathname)))
-      remember(id, { to: pathname, label: title })
+    if (id !== undefined && title && screenAt(pathname)?.role === 'admin') remember(id, { to: pathname, label: title })
   }, [id, pathname, title])
   return () => (id === undefined ? [] : read(id).filter(({ to }) => to !== pathname))
 }

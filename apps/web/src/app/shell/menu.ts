@@ -1,16 +1,14 @@
 import type { CurrentUser } from '@netlet/contract'
 import type { Permission } from '@netlet/contract/permissions'
-import { matchPath } from 'react-router'
 import type { Key } from '../../i18n/account.ts'
 import { may } from '../../api/may.ts'
-import { pathOf, screens, type MenuScreenId, type Role } from '../manifest.ts'
+import { pathOf, screenAt, screens, type MenuScreenId, type Role } from '../manifest.ts'
 import { icons, type Icon } from './icons.ts'
 
 export type Item = {
   id: string
   title: Key
   to: string
-  pattern: string
   icon: Icon
   collections: boolean
   searchable: boolean
@@ -21,13 +19,12 @@ export type Section = { title: Key | undefined; items: Item[] }
 /** The menu of a dashboard: neighbours with the same group are one section. */
 export function menuOf(role: Exclude<Role, 'public'>): Section[] {
   const sections: Section[] = []
-  for (const { id, path, menu, permission, role: own } of screens) {
+  for (const { id, menu, permission, role: own } of screens) {
     if (!menu || (menu.of ?? own) !== role) continue
     const item = {
       id,
       title: menu.title,
       to: pathOf(id),
-      pattern: path,
       icon: icons[id as MenuScreenId],
       collections: menu.collections ?? false,
       searchable: menu.searchable ?? false,
@@ -42,8 +39,8 @@ export function menuOf(role: Exclude<Role, 'public'>): Section[] {
 
 /** The entry that a path belongs to, also as a page below it. */
 export function itemAt(menu: Section[], path: string): Item | undefined {
-  const below = screens.find(({ within, path: pattern }) => within && matchPath(pattern, path))?.within
-  return menu.flatMap(section => section.items).find(({ id, pattern }) => id === below || matchPath(pattern, path))
+  const screen = screenAt(path)
+  return menu.flatMap(section => section.items).find(({ id }) => id === (screen?.within ?? screen?.id))
 }
 
 /** What of a menu somebody's role allows. */
@@ -53,5 +50,4 @@ export const allowedOf = (menu: Section[], user: CurrentUser | null): Section[] 
     .filter(section => section.items.length > 0)
 
 /** Does somebody's role allow the screen of a path? */
-export const isAllowed = (path: string, user: CurrentUser | null): boolean =>
-  screens.every(screen => !matchPath(screen.path, path) || may(user, screen.permission))
+export const isAllowed = (path: string, user: CurrentUser | null): boolean => may(user, screenAt(path)?.permission)
