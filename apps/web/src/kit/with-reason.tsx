@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Tooltip.layer.css'
 import { Tooltip, VisuallyHidden } from '@mantine/core'
-import { cloneElement, useId, type ReactElement } from 'react'
+import { cloneElement, useId, useRef, useState, type FocusEvent, type KeyboardEvent, type ReactElement } from 'react'
 
 type Control = ReactElement<Record<string, unknown>>
 type Props = {
@@ -20,6 +20,17 @@ const nothing = () => undefined
  */
 export function WithReason({ why, shown = why, children }: Props) {
   const id = useId()
+  const place = useRef<HTMLSpanElement>(null)
+  const [isShown, setIsShown] = useState(false)
+  const [show, hide] = [() => setIsShown(true), () => setIsShown(false)]
+  const toShow = {
+    // A tap begins with it, too.
+    onMouseEnter: show,
+    onMouseLeave: hide,
+    onFocus: ({ target }: FocusEvent) => target.matches(':focus-visible') && show(),
+    onBlur: hide,
+    onKeyDown: ({ key }: KeyboardEvent) => key === 'Escape' && hide()
+  }
   const off = why !== undefined && {
     'aria-disabled': true,
     'data-disabled': true,
@@ -29,18 +40,13 @@ export function WithReason({ why, shown = why, children }: Props) {
   }
   return (
     <>
-      <Tooltip
-        label={shown}
-        disabled={why === undefined}
-        events={{ hover: true, focus: true, touch: true }}
-        multiline
-        maw={320}
-        withinPortal
-      >
-        {/* Always there: a control that moved within the page would lose the focus. */}
-        <span style={{ display: 'inline-flex', verticalAlign: 'middle' }}>{cloneElement(children, off || {})}</span>
-      </Tooltip>
-      {why !== undefined && <VisuallyHidden id={id}>{why}</VisuallyHidden>}
+      {/* Always there: a control that moved within the page would lose the focus. */}
+      <span ref={place} style={{ display: 'inline-flex', verticalAlign: 'middle' }} {...toShow}>
+        {cloneElement(children, off || {})}
+      </span>
+      {/* Made when it is needed: a list may have one in each row. */}
+      {off && isShown && <Tooltip opened target={place} label={shown} multiline maw={320} withinPortal />}
+      {off && <VisuallyHidden id={id}>{why}</VisuallyHidden>}
     </>
   )
 }

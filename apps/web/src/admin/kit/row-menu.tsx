@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Loader, Menu } from '@mantine/core'
+import { Button, Loader, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { useEffect, useId, useImperativeHandle, useState, type Ref } from 'react'
 import { useT } from '../../i18n/admin.ts'
@@ -70,7 +70,7 @@ function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
       <button
         id={id}
         type="button"
-        className={classes.dots}
+        className={classes.rowButton}
         aria-haspopup="menu"
         aria-expanded={opened}
         aria-controls={opened ? `${id}-dropdown` : undefined}
@@ -130,16 +130,17 @@ function IconAction({
 }) {
   const { whyNot, label } = action
   const button = (
-    <ActionIcon
-      variant="subtle"
-      color={action.danger ? 'red.9' : 'gray'}
+    <button
+      type="button"
+      className={classes.rowButton}
+      data-danger={action.danger || undefined}
       aria-label={`${label}: ${name}`}
       title={whyNot === undefined ? label : undefined}
       aria-busy={busy}
       onClick={onStart}
     >
       <action.icon size={17} aria-hidden />
-    </ActionIcon>
+    </button>
   )
   // A list has hundreds of these, most of them without a reason.
   if (whyNot === undefined) return button
