@@ -1,10 +1,11 @@
 import { refuse, type Reason, type Refusal, type Resource } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Actor } from './actor.ts'
 import { insertAuditEntries, type AuditAction, type AuditEntry } from './audit-log.ts'
 import type { Published } from './change-feed.ts'
 import type { AppContext } from './context.ts'
-import { sqlState, violatedConstraint, type Transaction } from './db/client.ts'
+import { sqlState, violatedConstraint, type Executor, type Transaction } from './db/client.ts'
 import type { JobQueue, SendOptions } from './jobs.ts'
 
 /** What a command works with: one transaction, and what leaves with it. */
@@ -38,7 +39,8 @@ const RETRY_AFTER = [10, 40, 160]
 /**
  * Runs one write in one transaction. A refusal (as `work` gives it back) or an exception undoes all of it; otherwise the
  * audit entries and jobs that it asked for are written with it, and changes are published once it has committed. A
- * deadlock or a serialisation failure runs `work` again, so it must not change anything outside of the unit.
+ * deadlock or a serialisation failure runs `work` again, so it must not change anything outside of the unit. A customer whose
+ * account was deleted meanwhile is refused ('unauthorized').
  * @returns what `work` gave back, or the refusal of a unique constraint
  */
 export async function command<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T>
@@ -54,7 +56,15 @@ export async function command<T>(
   ...rest: [(unit: Unit) => Promise<T>] | [Options, (unit: Unit) => Promise<T>]
 ): Promise<T | Refusal> {
   const [{ unique }, work] = rest.length === 1 ? [{} as Options, rest[0]] : rest
-  return attempt(unique, () => runOnce(ctx, by, work))
+  return attempt(unique, async () => {
+    try {
+      return await runOnce(ctx, by, work)
+    } catch (error) {
+      // What it wrote would have belonged to nobody.
+      const isGone = sqlState(error) === '23503' && !(await keepCustomer(ctx.db, by))
+      throw isGone ? new Refused(refuse('unauthorized')) : error
+    }
+  })
 }
 
 /**
@@ -122,12 +132,25 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
         void changes.push({ resource, id, ...(userId === 'everyone' ? { everyone: true } : { userId }) })
     })
     if (isRefusal(given)) throw new Refused(given)
+    if (!(await keepCustomer(tx, by))) throw new Refused(refuse('unauthorized'))
     await insertAuditEntries(tx, by, entries)
     await sendInOrder(ctx, tx, jobs)
     return given
   })
   ctx.changes.publish(changes)
   return result
+}
+
+/**
+ * Keeps the customer who acts from being deleted until the command has ended; false where there is none any more. Last of all, since
+ * what the command locked before may be the same row.
+ */
+async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
+  if (by.kind !== 'user' || by.isSuperuser) return true
+  const { rows } = await tx.execute(
+    sql`select from users where id = ${by.id} and deleted_at is null for key share`
+  )
+  return rows.length > 0
 }
 
 type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }

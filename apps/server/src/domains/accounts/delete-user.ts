@@ -32,7 +32,8 @@ export async function isDeleted(db: Executor, userId: number): Promise<boolean> 
 /**
  * Deletes a user that nothing is owed to, with its personal data wherever it is. Where orders, points or codes refer to
  * the user, the row stays and is anonymised: it still tells which account held an address at an instant, and name and
- * email are free again. docs/SECURITY.md says what stays.
+ * email are free again. docs/SECURITY.md says what stays. What is owed is asked before the user's lock, as payments lock orders first,
+ * and under it once more: an order may have been placed meanwhile.
  */
 export async function deleteUser(
   ctx: AppContext,
@@ -48,7 +49,8 @@ export async function deleteUser(
     const refused = refuseOperator(by, user)
     if (refused) return refused
     if (isOnlyOwner) return refuse('last_admin')
-    if (owed) return refuse(owed === 'leases' ? 'user_has_leases' : 'user_is_owed')
+    const still = owed ?? (await ports.owed(unit, userId))
+    if (still) return refuse(still === 'leases' ? 'user_has_leases' : 'user_is_owed')
     return remove(unit, ports, user)
   })
 }
@@ -69,7 +71,8 @@ export async function deleteOwnAccount(
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     if (user.isSuperuser) return refuse('own_account')
-    if (owed) return refuse(owed === 'leases' ? 'account_has_leases' : 'account_is_owed')
+    const still = owed ?? (await ports.owed(unit, by.id))
+    if (still) return refuse(still === 'leases' ? 'account_has_leases' : 'account_is_owed')
     // Under the user's lock: a debt would be gone with the account, and its owner back under the same address.
     if (user.coinsOwed > 0) return refuse('account_owes_coins', { params: { coins: user.coinsOwed } })
     return remove(unit, ports, user)
