@@ -43,10 +43,25 @@ export function renewable(
 }
 
 /**
+ * The end of an order's time with `days` more, counted from its present end; null where it has none yet. One that was renewed in an
+ * earlier grace and has not worked since keeps the time that it was not served.
+ */
+export function endWith(order: OrderRow, days: number, now: Date): Date | null {
+  const unserved = unservedTime(order, now)
+  const from = unserved > 0 ? new Date(now.getTime() + unserved) : order.expiredAt
+  return from && addDays(from, days)
+}
+
+/** Would a term of `days` be over before it begins, as one may be that is shorter than the grace? */
+export function isOverWith(order: OrderRow, days: number, now: Date): boolean {
+  const end = endWith(order, days, now)
+  return end !== null && end <= now
+}
+
+/**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
  * reminded of the new date. Its limits stay those that it was placed with, with another term's traffic: a plan that is limited
- * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer. One that was
- * renewed in an earlier grace and has not worked since keeps the time that it was not served.
+ * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer.
  * @param payment what the platform took, in decimals: '12.30', and the days that it pays for
  */
 export async function renewOrder(
@@ -54,9 +69,7 @@ export async function renewOrder(
   order: OrderRow,
   { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
 ): Promise<void> {
-  const unserved = unservedTime(order, unit.now)
-  const from = unserved > 0 ? new Date(unit.now.getTime() + unserved) : order.expiredAt
-  const expiredAt = from && addDays(from, days)
+  const expiredAt = endWith(order, days, unit.now)
   await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
   await updateOrder(unit, order.id, {
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),

@@ -9,7 +9,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { wholeCents } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
-import { renewable } from '../orders/index.ts'
+import { isOverWith, renewable } from '../orders/index.ts'
 import { orders, type OrderLine } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import type { SaleCheck } from './sale-check.ts'
@@ -106,6 +106,7 @@ async function lookUp({ db, now }: AppContext, orderIds: number[], caller: Calle
     if (!row || !today) return refuse('not_found')
     const possible = renewable(row.order, at)
     if (!possible.ok) return possible
+    if (isOverWith(row.order, today.days, at)) return refuse('order_expired')
     return today.withdrawn ? today.withdrawn.refusal : ok({ ...row, sold: today })
   })
 }

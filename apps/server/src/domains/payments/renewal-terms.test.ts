@@ -207,3 +207,23 @@ test('a purchase that is paid late, of what is sold no longer, is held, says so,
     await db.execute(sql`update acl_rules set valid = true`)
   }
 })
+
+test('a term that would be over before it begins is not sold, and its money is held where it comes all the same', async () => {
+  const order = await delivered()
+  await termIs(7)
+  const { shop } = world
+  const now = shop.ctx.now().getTime()
+  // A grace of ten days, eight of them gone.
+  const [ended, until] = [new Date(now - 8 * DAY).toISOString(), new Date(now + 2 * DAY).toISOString()]
+  await shop.ctx.db.execute(sql`update orders set state = 'expired', expired_at = ${ended}, ended_at = ${ended},
+    grace_until = ${until} where id = ${order.id}`)
+  const link = `/api/orders/order_list/${order.id}/order-renew-checkout/`
+  expect(await buyer.post(link)).toMatchObject({
+    code: 409,
+    msg: 'The order has expired, please place a new order.'
+  })
+  expect(await world.pay(order, { renewal: true, id: nextId() })).toMatchObject({ outcome: 'renewal_too_late' })
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', expiredAt: new Date(ended) })
+  await termIs(9)
+  expect((await buyer.post(link)).code).toBe(2000)
+})

@@ -1,8 +1,9 @@
 import { fillIn, ORDER_FAILURES } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
 import { restoreAddresses, reviveDelivery } from '../delivery/index.ts'
-import { lockOrder, note, renewable, renewOrder, type OrderRow } from '../orders/index.ts'
+import { isOverWith, lockOrder, note, renewable, renewOrder, type OrderRow } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { grantPoints } from './accept.ts'
 import type { Problem } from './compare-payment.ts'
@@ -36,6 +37,13 @@ export async function settleRenewal(
 /** What the platform's order is told where a renewal is held. */
 const RENEWAL_FAILURES = { ...ORDER_FAILURES, renewal_not_sold: 'Not sold any more, or not by these lines: {what}' }
 
+/** The days that a renewal brings at `now`; null where there is none, or where its time would be over already. */
+export async function daysOfRenewal(db: Executor, order: OrderRow, now: Date): Promise<number | null> {
+  if (!renewable(order, now).ok) return null
+  const { days } = await soldToday(db, order)
+  return isOverWith(order, days, now) ? null : days
+}
+
 /**
  * Renews a locked order by a payment, for the term that its plan is sold with today.
  * @returns false where it cannot be renewed: its time is as it was then. Which of the addresses of its grace it would keep may
@@ -47,13 +55,13 @@ export async function renewBy(
   { order, payment, settings }: Omit<Settled, 'paid'>
 ): Promise<boolean> {
   const { platformOrderId } = payment
-  if (!renewable(order, unit.now).ok) return false
+  const days = await daysOfRenewal(unit.tx, order, unit.now)
+  if (days === null) return false
   if (order.state === 'expired') {
     // Its addresses may be gone with their server: then it is renewed where there are others, or not at all.
     await lockEarners(unit.tx, order.userId)
     if (!(await restoreAddresses(unit, order))) return false
   }
-  const { days } = await soldToday(unit.tx, order)
   await renewOrder(unit, order, { ...detailsOf(payment), days })
   await setAccepted(unit, order, payment, days)
   await grantPoints(unit, settings, order, detailsOf(payment))

@@ -5,15 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { isDeleted } from '../accounts/index.ts'
 import type { EventResult } from '../commerce/index.ts'
-import {
-  bringBack,
-  failOrder,
-  lockOrder,
-  lockOrderByPublicId,
-  note,
-  renewable,
-  type OrderRow
-} from '../orders/index.ts'
+import { bringBack, failOrder, lockOrder, lockOrderByPublicId, note, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { freeCoupons, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -24,7 +16,7 @@ import { isRefundUnderway } from './refund-underway.ts'
 import { giveBack } from './refunds.ts'
 import { addPayment, paymentOf, refundsOf, reportedAt, updatePayment, type PaymentRow } from './rows.ts'
 import { purchaseTerm, settlePurchase, waitsForPayment } from './settle-purchase.ts'
-import { settleRenewal } from './settle-renewal.ts'
+import { daysOfRenewal, settleRenewal } from './settle-renewal.ts'
 import { codesOf, type Settled, type Settling } from './settling.ts'
 import { isPaidInTime, ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
@@ -147,7 +139,8 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
   )
   if (!order) return duplicate
   if (renewal) {
-    const waits = !renewable(order, unit.now).ok || (await renewalProblem(tx, order, paid, settings)) !== null
+    const waits =
+      (await daysOfRenewal(tx, order, unit.now)) === null || (await renewalProblem(tx, order, paid, settings)) !== null
     return waits ? duplicate : settleOn(unit, ctx, { order, paid, payment, settings })
   }
   if (order.paidAt) {
