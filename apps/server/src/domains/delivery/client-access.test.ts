@@ -1,5 +1,5 @@
 import type { ClientAccess, Order } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'
@@ -35,6 +35,14 @@ async function apply(form: object, id = order.id): Promise<ClientAccess> {
     return now.is_pending ? null : now
   })
 }
+
+const idle = (what: string) =>
+  eventually(`${what} to end`, async () => {
+    const row = (await buyer.get<{ data: Order[] }>('/api/orders/order_list/')).data.data.find(
+      one => one.id === order.id
+    )
+    return row?.task === null ? row : null
+  })
 
 /** What a client of 127.0.0.1 gets at the order's first address, with its password or without one. */
 async function status(withPassword: boolean, id = order.id): Promise<number> {
@@ -118,13 +126,6 @@ test('a stale form changes nothing, the same again sends nothing, and an order o
 test('a new password and other addresses keep it; the order that gets the addresses next has none of it', async () => {
   await apply({ access: 'address', client_ips: ['127.0.0.1'] })
   const [before] = await proxiesOf(buyer, order.id)
-  const idle = (what: string) =>
-    eventually(`${what} to end`, async () => {
-      const row = (await buyer.get<{ data: Order[] }>('/api/orders/order_list/')).data.data.find(
-        one => one.id === order.id
-      )
-      return row?.task === null ? row : null
-    })
   await buyer.post(path('reset_proxy_password'), {})
   expect((await idle('the reset')).task_fail).toBeNull()
   expect(await status(false)).toBe(200)
@@ -140,23 +141,66 @@ test('a new password and other addresses keep it; the order that gets the addres
   expect([await status(false, next.id), await status(true, next.id)]).toEqual([407, 200])
 }, 60_000)
 
-test('a client that another order of the same addresses lists is refused, where it lets in alone', async () => {
+const OTHER = 999_999
+/** Another order of the same addresses, that lets these clients in. */
+async function another(clients: string): Promise<void> {
   const { db } = stack.ctx
-  const mine = await db.select().from(agentUsers).where(eq(agentUsers.orderId, order.id))
-  const other = { ...mine[0]!, orderId: 999_999, username: 'another', generation: 1, appliedGeneration: 1 }
-  await db.insert(agentUsers).values(other)
+  const [mine] = await db.select().from(agentUsers).where(eq(agentUsers.orderId, order.id))
+  if (!mine) throw new Error('the order is on no agent')
+  await db
+    .insert(agentUsers)
+    .values({ ...mine, orderId: OTHER, username: 'another', generation: 1, appliedGeneration: 1 })
+  const list = { access: 'address' as const, clientIps: [clients] }
   await db
     .insert(orderAccess)
-    .values({ orderId: 999_999, access: 'address', clientIps: ['198.51.100.0/24'], attemptsSince: new Date() })
+    .values({ orderId: OTHER, ...list, attemptsSince: new Date() })
+    .onConflictDoUpdate({ target: orderAccess.orderId, set: list })
+}
+
+test('a client that another order of the same addresses lists is refused, where it lets in alone', async () => {
+  const { db } = stack.ctx
+  await another('198.51.100.0/24')
   const taken = await set({ access: 'address', client_ips: ['127.0.0.1', '198.51.100.7'] })
   expect(taken).toMatchObject({
     status: 409,
     data: { reason: 'client_listed_elsewhere', params: { line: '198.51.100.7/32' } }
   })
   await apply({ access: 'password_and_address', client_ips: ['198.51.100.7'] })
-  await db.delete(agentUsers).where(eq(agentUsers.orderId, 999_999))
+  await db.delete(agentUsers).where(eq(agentUsers.orderId, OTHER))
   await apply({ access: 'address', client_ips: ['198.51.100.7'] })
 })
+
+test('an order that is given addresses loses the clients that another order of these addresses lists', async () => {
+  const { db } = stack.ctx
+  await apply({ access: 'address', client_ips: ['127.0.0.1', '198.51.100.7'] })
+  await another('198.51.100.0/24')
+  // It says anew what its agents shall have, as a delivery and other addresses do.
+  const reset = async () => {
+    expect((await admin.post(path('reset_proxy_password'), {})).code).toBe(2000)
+    expect((await idle('the reset')).task_fail).toBeNull()
+  }
+  await reset()
+  expect(await read()).toMatchObject({ access: 'address', client_ips: ['127.0.0.1/32'] })
+  expect(await status(false)).toBe(200)
+  await db
+    .update(orderAccess)
+    .set({ clientIps: ['127.0.0.0/24'] })
+    .where(eq(orderAccess.orderId, OTHER))
+  await reset()
+  expect(await read()).toMatchObject({ access: 'password', client_ips: [] })
+  const [entry] = await db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.action, 'order.client_access'))
+    .orderBy(desc(auditLog.id))
+    .limit(1)
+  expect(entry).toMatchObject({
+    targetId: String(order.id),
+    before: { access: 'address', client_ips: ['127.0.0.1/32'] },
+    after: { access: 'password', client_ips: [] }
+  })
+  await db.delete(agentUsers).where(eq(agentUsers.orderId, OTHER))
+}, 60_000)
 
 test('so many changes an hour, refused ones too, then none', async () => {
   const { db } = stack.ctx

@@ -6,6 +6,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { troubledSince } from './agents.ts'
+import { yieldToListed } from './listed-clients.ts'
 import { askReplaced, forgetUnconfirmed, noteUnproved, readHeld } from './proofs/ask.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
@@ -51,6 +52,10 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
     })
     .returning()
   await askReplaced(unit, held, now)
+  await yieldToListed(
+    unit,
+    users.flatMap(({ orderId }) => orderId ?? [])
+  )
   enqueueConverge(
     unit,
     users.map(user => user.serverId)

@@ -3,7 +3,9 @@ import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { enqueueConverge } from './desired.ts'
+import { listedElsewhere } from './listed-clients.ts'
 import { agentUsers, orderAccess } from './tables.ts'
 
 /** How the clients of an order's user are let in. `clientIps`: canonical prefixes, none where the password alone is asked for. */
@@ -43,8 +45,11 @@ export async function setAccess(
   orderId: number,
   wanted: OrderAccess
 ): Promise<{ ok: true } | { ok: false; taken: string }> {
-  const taken = wanted.access === 'address' ? await listedElsewhere(unit.tx, orderId, wanted.clientIps) : null
-  if (taken !== null) return { ok: false, taken }
+  if (wanted.access === 'address') {
+    await lock(unit.tx, 'clientLists')
+    const [taken] = await listedElsewhere(unit.tx, orderId, wanted.clientIps)
+    if (taken !== undefined) return { ok: false, taken }
+  }
   const values = { ...wanted, changedAt: unit.now }
   await unit.tx
     .insert(orderAccess)
@@ -60,28 +65,6 @@ export async function setAccess(
     rows.map(row => row.serverId)
   )
   return { ok: true }
-}
-
-/**
- * The first of these clients that another order with the same leased addresses lets in: an agent could not tell whose it is,
- * and would ask both for the password. Two that ask at once both get it; the agents decide as they do then.
- */
-async function listedElsewhere(db: Executor, orderId: number, clients: string[]): Promise<string | null> {
-  const { rows } = await db.execute<{ line: string }>(sql`
-    with sharing as materialized (
-      select distinct other.order_id
-      from agent_users mine
-      join agent_users other on other.server_id = mine.server_id and other.order_id <> mine.order_id and other.wanted
-      join order_access o on o.order_id = other.order_id and o.access = 'address'
-      where mine.order_id = ${orderId} and mine.wanted and exists (
-        select 1 from unnest(mine.prefixes) a, unnest(other.prefixes) b where a::inet && b::inet)
-    )
-    select line from unnest(${sql.param(clients)}::text[]) with ordinality as own (line, n)
-    where exists (
-      select 1 from sharing join order_access o using (order_id), unnest(o.client_ips) theirs
-      where theirs::inet && line::inet)
-    order by n limit 1`)
-  return rows[0]?.line ?? null
 }
 
 /**

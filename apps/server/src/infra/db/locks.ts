@@ -16,6 +16,8 @@ export const LOCKS = {
   customerOrders: 7303,
   /** Who installs a server over SSH. Key: the server. A session lock, see fleet/lock.ts. */
   serverProvisioning: 7304,
+  /** Compares lists of clients with those of other orders, and writes them or the addresses that they are for. */
+  clientLists: 7316,
   settings: 7305,
   firstAdmin: 7306,
   /** Codes for one mail address. Key: the address. */
