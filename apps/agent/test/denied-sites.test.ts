@@ -204,6 +204,22 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(await byConnect(SITE), [Buffer.from([0x80, 0x2e, 1, 3, 1, 0, 3, 0, 0, 0, 16])])).toBe('reset')
   })
 
+  test.each([
+    [0, 1],
+    [2, 1],
+    [0x0f, 0xff],
+    [0x99, 9]
+  ])('a hello whose record has the version %i.%i is judged as any other', async (major, minor) => {
+    const shown = (name: string): Buffer => {
+      const bytes = hello([serverName(name)])
+      bytes.set([major, minor], 1)
+      return bytes
+    }
+    expect(await outcome(await byConnect(SITE), [shown('denied.test')])).toBe('reset')
+    expect(await outcome(await byConnect(SITE), bytesOf(shown('denied.test')))).toBe('reset')
+    expect(await outcome(await byConnect(SITE), [shown('open.test')])).toBe('answered')
+  })
+
   test('a hello behind another record is reset: some servers pass over an alert', async () => {
     const shown = hello([serverName('denied.test')])
     for (const record of [

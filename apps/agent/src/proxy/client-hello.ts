@@ -11,8 +11,6 @@ export type Hello =
 const CHANGE_CIPHER_SPEC = 20
 const HANDSHAKE = 22
 const APPLICATION_DATA = 23
-/** Of the version that records name, up to TLS 1.3. */
-const TLS_MAJOR = 3
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
@@ -24,13 +22,16 @@ const MAX_RECORDS = 128
 const malformed: Hello = { kind: 'malformed' }
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/
 
-/** Whether the bytes begin a TLS connection, in the record format of today or the one of SSL 2, which has no names. */
+/**
+ * Whether the bytes begin a TLS connection, in the record format of today or the one of SSL 2, which has no names. Another
+ * protocol may begin so as well: few do.
+ */
 export function looksLikeTls(bytes: Buffer): boolean {
-  const [type = 0, major = TLS_MAJOR] = bytes
-  // Some servers pass over an alert before the hello: what begins with any record is TLS. Of the old format the first four bytes
-  // tell; until they are here, it may be.
+  const [type = 0] = bytes
+  // Some servers pass over an alert before the hello: what begins with any record is TLS. So it is with any version, since many
+  // servers do not look at the one of the first record. Of the old format the first four bytes tell; until they are here, it may be.
   return (
-    (type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA && major === TLS_MAJOR) ||
+    (type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA) ||
     looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
   )
 }
