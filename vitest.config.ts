@@ -62,7 +62,7 @@ export default defineConfig({
           name: 'streams',
           env: { AGENT_SOCKETS: 'streams' },
           include: [
-            'apps/agent/test/{broken-streams,changed-rules,denied-sites,egress,faults,hostile,judged-turns,long-heads,pipelining,policy}.test.ts',
+            'apps/agent/test/{broken-streams,changed-rules,denied-sites,egress,faults,hostile,judged-turns,long-heads,pipelining,policy,second-hellos}.test.ts',
             'apps/agent/test/{management,memory-bounds,repaired-heads,source-ports,strangers,takeover,tls-proxy,udp}.test.ts',
             'apps/agent/test/{client-access,faults-inside,live,lowered-plan,shared-limits,tls-strangers,user-limits}.test.ts'
           ]

@@ -164,7 +164,7 @@ test('a hello in thousands of records is no work', () => {
   expect(readClientHello(many).kind).toBe('malformed')
   const some = hello([serverName('a.test')], 9)
   expect(helloState(some)).toBe('whole')
-  expect(readClientHello(some)).toEqual({ kind: 'hello', name: 'a.test', encrypted: false })
+  expect(readClientHello(some)).toEqual({ kind: 'hello', name: 'a.test', encrypted: false, length: some.length })
   for (let at = 0; at < some.length; at++) expect(helloState(some.subarray(0, at))).toBe('more')
 })
 

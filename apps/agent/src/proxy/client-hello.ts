@@ -1,15 +1,18 @@
 /**
  * What the first bytes of a client tell. `name` is the server name that it shows (lower case, no trailing dot), null
- * where there is none; `encrypted` says that another name may be hidden in the hello (ECH, or its imitation).
+ * where there is none; `encrypted` says that another name may be hidden in the hello (ECH, or its imitation); `length` is how many
+ * bytes its records have.
  */
 export type Hello =
   | { kind: 'more' }
   | { kind: 'malformed' }
-  | { kind: 'hello'; name: string | null; encrypted: boolean }
+  | { kind: 'hello'; name: string | null; encrypted: boolean; length: number }
 
+/** The type of a record, a version, and the length of the rest. */
+export const RECORD_HEAD = 5
 /** The types of records: change of cipher, alert, handshake, application data. */
 const CHANGE_CIPHER_SPEC = 20
-const HANDSHAKE = 22
+export const HANDSHAKE = 22
 const APPLICATION_DATA = 23
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
@@ -27,26 +30,31 @@ const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](
  * protocol may begin so as well: few do.
  */
 export function looksLikeTls(bytes: Buffer): boolean {
-  const [type = 0] = bytes
   // Some servers pass over an alert before the hello: what begins with any record is TLS. So it is with any version, since many
   // servers do not look at the one of the first record. Of the old format the first four bytes tell; until they are here, it may be.
   return (
-    (type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA) ||
+    bytes[0] === HANDSHAKE ||
+    isOtherRecord(bytes[0]) ||
     looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
   )
 }
+/** Whether it is the type of a record, and not that of a handshake. */
+export const isOtherRecord = (type = 0): boolean =>
+  type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA && type !== HANDSHAKE
+/** The length of a record with its head, which is there. */
+export const recordLength = (bytes: Buffer, at: number): number => RECORD_HEAD + bytes.readUInt16BE(at + 3)
 const ssl2 = Buffer.from([0x80, 0, CLIENT_HELLO, 3])
 const looksLikeSsl2 = (bytes: Buffer): boolean =>
   ((bytes[0] ?? 0) & 0x80) !== 0 && bytes[2] === CLIENT_HELLO && bytes[3] === 3
 
-/** Reads the first hello of a TLS client, which may be in several records. */
+/** Reads a hello of a TLS client, which may be in several records. */
 export function readClientHello(bytes: Buffer): Hello {
   if (bytes.length < 4) return { kind: 'more' }
-  if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false }
+  if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false, length: bytes.length }
   const message = helloMessage(bytes)
   if (message === 'malformed') return malformed
   if (message === 'more') return bytes.length > MAX_HELLO ? malformed : { kind: 'more' }
-  return readBody(new Reader(message.subarray(4)))
+  return readBody(new Reader(message.body), message.length)
 }
 
 /** Whether the first hello of a TLS client is all there. What is in it is for others to judge. */
@@ -55,28 +63,33 @@ export function helloState(bytes: Buffer): 'whole' | 'more' | 'malformed' {
   return typeof message === 'string' ? message : 'whole'
 }
 
-/** The handshake message of the first hello, put together from its records. */
-function helloMessage(bytes: Buffer): Buffer | 'more' | 'malformed' {
+/** The first hello without the head of its message, put together from its records, and the length of these. */
+function helloMessage(bytes: Buffer): { body: Buffer; length: number } | 'more' | 'malformed' {
   const parts: Buffer[] = []
   let have = 0
+  /** As the heads of the records say. */
+  let said = 0
   let whole = -1
   let at = 0
   for (;;) {
     if (at < bytes.length && bytes[at] !== HANDSHAKE) return 'malformed'
-    if (bytes.length < at + 5) break
-    const length = bytes.readUInt16BE(at + 3)
-    if (length === 0 || parts.length === MAX_RECORDS) return 'malformed'
-    const part = bytes.subarray(at + 5, at + 5 + length)
+    if (bytes.length < at + RECORD_HEAD) break
+    const end = at + recordLength(bytes, at)
+    if (end === at + RECORD_HEAD || parts.length === MAX_RECORDS) return 'malformed'
+    const part = bytes.subarray(at + RECORD_HEAD, end)
     parts.push(part)
     have += part.length
+    said += end - at - RECORD_HEAD
+    at = end
     if (whole < 0 && have >= 4) whole = helloLength(parts)
-    if ((whole >= 0 && whole <= have) || part.length < length) break
-    at += 5 + length
+    if ((whole >= 0 && whole <= have) || bytes.length < end) break
   }
   if (have > 0 && parts[0]?.[0] !== CLIENT_HELLO) return 'malformed'
   if (whole < 0 || have < whole) return 'more'
+  // No client has more to say before it is answered. It could be a second hello.
+  if (said > whole) return 'malformed'
   const message = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
-  return message.subarray(0, whole)
+  return { body: message.subarray(4), length: at }
 }
 
 /** The length of the handshake message with its head, as its first four bytes say. */
@@ -85,7 +98,7 @@ function helloLength(parts: readonly Buffer[]): number {
   return 4 + head.readUIntBE(1, 3)
 }
 
-function readBody(body: Reader): Hello {
+function readBody(body: Reader, length: number): Hello {
   body.skip(34)
   body.vector(1)
   body.vector(2)
@@ -108,7 +121,7 @@ function readBody(body: Reader): Hello {
       name = read
     }
   }
-  return body.broken || extensions.broken ? malformed : { kind: 'hello', name, encrypted }
+  return body.broken || extensions.broken ? malformed : { kind: 'hello', name, encrypted, length }
 }
 
 /** The one host name of the extension; null where it is not as it has to be. */

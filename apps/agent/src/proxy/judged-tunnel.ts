@@ -1,8 +1,9 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import { parseAddress } from '../net/ip.ts'
-import { looksLikeTls, readClientHello } from './client-hello.ts'
+import { HANDSHAKE, isOtherRecord, looksLikeTls, readClientHello } from './client-hello.ts'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { Lease } from './access-table.ts'
+import { HelloRetry } from './hello-retry.ts'
 import { RequestNames } from './request-names.ts'
 import type { RawSocket } from './raw-socket.ts'
 import { TunnelStage } from './tunnel-stage.ts'
@@ -32,10 +33,12 @@ class JudgedTunnel implements Stage {
   readonly #tunnel: TunnelStage
   readonly #lease: Lease
   readonly #asked: string
-  /** The beginning of a hello, until it is whole. */
+  /** The beginning of a hello, or of a record's head, until it is whole. */
   #pending: Buffer | null = null
   #since = 0
   #requests: RequestNames | null = null
+  /** Behind the first hello. */
+  #retry: HelloRetry | null = null
   /** What goes on in a later turn; meanwhile nothing is read. */
   #rest: Buffer | null = null
   #ended = false
@@ -51,14 +54,19 @@ class JudgedTunnel implements Stage {
   clientData(chunk: Buffer): void {
     if (this.#rest !== null) this.#keepForLater(Buffer.concat([this.#rest, chunk]), chunk.length)
     else if (this.#requests !== null) this.#followRequests(this.#requests, chunk)
-    else this.#begin(chunk)
+    else this.#begin(this.#withPending(chunk))
   }
 
-  #begin(chunk: Buffer): void {
+  #withPending(chunk: Buffer): Buffer {
     if (this.#pending === null) this.#since = this.#connection.plane.now
     const bytes = this.#pending === null ? chunk : Buffer.concat([this.#pending, chunk])
     this.#pending = null
-    if (looksLikeTls(bytes)) this.#judgeHello(bytes)
+    return bytes
+  }
+
+  #begin(bytes: Buffer): void {
+    if (this.#retry !== null) this.#followRecords(this.#retry, bytes)
+    else if (looksLikeTls(bytes)) this.#judgeHello(bytes)
     else this.#followRequests((this.#requests = new RequestNames()), bytes)
   }
 
@@ -68,8 +76,23 @@ class JudgedTunnel implements Stage {
     if (hello.kind === 'malformed' || hello.name === null) return this.#refuse('hidden-name')
     if (this.#denies(hello.name)) return this.#refuse('denied-name')
     if (hello.encrypted && this.#hides(hello.name)) return this.#refuse('hidden-name')
+    // The second one has to show what the first one did (RFC 8446 4.1.2).
+    if (this.#retry !== null)
+      return this.#connection.shownName === hello.name ? this.#pass(bytes) : this.#refuse('hidden-name')
     this.#connection.shownName = hello.name
-    this.#pass(bytes)
+    this.#tunnel.clientData(bytes.subarray(0, hello.length))
+    this.#followRecords((this.#retry = new HelloRetry()), bytes.subarray(hello.length))
+  }
+
+  /** Records pass as they come, but for a second hello. */
+  #followRecords(retry: HelloRetry, bytes: Buffer): void {
+    const open = retry.skip(bytes)
+    if (open > 0) this.#tunnel.clientData(bytes.subarray(0, open))
+    const rest = bytes.subarray(open)
+    if (rest.length === 0) return
+    if (rest[0] === HANDSHAKE) this.#judgeHello(rest)
+    else if (isOtherRecord(rest[0])) this.#keep(rest)
+    else this.#refuse('hidden-name')
   }
 
   /** Whether a hello that may hold a second name shows one that is known to stand for others. */
@@ -143,9 +166,10 @@ class JudgedTunnel implements Stage {
     this.#pending = Buffer.from(bytes)
   }
 
-  #pass(bytes: Buffer): void {
+  #pass(bytes: Buffer | null): void {
+    this.#pending = null
     this.#connection.stage = this.#tunnel
-    this.#tunnel.clientData(bytes)
+    if (bytes !== null) this.#tunnel.clientData(bytes)
   }
 
   #refuse(note: AgentCode): void {
@@ -171,6 +195,8 @@ class JudgedTunnel implements Stage {
 
   remoteData(chunk: Buffer): void {
     this.#tunnel.remoteData(chunk)
+    this.#retry?.answered(chunk)
+    if (this.#retry?.asked === false) this.#pass(this.#pending)
   }
 
   remoteEnd(): void {
