@@ -193,6 +193,27 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(await byConnect(SITE), [head, ...body])).toBe('answered')
   })
 
+  test('what follows a first line without a version is judged, where the line may be a request', async () => {
+    const line = 'Host: www.denied.test\r\n\r\n'
+    for (const pieces of [
+      ['GET /\r\n', line],
+      ['GET / \r\n', 'Connection: keep-alive\r\nHost: open.test\r\n\r\n', `GET / HTTP/1.1\r\n${line}`],
+      ['\x1cGET / HTTP/1.1\r\n', line],
+      ['\x85', 'GET /\r\n', line],
+      ['GET\x1c/\x1cHTTP/1.1\r\n', line],
+      ['GET\xa0/\n', line],
+      [`GET\x1f/?${'b'.repeat(16_500)}`, ` HTTP/1.1\r\n${line}`]
+    ])
+      expect(await outcome(await byConnect(SITE), pieces), JSON.stringify(pieces).slice(0, 40)).toBe('reset')
+    for (const pieces of [
+      ['GET /\r\n', 'Host: open.test\r\n\r\n'],
+      ['EHLO open.test\r\n', 'MAIL FROM:<a@denied.test>\r\n'],
+      ['SSH-2.0-OpenSSH_9.6 Debian\r\n', line],
+      ['\x1c\x00\r\n', line]
+    ])
+      expect(await outcome(await byConnect(SITE), pieces), pieces.join('')).toBe('answered')
+  })
+
   test('a TLS hello without a server name is reset, and so is one that cannot be read', async () => {
     expect(await outcome(await byConnect(SITE), [hello([])])).toBe('reset')
     expect(await outcome(await byConnect(SITE), [hello([serverName('open.test'), serverName('denied.test')])])).toBe(
@@ -266,6 +287,7 @@ test('an address that is known as a denied site is refused where nothing tells t
   expect((await proxied(ip, agent.proxyPort, 'u', url)).status).toBe(403)
   expect(await outcome(await byConnect(SITE), ['GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'])).toBe('reset')
   expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('reset')
+  expect(await outcome(await byConnect(SITE), ['NICK somebody\r\n'])).toBe('reset')
   expect(await outcome(await byConnect(SITE), [request('open.test')])).toBe('answered')
   expect(await outcome(await byConnect(SITE), ['\r\n\r\n', request('open.test')])).toBe('answered')
   expect(await outcome(await byConnect('open.test'), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')

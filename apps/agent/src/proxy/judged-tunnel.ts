@@ -121,7 +121,8 @@ class JudgedTunnel implements Stage {
     if (requests.hidden) return 'hidden-name'
     if (denied) return 'denied-name'
     if (requests.protocol === 'other') return this.#unnamed() ? 'denied-address' : null
-    return requests.headEnded && !requests.named && this.#unnamed() ? 'denied-address' : null
+    const isDue = requests.headEnded || requests.protocol === 'maybe-http'
+    return isDue && !requests.named && this.#unnamed() ? 'denied-address' : null
   }
 
   /** The rest goes on in a later turn of the loop. A copy: the next read may overwrite the piece (`zeroCopy`). */

@@ -26,8 +26,13 @@ const VERSION = /\s(?:HTTP|RTSP|ICE)\/\d/i
 const VERSION_LENGTH = 7
 /** HTTP/2 without TLS, at once or after an `Upgrade`: its names are compressed. */
 const HTTP2_PREFACE = /PRI \* HTTP\/2/
+/** What sites take for blanks: Python parts lines at the separators of ASCII and of Latin-1, too. */
+const BLANK = String.raw`[\s\x1c-\x1f\x85]`
+const BLANKS_BEFORE = new RegExp(`^${BLANK}+`)
 /** A method and a blank: no other protocol's line is so long, and begins so. */
-const REQUEST_BEGINS = /^[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]/
+const REQUEST_BEGINS = new RegExp(String.raw`^[\w!#$%&'*+.^|~\x60-]+${BLANK}`)
+/** A method that sites know by its name: they read names also behind a line without a version, as of HTTP/0.9. */
+const KNOWN_METHOD = new RegExp(`^[A-Za-z_-]+${BLANK}`)
 const MAX_FIRST_LINE = 16_384
 
 const LONGEST_NAME = 256
@@ -46,8 +51,11 @@ export class RequestNames {
   #first = ''
   #lastOfFirst = ''
   #firstBytes = 0
-  /** What the first line is of; unknown while it is not whole. */
-  protocol: 'unknown' | 'http1' | 'other' = 'unknown'
+  /**
+   * What the first line is of; unknown while it is not whole. `maybe-http` is like a request without a version: sites may read
+   * what follows as they read requests, but lines of other protocols look so, too.
+   */
+  protocol: 'unknown' | 'http1' | 'maybe-http' | 'other' = 'unknown'
   /** Whether requests are such that their names cannot be read. */
   hidden = false
   /** Whether any request named a host, by a name and not by an address. */
@@ -59,7 +67,7 @@ export class RequestNames {
   read(chunk: Buffer): string[] {
     const said = chunk.toString('latin1')
     // Empty lines and blanks may come before the first line.
-    const piece = this.protocol === 'unknown' && this.#first === '' ? said.trimStart() : said
+    const piece = this.protocol === 'unknown' && this.#first === '' ? said.replace(BLANKS_BEFORE, '') : said
     if (this.protocol === 'unknown') this.#readFirstLine(piece)
     const text = this.#tail + piece
     const names: string[] = []
@@ -100,7 +108,8 @@ export class RequestNames {
     this.#first += more
     if (isVersion) {
       this.protocol = 'http1'
-    } else if (end >= 0 || (/^[^\t -~]/.test(more) && this.#first === more)) this.protocol = 'other'
+    } else if (end >= 0) this.protocol = KNOWN_METHOD.test(this.#first) ? 'maybe-http' : 'other'
+    else if (/^[^\t -~]/.test(more) && this.#first === more) this.protocol = 'other'
     else if (this.#firstBytes > MAX_FIRST_LINE) {
       if (REQUEST_BEGINS.test(this.#first)) this.hidden = true
       else this.protocol = 'other'
