@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectSsh, type SshTarget } from './client.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { connectSsh, type SshSession, type SshTarget } from './client.ts'
 import { sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
 import { freePort } from '../../testing/free-ports.ts'
 
@@ -161,5 +161,51 @@ describe('passwords', () => {
     const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey }
     expect((await connectSsh(target)).ok).toBe(false)
     expect(asked).toEqual([])
+  })
+})
+
+describe('a machine that takes the log-in and then answers nothing', () => {
+  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
+  const asked = new EventEmitter()
+  let server: ssh2.Server
+
+  beforeAll(async () => {
+    server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+      client.on('authentication', context => context.accept())
+      client.on('session', accept => accept().on('exec', () => asked.emit('exec')))
+      client.on('tcpip', () => asked.emit('tcpip'))
+      client.on('error', () => {})
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => server.close())
+
+  const login = async () => {
+    const { port } = server.address() as AddressInfo
+    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
+    const connected = await connectSsh(target)
+    if (!connected.ok) throw new Error(connected.message)
+    onTestFinished(() => connected.session.close())
+    return connected.session
+  }
+
+  test('a command and a connection from there end after their time, and say so', { timeout: 10_000 }, async () => {
+    const session = await login()
+    await expect(session.dial(22, { timeoutMs: 100 })).rejects.toThrow('No connection within 0.1 s')
+    await expect(session.run('true', { timeoutMs: 100 })).rejects.toThrow('took too long')
+  })
+
+  test.each([
+    ['exec', 'a command', (session: SshSession, signal: AbortSignal) => session.run('true', { signal })],
+    ['tcpip', 'a connection from there', (session: SshSession, signal: AbortSignal) => session.dial(22, { signal })]
+  ])('%s: %s ends when it is cancelled', { timeout: 10_000 }, async (event, _what, begin) => {
+    const session = await login()
+    const cancel = new AbortController()
+    const seen = once(asked, event)
+    const ended = expect(begin(session, cancel.signal)).rejects.toThrow('cancelled here')
+    await seen
+    cancel.abort(new Error('cancelled here'))
+    await ended
   })
 })

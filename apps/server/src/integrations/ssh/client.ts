@@ -34,8 +34,11 @@ export type SshSession = {
     command: string,
     options?: { input?: string | Readable; timeoutMs?: number; signal?: AbortSignal }
   ): Promise<SshOutput>
-  /** Connects from there to a port: of the machine's own loopback, or of another address. */
-  dial(port: number, host?: string): Promise<Duplex>
+  /**
+   * Connects from there to a port: of the machine's own loopback, or of another address.
+   * @throws Error where the machine does not connect, or not in time; the signal's reason where it was aborted
+   */
+  dial(port: number, options?: { host?: string; timeoutMs?: number; signal?: AbortSignal }): Promise<Duplex>
   close(): void
 }
 
@@ -59,6 +62,7 @@ const failed = (code: ProvisioningCode, params: SshFailure['params'] = {}): SshF
 
 const READY_MS = 20_000
 const COMMAND_MS = 60_000
+const DIAL_MS = 20_000
 const LARGEST_OUTPUT = 1024 * 1024
 
 /** A machine has a key of each kind, and a fingerprint does not say of which it is. */
@@ -207,12 +211,16 @@ function sessionOf(client: Client, hostKey: string): SshSession {
       signal?.throwIfAborted()
       // The server makes the command the leader of a process group, which is told first and can be ended as a whole.
       const leads = signal !== undefined
-      const { channel, output } = await begin(client, leads ? `echo $$ >&2; ${command}` : command, { leads })
-      const timer = setTimeout(() => client.destroy(), timeoutMs)
-      const abort = () => void endGroup(client, output.group).finally(() => client.destroy())
+      const beginning = begin(client, leads ? `echo $$ >&2; ${command}` : command, { leads })
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        client.destroy()
+      }, timeoutMs)
+      const abort = () => void endCommand(client, beginning).finally(() => client.destroy())
       signal?.addEventListener('abort', abort)
-      if (signal?.aborted) abort()
       try {
+        const { channel, output } = await beginning
         // Awaited below, after what it may fail before.
         output.ended.catch(() => {})
         if (input === undefined) channel.end()
@@ -224,22 +232,41 @@ function sessionOf(client: Client, hostKey: string): SshSession {
         return ended
       } catch (error) {
         signal?.throwIfAborted()
-        throw error
+        throw isLate ? new Error(BROKE) : error
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
       }
     },
-    dial(port, host = '127.0.0.1') {
+    async dial(port, { host = '127.0.0.1', timeoutMs = DIAL_MS, signal } = {}) {
+      signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Duplex>()
-      client.forwardOut('127.0.0.1', 0, host, port, (error, channel) =>
-        error ? reject(readable(error)) : resolve(channel)
-      )
-      return promise
+      let isOver = false
+      const end = (reason: unknown) => {
+        isOver = true
+        reject(reason)
+      }
+      const timer = setTimeout(() => end(new Error(`No connection within ${timeoutMs / 1000} s`)), timeoutMs)
+      const abort = () => end(signal?.reason)
+      signal?.addEventListener('abort', abort)
+      client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
+        if (error) return reject(readable(error))
+        resolve(channel)
+        // Nobody waits for one that comes too late.
+        if (isOver) channel.destroy()
+      })
+      try {
+        return await promise
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', abort)
+      }
     },
     close: () => client.end()
   }
 }
+
+const BROKE = 'The SSH connection broke, or the command took too long'
 
 type Begun = { channel: ClientChannel; output: Collected }
 
@@ -280,10 +307,22 @@ function collect(channel: ClientChannel, { leads }: { leads: boolean }): Collect
   channel.on('close', () => {
     const { stdout, stderr } = texts
     group.resolve(undefined)
-    if (code === null) reject(new Error('The SSH connection broke, or the command took too long'))
+    if (code === null) reject(new Error(BROKE))
     else resolve({ code, stdout, stderr: leads ? stderr.replace(/^\d+\n/, '') : stderr })
   })
   return { ended: promise, group: group.promise }
+}
+
+/** How long the beginning of a command that is to end is waited for, in milliseconds. */
+const BEGIN_MS = 500
+
+/** Ends a command, unless the machine does not begin it: what has not begun has no processes that could be ended. */
+async function endCommand(client: Client, beginning: Promise<Begun>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), BEGIN_MS)
+  const begun = await Promise.race([beginning.catch(() => undefined), promise])
+  clearTimeout(timer)
+  if (begun) await endGroup(client, begun.output.group)
 }
 
 /** How long an end of a command's processes may take, in milliseconds. */

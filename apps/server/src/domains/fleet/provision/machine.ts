@@ -85,7 +85,7 @@ export function machineOf(
     attempt,
     /** Is this file there already, whatever its mode? */
     has: async (path: string, content: Content): Promise<boolean> => (await hashOf(path)) === content.sha256,
-    dial: (port: number, host?: string) => session.dial(port, host),
+    dial: (port: number, host?: string) => session.dial(port, { ...(host === undefined ? {} : { host }), signal }),
     /**
      * Makes a file be this, with this mode, in one step for whoever reads it.
      * @param mark a file that names this one before it is another one than it was, see `unstarted.ts`
