@@ -1,9 +1,10 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createSecureContext, createServer as createSecureServer, TLSSocket, type SecureContextOptions } from 'node:tls'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { closedUrl, control, launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { certificateMaker } from '../../testing/certificates.ts'
 import { createMailer, type Mail, type MailerOptions } from './index.ts'
 
 let dir: string
@@ -138,17 +139,33 @@ test('what a mail service says is cut between characters, and can be stored', as
   expect(said).toMatchObject({ ok: false, message: expect.stringMatching(/ 451 ab?x{293}\.$/) as string })
 })
 
-/** Answers of a mail server other than usual; '': none; null to DATA: it takes the mail and ends the connection. */
-type Answers = { hello?: string; from?: string; rcpt?: string; data?: string | null }
+/**
+ * Answers of a mail server other than usual; '': none; null: it ends the connection instead, to DATA when it has the mail.
+ * `secure`: TLS from the first byte, or after STARTTLS.
+ */
+type Answers = {
+  hello?: string | null
+  ehlo?: string | null
+  from?: string | null
+  rcpt?: string | null
+  go?: string | null
+  data?: string | null
+  secure?: SecureContextOptions & { start?: boolean }
+}
 
 /** A mail server that knows just enough. */
-async function smtpServer({ hello, from, rcpt, data: taken = '250 queued' }: Answers = {}) {
+async function smtpServer(answers: Answers = {}) {
+  const { hello = '220 mail.test ESMTP', ehlo = '250 mail.test', from = '250 ok', rcpt = '250 ok' } = answers
+  const { go = '354 go on', data: taken = '250 queued', secure } = answers
   const messages: string[] = []
-  const server = createServer(socket => {
+  const talk = (socket: Socket) => {
     let data: string | null = null
     let rest = ''
-    const say = (line: string) => line !== '' && socket.write(`${line}\r\n`)
-    say(hello ?? '220 mail.test ESMTP')
+    const say = (line: string | null) => {
+      if (line === null) socket.destroy()
+      else if (line !== '') socket.write(`${line}\r\n`)
+    }
+    say(hello)
     socket.on('error', () => socket.destroy())
     socket.on('data', chunk => {
       rest += chunk.toString()
@@ -159,20 +176,24 @@ async function smtpServer({ hello, from, rcpt, data: taken = '250 queued' }: Ans
           if (line === '.') {
             messages.push(data)
             data = null
-            if (taken === null) socket.destroy()
-            else say(taken)
+            say(taken)
           } else data += `${line}\n`
-        } else if (/^(EHLO|HELO)/i.test(line)) say('250 mail.test')
-        else if (/^MAIL/i.test(line)) say(from ?? '250 ok')
-        else if (/^RCPT/i.test(line)) say(rcpt ?? '250 ok')
+        } else if (/^(EHLO|HELO)/i.test(line)) say(ehlo)
+        else if (/^MAIL/i.test(line)) say(from)
+        else if (/^RCPT/i.test(line)) say(rcpt)
         else if (/^DATA/i.test(line)) {
           data = ''
-          say('354 go on')
+          say(go)
+        } else if (/^STARTTLS/i.test(line)) {
+          say('220 go on')
+          socket.removeAllListeners('data')
+          new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(secure) }).on('error', () => {})
         } else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
         else say('250 ok')
       }
     })
-  })
+  }
+  const server = secure && !secure.start ? createSecureServer(secure, talk) : createServer(talk)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { messages, port, close: () => new Promise(resolve => server.close(resolve)) }
@@ -212,6 +233,35 @@ test('SMTP: a server that takes the mail and leaves may have it', async () => {
   await server.close()
   expect(server.messages).toHaveLength(1)
   expect(result).toMatchObject({ ok: false, uncertain: true })
+})
+
+test.each<[string, Answers]>([
+  ['before its greeting', { hello: null }],
+  ['instead of its name', { ehlo: null }],
+  ['at the sender', { from: null }],
+  ['at the recipient', { rcpt: null }],
+  ['before the mail', { go: null }]
+])('SMTP: a server that leaves %s does not have the mail', async (_when, answers) => {
+  const server = await smtpServer(answers)
+  const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
+  await server.close()
+  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
+})
+
+test.each([
+  ['from the first byte', false],
+  ['after STARTTLS', true]
+])('SMTP: a certificate that is not accepted is named, and the mail is not handed over: %s', async (_when, start) => {
+  const maker = certificateMaker()
+  onTestFinished(() => maker.remove())
+  const { certificate: cert, key } = maker.selfSigned(['IP:127.0.0.1'])
+  const server = await smtpServer({ secure: { cert, key, start }, ehlo: '250-mail.test\r\n250 STARTTLS' })
+  const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, secure: !start }).send(mail)
+  await server.close()
+  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
+  expect(result).toMatchObject({
+    message: `The mail server at 127.0.0.1:${server.port} shows a certificate that is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT).`
+  })
 })
 
 test.each([['hello'], ['data']] as const)(

@@ -25,6 +25,7 @@ const texts: Record<string, string> = {
 export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { timeoutMs: number }): Promise<MailResult> {
   if (smtp.host === '') return failed('not_configured', 'Enter the SMTP server.')
   const secure = smtp.secure ?? smtp.port === 465
+  let isHandedOver = false
   const transport = createTransport({
     host: smtp.host,
     port: smtp.port,
@@ -34,8 +35,9 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     ...(smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {}),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
-    // After the others: where both ended at once, a server that never greeted would look as if it may have the mail.
-    socketTimeout: timeoutMs + 250,
+    socketTimeout: timeoutMs,
+    // Nothing else tells how far a broken connection came: this entry is written after the last line of the mail.
+    logger: { info: ({ tnx }: { tnx?: string }) => (isHandedOver ||= tnx === 'message') },
     disableFileAccess: true,
     disableUrlAccess: true
   })
@@ -45,9 +47,10 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     return { ok: true, id: sent.messageId ?? null }
   } catch (error) {
     const reason = reasonOf(error)
-    const text = `The mail server at ${smtp.host}:${smtp.port} ${texts[reason] ?? 'refused the mail'}`
+    const text = `The mail server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
     return failed(reason, `${text}${saidBy(error)}.`, {
-      uncertain: isUncertain(error),
+      // The connection broke, or fell silent, after that: the server may have the mail.
+      uncertain: isHandedOver && !isAnswer(error),
       noMailbox: reason === 'rejected' && isNoMailbox(error)
     })
   } finally {
@@ -55,7 +58,14 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
   }
 }
 
-type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string; syscall?: string }
+type SmtpError = Error & {
+  code?: string
+  /** What the system or TLS called it. */
+  originalCode?: string
+  command?: string
+  responseCode?: number
+  response?: string
+}
 
 function reasonOf(error: unknown): MailReason {
   if (!(error instanceof Error)) return 'server_error'
@@ -75,14 +85,18 @@ function isNoMailbox(error: unknown): boolean {
 
 const NO_SUCH_RECIPIENT = new Set([550, 551, 553])
 
-/** The connection broke, or fell silent, after it stood: the server may have the mail. */
-function isUncertain(error: unknown): boolean {
-  if (!(error instanceof Error)) return true
-  const { code, message, responseCode, syscall } = error as SmtpError
-  if (responseCode !== undefined || syscall === 'connect') return false
-  if (code === 'ETIMEDOUT') return message === 'Timeout'
-  return code === 'ECONNECTION' || code === 'ESOCKET'
+const isAnswer = (error: unknown): boolean => error instanceof Error && (error as SmtpError).responseCode !== undefined
+
+/** In words, with the name that the system or TLS gave it: 'cannot be reached (ECONNREFUSED)'. */
+function problemOf(reason: MailReason, error: unknown): string {
+  const code = error instanceof Error ? ((error as SmtpError).originalCode ?? '') : ''
+  const text = BAD_CERTIFICATE.test(code)
+    ? 'shows a certificate that is not accepted'
+    : (texts[reason] ?? 'refused the mail')
+  return code === '' ? text : `${text} (${code})`
 }
+
+const BAD_CERTIFICATE = /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_CERT)/
 
 /** The server's own words, which name what is wrong. */
 function saidBy(error: unknown): string {

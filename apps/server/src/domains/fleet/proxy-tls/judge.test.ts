@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { certificateMaker } from './certificates.fixture.ts'
+import { certificateMaker } from '../../../testing/certificates.ts'
 import { httpsHost, labelOf, lookedUp } from './names.ts'
 import { judgePair, seenOfPem } from './pair.ts'
 

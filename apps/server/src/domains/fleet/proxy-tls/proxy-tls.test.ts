@@ -25,7 +25,7 @@ import {
 import { checkServers } from '../health.ts'
 import { repairServer } from '../repair.ts'
 import { serverReports, servers } from '../tables.ts'
-import { certificateMaker, type Pair } from './certificates.fixture.ts'
+import { certificateMaker, type Pair } from '../../../testing/certificates.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
 import { lookAtAllNames, lookAtNames } from './leads.ts'
