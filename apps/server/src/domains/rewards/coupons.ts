@@ -122,6 +122,8 @@ export function updateCoupon(
 export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
+    // The code that it has in the end: a change of it may be under way.
+    await tx.select({ id: coupons.id }).from(coupons).where(eq(coupons.id, id)).for('update')
     const before = await readCoupon(tx, id)
     const [deleted] = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ holderId: coupons.holderId })
     if (!deleted || !before) return refuse('not_found')

@@ -1,5 +1,5 @@
 import type { Coupon, GiftCard, LevelCode, PointRecord } from '@netlet/contract'
-import { eq, sum } from 'drizzle-orm'
+import { eq, sql, sum } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
@@ -7,7 +7,7 @@ import { users } from '../accounts/tables.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { exchangeCoins } from './exchange.ts'
 import { discountCodeFor, rewardsRoutes, seedLevelCodes } from './index.ts'
-import { rewardsQueues } from './queues.ts'
+import { endCodeQueue, rewardsQueues } from './queues.ts'
 import { coupons, giftCards, levelCodes, pointRecords } from './tables.ts'
 
 let shop: TestShop
@@ -316,4 +316,27 @@ test('a promo code that goes to somebody else is told to both', async () => {
   await admin.put(`${R}/coupon_code/${data.id}/`, { ...form, username: other.user.username })
   await toldTo(one.user.id, other.user.id)
   stop()
+})
+
+test('a promo code that is renamed while it is deleted ends on the platform under its new code', async () => {
+  const { db } = shop.ctx
+  const [{ user }, renamed] = [await customerWith(), code()]
+  const form = { username: user.username, code: code(), discount: '5', code_type: 1 }
+  const { data } = await admin.post<Coupon>(`${R}/coupon_code/`, form)
+  const deleted = await db.transaction(async tx => {
+    await tx.update(coupons).set({ code: renamed }).where(eq(coupons.id, data.id))
+    const deletion = admin.delete(`${R}/coupon_code/${data.id}/`)
+    await vi.waitFor(async () => {
+      const { rows } = await db.execute(sql`select 1 from pg_locks l join pg_stat_activity a using (pid)
+        where not l.granted and a.datname = current_database()`)
+      expect(rows).not.toEqual([])
+    }, 30_000)
+    // Not awaited before the change is there.
+    return { deletion }
+  })
+  expect((await deleted.deletion).code).toBe(2000)
+  const { rows } = await db.execute<{ code: string }>(
+    sql`select data ->> 'code' as code from pgboss.job where name = ${endCodeQueue.name}`
+  )
+  expect(rows.map(row => row.code)).toContain(renamed)
 })
