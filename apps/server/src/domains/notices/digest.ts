@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, ne, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lt, lte, notExists, or, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -22,7 +22,8 @@ export async function sendDigests(ctx: AppContext): Promise<void> {
   const isDue = and(
     eq(noticeChannels.enabled, true),
     eq(noticeChannels.digest, true),
-    or(isNull(noticeChannels.digestDay), ne(noticeChannels.digestDay, day))
+    // After a change of the time zone it may be an earlier day there: its notices are told the day after the last digest's.
+    or(isNull(noticeChannels.digestDay), lt(noticeChannels.digestDay, day))
   )
   if ((await ctx.db.$count(noticeChannels, isDue)) === 0) return
   await command(ctx, SYSTEM, async unit => {
