@@ -31,6 +31,14 @@ const waiting = async (to: string) => {
   )
   return rows.map(row => Date.parse(row.start_after))
 }
+/** What the job carries that sends a mail to this address. */
+const asked = async (to: string): Promise<MailOrder> => {
+  const { rows } = await shop.ctx.db.execute<{ data: MailOrder }>(
+    `select data from pgboss.job where name = 'send-mail' and data ->> 'to' = '${to}' order by created_on desc limit 1`
+  )
+  if (!rows[0]) throw new Error('no job sends it')
+  return rows[0].data
+}
 const healthOfMail = async () => (await admin.get<Health>('/api/settings/health/')).data.mail
 
 test('a service that takes a mail and does not answer gets it at most twice more, after long pauses', async () => {
@@ -92,8 +100,25 @@ test('a mail that the service refused for a day has failed, and can be sent agai
   const failed = await logged(order.to)
   expect(failed).toMatchObject({ state: 'failed', error_code: 'server_error' })
   expect(await admin.post(`/api/settings/mails/${failed?.id}/send_again/`, {})).toMatchObject({ code: 2000 })
-  await sendMail(shop.ctx, order, 'second')
+  const again = await asked(order.to)
+  await sendMail(shop.ctx, again, 'second')
   expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+})
+
+test('a mail that is sent again after a day is tried for a day more', async () => {
+  const order = mailTo('days@example.com')
+  shop.outbox.fail(404, 4)
+  await expect(sendMail(shop.ctx, order, 'first')).rejects.toThrow('HTTP 404')
+  shop.advance(23 * HOUR)
+  await sendMail(shop.ctx, order, 'first')
+  const failed = await logged(order.to)
+  expect(await admin.post(`/api/settings/mails/${failed?.id}/send_again/`, {})).toMatchObject({ code: 2000 })
+  const again = await asked(order.to)
+  await expect(sendMail(shop.ctx, again, 'second')).rejects.toThrow('HTTP 404')
+  expect(await logged(order.to)).toMatchObject({ state: 'waiting' })
+  shop.advance(23 * HOUR)
+  await sendMail(shop.ctx, again, 'second')
+  expect(await logged(order.to)).toMatchObject({ state: 'failed' })
 })
 
 test('429 with Retry-After: the mail leaves no sooner than the service says, and then at once', async () => {

@@ -10,4 +10,6 @@ export type MailOrder<T extends Template = Template> = {
   language?: Language
   /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed about once. */
   key: string
+  /** When an administrator had it sent again after it had failed: from then on it is tried as long as a new one. */
+  again_at?: string
 }

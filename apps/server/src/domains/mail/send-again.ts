@@ -39,7 +39,8 @@ async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<
     .update(mails)
     .set({ state: 'waiting', carried: null, uncertainTries: 0, claimedAt: new Date(0) })
     .where(eq(mails.id, id))
-  enqueueMail(unit, carried as MailOrder)
+  // The row keeps its own date, which tells whose mail it was.
+  enqueueMail(unit, { ...(carried as MailOrder), again_at: unit.now.toISOString() })
   unit.audit('mail.send_again', id, { after: { template } })
   return done
 }

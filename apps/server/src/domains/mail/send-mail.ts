@@ -64,7 +64,8 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
   if (sent.uncertain && (await sendLater(ctx, { id, to: named }, order, failure))) return
-  const isOld = ctx.now().getTime() - createdAt.getTime() > TRY_FOR
+  const since = Math.max(createdAt.getTime(), order.again_at ? Date.parse(order.again_at) : 0)
+  const isOld = ctx.now().getTime() - since > TRY_FOR
   if (sent.retryAfterMs && !isOld)
     return putOff(ctx, { id, to: named }, { order, failure, waitMs: Math.max(sent.retryAfterMs, pauseAfter(tries)) })
   // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
