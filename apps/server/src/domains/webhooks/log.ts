@@ -69,21 +69,14 @@ export const deliveryList = (owner?: Owner) =>
         state === undefined ? undefined : eq(webhookDeliveries.state, state),
         event === undefined ? undefined : eq(webhookDeliveries.type, event)
       ]
-      if (search !== undefined && search.startsWith('evt_')) where.push(eq(webhookDeliveries.eventId, eventOf(search)))
-      else if (search !== undefined && owner === undefined) {
-        const found = await endpointsOfNamed(db, search)
-        return { where, anyOf: [{ column: webhookDeliveries.endpointId, among: found }] }
-      }
-      const whose = owner === undefined ? userId : owner
-      if (whose === undefined) {
-        const of =
-          endpointId === undefined ? {} : { anyOf: [{ column: webhookDeliveries.endpointId, among: [endpointId] }] }
-        return { where, ...of }
-      }
-      // Deleted ones too: what they were sent is still told.
-      const ids = await endpointsOf(db, whose)
-      const asked = endpointId === undefined ? ids : ids.filter(id => id === endpointId)
-      return { where, anyOf: [{ column: webhookDeliveries.endpointId, among: asked }] }
+      const isEvent = search?.startsWith('evt_') === true
+      if (search !== undefined && isEvent) where.push(eq(webhookDeliveries.eventId, eventOf(search)))
+      const asked = await endpointsFor(db, {
+        endpointId,
+        whose: owner === undefined ? userId : owner,
+        name: isEvent ? undefined : search
+      })
+      return { where, ...(asked ? { anyOf: [{ column: webhookDeliveries.endpointId, among: asked }] } : {}) }
     },
     load: async (db, ids) => {
       const rows = await selectDeliveries(db).where(among(webhookDeliveries.id, ids))
@@ -94,6 +87,19 @@ export const deliveryList = (owner?: Owner) =>
 /** The event of a `webhook-id`, which none may have. */
 const eventOf = (publicId: string): SQL<number> =>
   sql`(select ${webhookEvents.id} from ${webhookEvents} where ${webhookEvents.publicId} = ${publicId})`
+
+type Asked = { endpointId: number | undefined; whose: Owner | undefined; name: string | undefined }
+
+/** The endpoints that meet all of these conditions, deleted ones too: what they were sent is still told. Undefined: any does. */
+async function endpointsFor(db: Executor, { endpointId, whose, name }: Asked): Promise<number[] | undefined> {
+  const lists = [
+    endpointId === undefined ? undefined : [endpointId],
+    whose === undefined ? undefined : await endpointsOf(db, whose),
+    name === undefined ? undefined : await endpointsOfNamed(db, name)
+  ]
+  const [first, ...more] = lists.filter(list => list !== undefined)
+  return first && more.reduce((all, list) => all.filter(id => list.includes(id)), first)
+}
 
 /** Endpoints of the user who has this whole name or e-mail address. */
 async function endpointsOfNamed(db: Executor, name: string): Promise<number[]> {

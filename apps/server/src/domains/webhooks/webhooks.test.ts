@@ -1,4 +1,4 @@
-import type { WebhookEndpoint } from '@netlet/contract'
+import type { Page, WebhookDelivery, WebhookEndpoint } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -127,6 +127,29 @@ test('an event goes to the endpoints of its user that chose it, and to operators
   await hooks.emit({ ...delivered(other.user.id), type: 'credentials.changed' })
   expect(await hooks.shop.ctx.db.$count(webhookEvents)).toBe(before)
   await admin.delete(`${ADMIN}/endpoints/${forAll.data.id}/`)
+})
+
+test('a search of the log keeps its other filters', async () => {
+  const [one, other] = [await hooks.shop.customer(), await hooks.shop.customer()]
+  const [first, second] = [await hooks.endpoint(one, '/first'), await hooks.endpoint(one, '/second')]
+  const theirs = await hooks.endpoint(other, '/theirs')
+  for (const { user } of [one, other]) await hooks.emit(delivered(user.id))
+  const admin = await hooks.shop.admin()
+  const found = async (client: typeof one, path: string, query: object) => {
+    const { data } = await client.get<Page<WebhookDelivery>>(`${path}?${new URLSearchParams({ ...query }).toString()}`)
+    return data.data.map(row => row.endpoint_id).toSorted((a, b) => a - b)
+  }
+  const all = (query: object) => found(admin, `${ADMIN}/deliveries/`, query)
+  const search = one.user.username
+  expect(await all({ search })).toEqual([first.id, second.id])
+  expect(await all({ search, endpoint_id: second.id })).toEqual([second.id])
+  expect(await all({ search, endpoint_id: theirs.id })).toEqual([])
+  expect(await all({ search, user_id: other.user.id })).toEqual([])
+  expect(await all({ user_id: one.user.id, endpoint_id: first.id })).toEqual([first.id])
+  // A customer's search goes through the own ones.
+  expect(await found(one, DELIVERIES, {})).toEqual([first.id, second.id])
+  expect(await found(one, DELIVERIES, { search: 'nothing-like-it' })).toEqual([])
+  expect(await found(one, DELIVERIES, { search: other.user.username })).toEqual([])
 })
 
 test("others' endpoints and deliveries do not exist for a customer, nor customers' for the operators' forms", async () => {
