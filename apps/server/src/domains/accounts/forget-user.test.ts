@@ -1,3 +1,4 @@
+import type { PointRecord } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startStockedShop, type StockedShop } from '../../api/stocked-shop.fixture.ts'
@@ -9,6 +10,7 @@ import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { handleEvent, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
+import { grantForPayment, takeBackForPayment } from '../rewards/index.ts'
 import { pointRecords } from '../rewards/tables.ts'
 import { tickets } from '../support/tables.ts'
 import { eventHandlers } from '../../workers.ts'
@@ -167,19 +169,24 @@ test('nothing in the database names a person who was deleted', async () => {
   const { email } = user
   const bystander = await shop.customer({ username: 'Ottilie77', email: 'x.ottilie.quist@example.org.test' })
   await db.update(users).set({ invitedBy: inviter.user.id }).where(eq(users.id, user.id))
-  await db.insert(pointRecords).values({
-    userId: inviter.user.id,
-    kind: 'level',
-    point: 10,
-    reasonCode: 'invited',
-    reasonParams: { username },
-    cause: `invite:${user.id}`
-  })
+  // As it was written once, and as it is.
+  const once = { userId: inviter.user.id, kind: 'level', point: 10, reasonCode: 'invited' } as const
+  await db.insert(pointRecords).values({ ...once, reasonParams: { username }, cause: `invite:${user.id}` })
+  const earns = (paymentId: string) =>
+    command(shop.ctx, SYSTEM, async unit => {
+      const rates = { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 5, coins_hold_days: 0 }
+      const paid = { orderPublicId: 'NL-1', userId: user.id, amount: '20.00', settings: rates, paymentId }
+      await grantForPayment(unit, paid)
+    })
+  await earns('under the first name')
+  // What is taken back names them as well.
+  await command(shop.ctx, SYSTEM, async unit => takeBackForPayment(unit, 'under the first name'))
   const login = shop.visitor({ ip: '203.0.113.78' })
   await login.post('/api/auth/login', { username, password })
   await client.post('/api/users/api_keys/', { name: 'script of Ottilie7', scopes: ['read'], password })
   await boss.put(`${U}/${user.id}/`, { reward_points_change: 5, username: 'Ottilie8' })
-  await boss.put(`${U}/${user.id}/`, { username })
+  await earns('under the second name')
+  await boss.put(`${U}/${user.id}/`, { username: 'Ottilie9' })
   await boss.post('/api/users/admin/switch-user', { user_id: user.id })
   await boss.post('/api/users/admin/switch-back')
   // One that is there, and one that its owner and then retention removed: its entries alone say whose it was.
@@ -195,7 +202,7 @@ test('nothing in the database names a person who was deleted', async () => {
   await command(shop.ctx, SYSTEM, async unit => {
     for (const id of ids) unit.audit('webhook.switch_off', id, { after: { url: hook.url, reason: 'gone' } })
   })
-  const coupon = { username, code: 'FOR-HER', discount: '1.00', code_type: 1 }
+  const coupon = { username: 'Ottilie9', code: 'FOR-HER', discount: '1.00', code_type: 1 }
   expect((await boss.post('/api/rewards/coupon_code/', coupon)).code).toBe(2000)
   const sent = { username: 'Ottilie', email: email.toUpperCase(), phone: '+4912345', message: 'I live in Lane 7' }
   const ticket = { ...sent, clientIp: '203.0.113.78' }
@@ -230,6 +237,7 @@ test('nothing in the database names a person who was deleted', async () => {
     'ottilie.quist@example.org',
     '"Ottilie7"',
     'Ottilie8',
+    'Ottilie9',
     'Quist',
     '+4912345',
     'Lane 7',
@@ -263,6 +271,10 @@ test('nothing in the database names a person who was deleted', async () => {
     .from(pointRecords)
     .where(eq(pointRecords.cause, `invite:${user.id}`))
   expect(record?.reasonParams).toEqual({ username: `deleted-${user.id}` })
+  const points = await inviter.get<{ data: PointRecord[] }>('/api/rewards/point_record/')
+  expect(new Set(points.data.data.map(({ reason }) => reason))).toContain(
+    `Payment by deleted-${user.id}, whom you invited`
+  )
   const log = await db.select().from(auditLog).where(eq(auditLog.action, 'user.delete'))
   expect(log.at(-1)).toMatchObject({ targetId: String(user.id), after: { historyKept: true, own: true } })
   const ofHooks = await db.select().from(auditLog).where(eq(auditLog.targetType, 'webhook')).orderBy(auditLog.id)
