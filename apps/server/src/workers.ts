@@ -1,6 +1,6 @@
 import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
-import { applyProductUpdate, catalogJobs, withdrawProduct } from './domains/catalog/index.ts'
+import { applyProductDeletion, applyProductUpdate, catalogJobs } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
 import { confirmOutcomes, deliveryJobs, proxyChecksOf, type DeliveryPorts } from './domains/delivery/index.ts'
 import { fleetJobs } from './domains/fleet/index.ts'
@@ -40,7 +40,7 @@ export const eventHandlers: EventHandlers = {
   'reconciled/refund': changeRefund,
   'reconciled/doubt': doubtRefund,
   'products/update': applyProductUpdate,
-  'products/delete': withdrawProduct
+  'products/delete': applyProductDeletion
 }
 
 export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand, whyNotDelivered }

@@ -3,10 +3,22 @@ import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopi
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { EventResult } from '../commerce/index.ts'
-import { followRules, type PlatformPrice, ruleVariantsOf } from '../inventory/index.ts'
+import {
+  followRules,
+  isDeletedOnPlatform,
+  noteDeletion,
+  type PlatformPrice,
+  ruleVariantsOf
+} from '../inventory/index.ts'
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
+
+/** The platform deleted a product, for good: nothing that is told of it later, or was read before, brings it back. */
+export async function applyProductDeletion(unit: Unit, event: ProductDeletedEvent): Promise<EventResult> {
+  await noteDeletion(unit, event.id)
+  return withdrawProduct(unit, event)
+}
 
 /** The platform sells a product no longer: it stays in the shop, and nobody can buy it. Nor the rules that it holds. */
 export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDeletedEvent): Promise<EventResult> {
@@ -23,7 +35,7 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
 
 /**
  * Takes over what the platform changed of a product: the plan that it is here, and the rules that are sold as its
- * variants. An event older than what is known changes nothing.
+ * variants. An event older than what is known, or about a product that the platform deleted, changes nothing.
  */
 export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const toldAt = event.updated_at ? new Date(event.updated_at) : null
@@ -63,6 +75,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .from(products)
     .where(and(eq(products.platformId, event.id), isNull(products.deletedAt)))
     .for('update')
+  if (await isDeletedOnPlatform(tx, event.id)) return { outcome: 'older' }
   if (!product) return { outcome: 'not_sold' }
   const updatedAt = event.updated_at ? new Date(event.updated_at) : null
   if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return { outcome: 'older' }

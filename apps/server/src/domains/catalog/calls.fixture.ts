@@ -4,7 +4,7 @@ import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { startJobs } from '../../infra/job.ts'
 import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
-import { applyProductUpdate, catalogJobs, catalogRoutes, withdrawProduct } from './index.ts'
+import { applyProductDeletion, applyProductUpdate, catalogJobs, catalogRoutes } from './index.ts'
 
 /** `as` left out: a visitor. */
 export type CallInput<R> = {
@@ -35,7 +35,7 @@ export async function openCatalogue(): Promise<Catalogue> {
     'disputes/create': async () => ({ outcome: 'ignored' }),
     'disputes/update': async () => ({ outcome: 'ignored' }),
     'products/update': applyProductUpdate,
-    'products/delete': withdrawProduct
+    'products/delete': applyProductDeletion
   })
   const jobs = [...events, ...catalogJobs]
   const testShop = await startTestShop({

@@ -8,6 +8,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
+import { isDeletedOnPlatform } from '../inventory/index.ts'
 import {
   checkEgress,
   checkGroupings,
@@ -35,6 +36,8 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
   const unique = { products_platform_key: 'product_exists', variants_platform_key: 'product_exists' } as const
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
+    // It may have been read just before it was deleted.
+    if (await isDeletedOnPlatform(tx, source.data.id)) return platformProductGone(source.data.id)
     const wrong =
       checkEgress(form.variants) ??
       (await checkServerGroups(tx, form.variants)) ??
@@ -52,10 +55,12 @@ export async function fetchProduct(ctx: AppContext, platformId: string): Promise
   if (!platform.ok) return platform
   const source = await platform.data.product(platformId)
   if (source.ok) return ok(source.value)
-  if (source.reason === 'not_found')
-    return fieldRefusal('shopify_product_id', 'platform_product_gone', { product: platformId })
+  if (source.reason === 'not_found') return platformProductGone(platformId)
   return platformRefusal(source)
 }
+
+const platformProductGone = (product: string) =>
+  fieldRefusal('shopify_product_id', 'platform_product_gone', { product })
 
 /** The first variant that is none of the platform's product. */
 export function findUnknownVariant(given: readonly VariantInput[], source: ShopifyProduct) {

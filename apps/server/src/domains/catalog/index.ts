@@ -5,7 +5,7 @@
  * that lists may show while orders never go by it.
  */
 export { advertisedProduct, productsOnSale, type Advertised } from './advertise.ts'
-export { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
+export { applyProductDeletion, applyProductUpdate } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'
 export { deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
 export { findVariant, type OptionChoice } from './find-variant.ts'

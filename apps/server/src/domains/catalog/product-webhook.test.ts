@@ -1,12 +1,16 @@
 import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
+import { followRules } from '../inventory/index.ts'
+import { aclRules } from '../inventory/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { addProduct } from './products.fixture.ts'
+import { addProduct, addRule } from './products.fixture.ts'
 import { products, variants } from './tables.ts'
 
 const SECRET = 'secret of the tests'
@@ -136,6 +140,34 @@ test('a product withdrawn on the platform is not valid here; published again, it
   expect((await read()).product?.valid).toBe(true)
   expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
   expect((await read()).product?.valid).toBe(false)
+})
+
+test('what is told of a deleted product later, or was read before, brings neither it nor its rules back', async () => {
+  const { payload, product, read } = await soldProduct()
+  const { db } = app.ctx
+  const ruleIds = [await addRule(db, '0.10', 'named.example'), await addRule(db, '0.10', 'unnamed.example')]
+  const rules = () => db.select().from(aclRules).where(inArray(aclRules.id, ruleIds)).orderBy(aclRules.id)
+  const ofRule = ({ platformVariantId }: { platformVariantId: string }) => ({
+    id: Number(platformVariantId),
+    title: 'Rule',
+    price: '0.10',
+    position: 3
+  })
+  const late = (at: string, ...told: Awaited<ReturnType<typeof rules>>) =>
+    payload({ updated_at: at, variants: [...payload().variants, ...told.map(ofRule)] })
+  const [named, unnamed] = await rules()
+  if (!named || !unnamed) throw new Error('no rules')
+  await settle(late('2026-05-01T11:00:00Z', named), { topic: 'products/update' })
+  expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
+  expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
+  // Later than all that is known here, and the first that is heard of the second rule.
+  expect(await settle(late('2026-05-01T12:00:00Z', named, unnamed), { topic: 'products/update' })).toBe('older')
+  expect((await read()).product).toMatchObject({ name: 'After', valid: false })
+  expect((await rules()).map(rule => rule.valid)).toEqual([false, false])
+  // Prices that were read just before the deletion, and are followed after it.
+  const price = { price: '0.20', productId: product.platformId, forSale: true, updatedAt: new Date() }
+  await command(app.ctx, SYSTEM, unit => followRules(unit, new Map([[named.platformVariantId, price]])))
+  expect((await rules())[0]).toMatchObject({ price: '0.10', valid: false })
 })
 
 test('an event delivered ten times is noted and applied once', async () => {

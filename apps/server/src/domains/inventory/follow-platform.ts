@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { aclRules } from './tables.ts'
+import { aclRules, platformDeletions } from './tables.ts'
 
 /** What the platform says of the variant that a rule is sold as. */
 export type PlatformPrice = {
@@ -29,8 +29,8 @@ export const rulesOnPlatform = (db: Executor) =>
     .where(isNull(aclRules.deletedAt))
 
 /**
- * Takes over what the platform says of the variants that rules are sold as; older news change nothing. Repeating it
- * changes nothing more.
+ * Takes over what the platform says of the variants that rules are sold as; older news change nothing, and the variants
+ * of a deleted product are gone, whatever is said of them. Repeating it changes nothing more.
  * @param seen by the platform's variant id; undefined: the platform has no such variant
  * @param at the platform's own time of the news about variants that it has no more
  * @returns how many rules are sold as one of these variants
@@ -47,8 +47,11 @@ export async function followRules(
     .where(and(isNull(aclRules.deletedAt), inArray(aclRules.platformVariantId, [...seen.keys()])))
     .orderBy(aclRules.id)
     .for('update')
+  // Read with the rules locked: who deletes the product meanwhile takes them off sale after this.
+  const deleted = await deletedAmong(unit.tx, seen)
   for (const rule of rules) {
-    const now = seen.get(rule.platformVariantId)
+    const told = seen.get(rule.platformVariantId)
+    const now = told && deleted.has(told.productId) ? undefined : told
     const toldAt = now ? now.updatedAt : at
     if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
     const before = { price: rule.price, valid: rule.valid }
@@ -65,6 +68,27 @@ export async function followRules(
       unit.audit('acl_rule.follow', rule.id, { before, after })
   }
   return rules.map(({ id, platformVariantId }) => ({ id, platformVariantId }))
+}
+
+/** Notes that the platform deleted a product, before what is sold of it is taken off sale. */
+export async function noteDeletion(unit: Unit, platformProductId: string): Promise<void> {
+  await unit.tx.insert(platformDeletions).values({ platformProductId, createdAt: unit.now }).onConflictDoNothing()
+}
+
+/** Whether the platform said that it deleted this product. */
+export const isDeletedOnPlatform = async (db: Executor, platformProductId: string): Promise<boolean> =>
+  (await db.$count(platformDeletions, eq(platformDeletions.platformProductId, platformProductId))) > 0
+
+async function deletedAmong(
+  db: Executor,
+  seen: ReadonlyMap<string, PlatformPrice | undefined>
+): Promise<ReadonlySet<string>> {
+  const ids = new Set([...seen.values()].flatMap(told => (told ? [told.productId] : [])))
+  const rows = await db
+    .select({ id: platformDeletions.platformProductId })
+    .from(platformDeletions)
+    .where(inArray(platformDeletions.platformProductId, [...ids]))
+  return new Set(rows.map(row => row.id))
 }
 
 /** The platform's variants that rules of one of its products are sold as, as far as it is known. */

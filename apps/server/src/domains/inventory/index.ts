@@ -1,7 +1,7 @@
 /**
  * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which rules. It
  * owns cidrs, chunks, acl_rules, rule_overlaps, rule_intersections, acl_groups, acl_group_rules, rule_usage, leases and
- * lease_blocks.
+ * lease_blocks and platform_deletions.
  * Others lease by `reserve`, `activate` and `release`, and change ranges and rules by the functions below, within their own
  * command; nobody else writes these tables, and the database itself refuses a double lease.
  * It knows no server and no order but their ids (docs/INVENTORY.md says how it works).
@@ -45,7 +45,9 @@ export { ruleNames, rulesById, ruleTexts, sellableRules } from './rule-lookup.ts
 export { addAclRule } from './manage-rules.ts'
 export {
   followRules,
+  isDeletedOnPlatform,
   nameRuleProducts,
+  noteDeletion,
   type PlatformPrice,
   restoreRule,
   rulesOnPlatform,

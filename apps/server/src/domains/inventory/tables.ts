@@ -38,6 +38,12 @@ export const aclRules = pgTable(
   ]
 )
 
+/** Products that the platform deleted: their ids never come back there, so what is told of them later is old. */
+export const platformDeletions = pgTable('platform_deletions', {
+  platformProductId: text().primaryKey(),
+  createdAt: createdAt()
+})
+
 /**
  * Where a domain of one live rule lies below a domain of another: which of the two has it. Null is not decided, which is
  * as if the narrow one had won. Kept in step with the rules' domains by whoever changes those.
