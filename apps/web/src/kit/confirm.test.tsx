@@ -1,4 +1,5 @@
-import { act, screen, waitFor } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { useState } from 'react'
 import { describe, expect, it } from 'vitest'
 import { renderAt } from '../testing/render.tsx'
 import { confirm, type Question } from './confirm.ts'
@@ -12,6 +13,39 @@ function ask(question: Question): Promise<boolean> {
   })
   return answer
 }
+
+function Work() {
+  const [out, setOut] = useState(false)
+  const start = async () => {
+    if (await confirm(question)) setOut(true)
+  }
+  return (
+    <>
+      <h1>Keys</h1>
+      <button disabled={out} onClick={() => void start()}>
+        Revoke
+      </button>
+      <button onClick={() => setOut(false)}>Answer</button>
+    </>
+  )
+}
+
+it('gives the focus back to a button that waits for its call once it can have it', async () => {
+  const { user } = renderAt(<Work />)
+  const button = screen.getByRole('button', { name: 'Revoke' })
+  await user.click(button)
+  await user.click(await screen.findByRole('button', { name: 'YES' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(button).toHaveProperty('disabled', true)
+  expect(screen.getByRole('heading')).not.toBe(document.activeElement)
+  // What a browser does with the focus of a button that becomes disabled.
+  button.removeAttribute('disabled')
+  button.blur()
+  button.setAttribute('disabled', '')
+  expect(document.activeElement).toBe(document.body)
+  fireEvent.click(screen.getByText('Answer'))
+  await waitFor(() => expect(document.activeElement).toBe(button))
+})
 
 describe('confirm', () => {
   it.each([

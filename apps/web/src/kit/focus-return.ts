@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, type RefObject } from 'react'
 
 /** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
 export const QUESTION = 'data-question'
-/** Milliseconds in which what got the focus back may still leave the page, as the row of a deletion does. */
+/** Milliseconds in which what got the focus back may still lose it: it leaves the page, as the row of a deletion does, or waits. */
 const WATCHED = 15_000
 
 /** What had the focus last; for an entry of a menu the button that opens the menu. */
@@ -20,6 +20,12 @@ const takes = (element: HTMLElement | null | undefined): boolean => {
   return document.activeElement === element
 }
 
+const isNowhere = (): boolean => !document.activeElement || document.activeElement === document.body
+
+/** A button that waits for its call is disabled: it cannot have the focus until the answer is there. */
+const waits = (element: HTMLElement | null): element is HTMLElement =>
+  element !== null && element.isConnected && element.matches(':disabled')
+
 const rowOf = (id: number | null) => document.querySelector<HTMLElement>(`[data-row="${id ?? ''}"]`)
 
 /** Where there is neither opener nor row: the heading of the page. */
@@ -33,39 +39,46 @@ function focusHeading(): void {
 /** Somebody is elsewhere already: in another part of the page, or in a dialog that the opener belongs to. */
 function isElsewhere(opener: HTMLElement | null): boolean {
   const active = document.activeElement
-  if (!active || active === document.body) return false
+  if (!active || isNowhere()) return false
   const dialog = active.closest('[role="dialog"]')
   return !dialog || (opener !== null && dialog.contains(opener))
 }
 
 let endWatch: (() => void) | undefined
 
-/** A row may leave the page after it got the focus back: then the focus goes on to what is left. */
+/**
+ * A row may leave the page after it got the focus back: then the focus goes on to what is left. A button that is disabled
+ * while it waits has it back once it is enabled.
+ */
 function watch(element: HTMLElement, row: number | null): void {
   endWatch?.()
-  const observer = new MutationObserver(() => {
-    if (element.isConnected) return
+  let waited = waits(element)
+  const goOn = () => {
     endWatch?.()
-    const active = document.activeElement
-    if ((!active || active === document.body) && !takes(rowOf(row))) focusHeading()
+    if (isNowhere() && !takes(rowOf(row))) focusHeading()
+  }
+  const observer = new MutationObserver(() => {
+    if (!element.isConnected) return goOn()
+    if (waited && !waits(element) && isNowhere()) takes(element)
+    waited = waits(element)
   })
   const moved = ({ target }: FocusEvent) => {
     if (target !== element) endWatch?.()
   }
-  const timer = setTimeout(() => endWatch?.(), WATCHED)
+  const timer = setTimeout(() => (waits(element) ? goOn() : endWatch?.()), WATCHED)
   endWatch = () => {
     observer.disconnect()
     clearTimeout(timer)
     document.removeEventListener('focusin', moved)
     endWatch = undefined
   }
-  observer.observe(document.body, { childList: true, subtree: true })
+  observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] })
   document.addEventListener('focusin', moved)
 }
 
 function giveBack(opener: HTMLElement | null, row: number | null): void {
   if (isElsewhere(opener)) return
-  if (!takes(opener) && !takes(rowOf(row))) return focusHeading()
+  if (!takes(opener) && !takes(rowOf(row))) return waits(opener) ? watch(opener, row) : focusHeading()
   if (document.activeElement instanceof HTMLElement) watch(document.activeElement, row)
 }
 

@@ -26,7 +26,6 @@ export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Hindr
   const underway = order.state === 'delivering' || order.state === 'partly_delivered'
   return underway && task !== 'check' ? 'underway' : undefined
 }
-export const mayAsk = (order: Order, task: NonNullable<Order['task']>): boolean => whyNotAsk(order, task) === undefined
 
 /** States in which its time runs. */
 const TIMED: ReadonlySet<Order['state']> = new Set(['delivering', 'partly_delivered', 'delivered'])

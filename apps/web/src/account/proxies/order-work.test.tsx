@@ -9,12 +9,20 @@ import { lastCopy, LINES, open, proxy, show } from './proxies.fixture.tsx'
 
 afterEach(() => vi.restoreAllMocks())
 
+/** A button that cannot be pressed now, says why, and can have the focus all the same. */
+function expectReason(button: HTMLElement, words: string): void {
+  expect(button.getAttribute('aria-disabled')).toBe('true')
+  expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toContain(words)
+  button.focus()
+  expect(document.activeElement).toBe(button)
+}
+
 describe('a check', () => {
   it('shows how far it is, also after a reload', async () => {
     show({ ...order, task: 'check', task_done: 3 }, proxy)
     open({ ...order, task: 'check', task_done: 3 })
     expect(await screen.findByText('3 of 8 checked')).toBeTruthy()
-    expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Check' }).disabled).toBe(true)
+    expectReason(screen.getByRole('button', { name: 'Check' }), 'Other work on this order is running.')
   })
 
   it('that is refused says so beside the buttons', async () => {
@@ -73,13 +81,21 @@ describe('other addresses and a new password', () => {
       [change, 'No changes are left in this term: 3 were made.'],
       [reset, 'No new passwords are left in this term: 10 were made.']
     ] as const) {
-      expect(button.getAttribute('aria-disabled')).toBe('true')
-      expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toContain(words)
-      button.focus()
-      expect(document.activeElement).toBe(button)
+      expectReason(button, words)
       await user.click(button)
     }
     expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
+  it.each([
+    ['while other work runs', { task: 'reset' }, 'Other work on this order is running.'],
+    ['before all of it is delivered', { state: 'partly_delivered' }, 'The proxies are still being delivered.']
+  ] as const)('keep the focus, and say why not, %s', async (_, change, words) => {
+    const now = { ...order, changes_per_term: 3, changes_left: 2, resets_per_term: 10, resets_left: 9, ...change }
+    show(now, proxy)
+    open(now)
+    for (const name of [/^Change addresses/, /^New password/])
+      expectReason(await screen.findByRole('button', { name }), words)
   })
 
   it('say what stops working and how many changes are left before anything is done', async () => {

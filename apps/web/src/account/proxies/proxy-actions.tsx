@@ -3,7 +3,7 @@ import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { useT } from '../../i18n/proxies.ts'
+import { useT, type T } from '../../i18n/proxies.ts'
 import { isRunning, whyNotAsk, type Hindrance } from '../../kit/order-may.ts'
 import { WithReason } from '../../kit/with-reason.tsx'
 import { ClientAccessButton } from './client-access.tsx'
@@ -15,6 +15,12 @@ type Props = { order: Order | undefined; loading: boolean; tasks: ReturnType<typ
 
 /** What of an order that is not served: nothing of it can be changed. */
 const UNSERVED: ReadonlySet<Hindrance> = new Set(['notPaid', 'refunded', 'over'])
+
+/** Why no own work on an order can be asked for now: other work runs, or not all of it is delivered. */
+export const whyNotNow = (order: Order, task: 'check' | 'change' | 'reset', t: T): string | undefined => {
+  const why = whyNotAsk(order, task)
+  return why === 'busy' || why === 'underway' ? t(`proxy.why.${why}`) : undefined
+}
 
 /** What can be done with the order itself. */
 export function OrderActions({ order, loading, tasks }: Props) {
@@ -44,12 +50,12 @@ export function OrderActions({ order, loading, tasks }: Props) {
           if (most === 0 || most === undefined || !isRunning(order) || (why && UNSERVED.has(why))) return null
           const usedUp = left === 0 && most !== null
           return (
-            <WithReason key={task} why={usedUp ? t(`${task}.usedUp`, { most }) : undefined}>
+            <WithReason key={task} why={usedUp ? t(`${task}.usedUp`, { most }) : whyNotNow(order, task, t)}>
               <Button
                 variant="default"
                 size="sm"
                 leftSection={<Icon size={16} aria-hidden />}
-                disabled={why !== undefined && !usedUp}
+                disabled={why === 'noProxies' && !usedUp}
                 loading={tasks.out === task}
                 onClick={() => void tasks.ask(task)}
               >

@@ -5,11 +5,13 @@ import { useRef, useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/number.ts'
-import { hasProxies, mayAsk } from '../../kit/order-may.ts'
+import { hasProxies } from '../../kit/order-may.ts'
+import { WithReason } from '../../kit/with-reason.tsx'
 import { CodeDialog } from './code-dialog.tsx'
 import { FormatPicker } from './format-picker.tsx'
 import type { FormatChoice } from './formats.ts'
 import classes from './panel.module.css'
+import { whyNotNow } from './proxy-actions.tsx'
 import { addressOf } from './proxy-cells.tsx'
 import type { Reveal } from './reveal.ts'
 import type { useOrderTasks } from './use-order-tasks.ts'
@@ -81,16 +83,18 @@ export function ProxyBar(props: Props) {
         </Button>
       )}
       <span className={classes.gap} />
-      <Button
-        variant="default"
-        size="sm"
-        leftSection={<IconActivity size={16} aria-hidden />}
-        disabled={loading || (order !== undefined && !mayAsk(order, 'check'))}
-        loading={tasks.out === 'check'}
-        onClick={tasks.check}
-      >
-        {t('proxy.check')}
-      </Button>
+      <WithReason why={order && whyNotNow(order, 'check', t)}>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconActivity size={16} aria-hidden />}
+          disabled={off}
+          loading={tasks.out === 'check'}
+          onClick={tasks.check}
+        >
+          {t('proxy.check')}
+        </Button>
+      </WithReason>
       <Button
         variant="default"
         size="sm"
