@@ -24,6 +24,14 @@ beforeAll(async () => {
 })
 afterAll(() => chat.close())
 
+const GONE = '990000000000000009'
+const WITH_GONE = { ...EARNING, discord_bot_channels: `${GONE}, ${CHANNEL}` }
+const unreadable = (channels: string[]) =>
+  vi.waitFor(
+    async () => expect(await chat.status()).toMatchObject({ state: 'connected', unreadable_channels: channels }),
+    SOON
+  )
+
 /** Lets everything that was written before be counted: the channel is counted in its order. */
 async function settled() {
   const marker = await chat.member(
@@ -223,11 +231,25 @@ test('points, cap, channels and the token that are saved take effect without a r
 })
 
 test('a channel that the bot cannot read is named, and the others are counted', async () => {
-  await chat.settings({ discord_bot_channels: `990000000000000009, ${CHANNEL}` })
-  await expect.poll(async () => (await chat.status()).unreadable_channels, SOON).toEqual(['990000000000000009'])
+  await chat.settings(WITH_GONE)
+  await unreadable([GONE])
   const nora = await chat.member('nora')
   await chat.write({ user: 'nora' })
   await chat.earned(nora, 3)
   await chat.settings(EARNING)
-  await expect.poll(async () => (await chat.status()).unreadable_channels, SOON).toEqual([])
+  await unreadable([])
+})
+
+test('a channel that cannot be read is named where it is entered again, and not once a new connection is without it', async () => {
+  await chat.settings(WITH_GONE)
+  await unreadable([GONE])
+  await chat.settings(EARNING)
+  await unreadable([])
+  await chat.settings(WITH_GONE)
+  await unreadable([GONE])
+  await chat.stopBots()
+  await chat.settings(EARNING)
+  chat.start()
+  await chat.connected()
+  await unreadable([])
 })

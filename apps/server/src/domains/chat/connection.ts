@@ -154,11 +154,19 @@ export function connectBot(
   function lookedInVain(channelId: string, failure: CallFailure): void {
     const { status, message } = failure
     if (over) return
+    // It was taken out of the settings meanwhile.
+    if (!counts(channelId)) return forget(channelId)
     // The channel is gone, or the bot was not let in: what is written there is not told to it either.
     if (status !== 403 && status !== 404) throw new HistoryError(failure)
     ctx.log.warn({ channel: channelId, detail: message }, 'the chat bot cannot read a channel of the settings')
     unreadable.add(channelId)
     events.onUnreadable([...unreadable])
+  }
+
+  /** A channel that cannot be read, and is no longer of the settings: it is looked at anew where it is entered again. */
+  function forget(channelId: string): void {
+    unreadable.delete(channelId)
+    caughtUp.delete(channelId)
   }
 
   async function count(message: ChatMessage): Promise<void> {
@@ -194,7 +202,7 @@ export function connectBot(
       const before = settings.discord_bot_channels
       settings = saved
       if (before === saved.discord_bot_channels) return
-      for (const channelId of unreadable) if (!chatChannels(saved).includes(channelId)) unreadable.delete(channelId)
+      for (const channelId of unreadable) if (!chatChannels(saved).includes(channelId)) forget(channelId)
       events.onUnreadable([...unreadable])
       catchUpAll()
     },

@@ -77,19 +77,25 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
 
   function open(token: string, settings: Awaited<ReturnType<typeof readSettings>>) {
     let connectedAt: number | null = null
-    const note = (work: Promise<unknown>) =>
-      void work.catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted'))
+    let noting = Promise.resolve()
+    // One after the other: what was said last stays.
+    const note = (write: () => Promise<void>) =>
+      void (noting = noting
+        .then(write)
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted')))
+    // What another connection found says nothing of this one.
+    note(() => noteUnreadable(ctx, holder, []))
     const opened = connectBot(
       ctx,
       { token, settings, connectMs: times.connectMs, callMs: times.callMs, registerMs: times.registerMs },
       {
         onConnected(name) {
           connectedAt ??= performance.now()
-          note(noteState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
+          note(() => noteState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
         },
-        onLost: () => note(noteState(ctx, holder, { state: 'connecting' })),
-        onCommands: problem => note(noteCommands(ctx, holder, problem)),
-        onUnreadable: channels => note(noteUnreadable(ctx, holder, channels)),
+        onLost: () => note(() => noteState(ctx, holder, { state: 'connecting' })),
+        onCommands: problem => note(() => noteCommands(ctx, holder, problem)),
+        onUnreadable: channels => note(() => noteUnreadable(ctx, holder, channels)),
         onFailed(problem, detail, atLeastMs) {
           const afresh = connectedAt !== null && performance.now() - connectedAt >= times.goodMs
           const noted = noteFailure(ctx, holder, { problem, detail, atLeastMs, afresh }, times.backoff)
