@@ -102,6 +102,9 @@ test('a reply is made once for all who ask at once, and again when it is too old
   expect(await ask()).toBe('{"made":1}')
   time.advance(1)
   expect(await ask()).toBe('{"made":2}')
+  // The clock was set back: its age says nothing.
+  time.advance(-3_600_000)
+  expect(await ask()).toBe('{"made":3}')
 })
 
 test('a reply that was being read while the catalogue changed is not kept', async () => {

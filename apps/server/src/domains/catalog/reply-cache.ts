@@ -29,7 +29,9 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
   return {
     async get(key, make) {
       const entry = entries.get(key)
-      if (entry && now().getTime() - entry.at < ttl) return entry.bytes
+      const age = entry ? now().getTime() - entry.at : ttl
+      // A negative age: the clock was set back.
+      if (entry && age >= 0 && age < ttl) return entry.bytes
       const running = making.get(key)
       if (running) return running
       const startedIn = generation

@@ -32,6 +32,16 @@ test('who asks after a change is told what was read after it; all of these share
   expect(await shared()).toBe(2)
 })
 
+test('where the clock was set back, it is read anew, at once', async () => {
+  const { shared, pass, change } = counted(1000)
+  expect(await shared()).toBe(1)
+  pass(-3_600_000)
+  expect(await shared()).toBe(2)
+  change()
+  pass(-3_600_000)
+  expect(await shared()).toBe(3)
+})
+
 test('a failed read is not kept', async () => {
   let reads = 0
   const shared = sharedRead(

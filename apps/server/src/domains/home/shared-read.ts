@@ -33,7 +33,8 @@ export function sharedRead<T>(
   }
   return () => {
     const age = last ? now().getTime() - last.at : ttl
-    if (!last || age >= ttl) return next ?? start()
+    // A negative age: the clock was set back.
+    if (!last || age < 0 || age >= ttl) return next ?? start()
     if (last.seen === changes()) return last.value
     return (next ??= startAfter(ttl - age))
   }
