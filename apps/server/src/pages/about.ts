@@ -86,7 +86,7 @@ export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
     if (ENTRANCES.includes(path)) return { status: 200, title: NAME, description: LEAD, indexed: false }
     return { status: 404, title: `There is no such page · ${NAME}`, description: LEAD, indexed: false }
   }
-  const id = found[0] as PageId
+  const [id, pattern] = found as [PageId, string]
   if (id === 'policy') {
     const policy = POLICIES.find(one => one.id === searchParams.get('id')) ?? TERMS
     const { title, description } = policy
@@ -96,7 +96,8 @@ export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
   if (id === 'product' && asked !== null) return aboutProduct(asked, facts, image)
   const words = WORDS[id]
   if (!words || UNLISTED.includes(id)) return { status: 200, title: NAME, description: LEAD, indexed: false }
-  return { status: 200, ...words, title: `${words.title} · ${NAME}`, canonical: at(path), image }
+  // As the router has it: letters count alike, and this is its one address.
+  return { status: 200, ...words, title: `${words.title} · ${NAME}`, canonical: at(pattern), image }
 }
 
 async function aboutProduct(asked: string, facts: Facts, image: string): Promise<PageHead> {

@@ -58,6 +58,9 @@ test.each([
   ['/product/', 'Products · Netlet', '/product'],
   ['/product?parId=3', 'Products · Netlet', '/product'],
   ['/support', 'Support · Netlet', '/support'],
+  ['/STATUS', 'Status · Netlet', '/status'],
+  ['/Rewards/', 'Rewards · Netlet', '/rewards'],
+  ['/createaccount', 'Create account · Netlet', '/createAccount'],
   ['/status?incident=7', 'Status · Netlet', '/status'],
   ['/policy?id=1', 'Privacy Policy · Netlet', '/policy?id=1'],
   ['/policy?id=2', 'Refund Policy · Netlet', '/policy?id=2'],
@@ -67,6 +70,17 @@ test.each([
   expect(page).toMatchObject({ status: 200, title, canonical: base + canonical, indexed: true })
   expect(page.body).toContain('<meta property="og:image" content="')
   expect(page.body.match(/<meta name="description"/g)).toHaveLength(1)
+})
+
+test('the built page leads to the address of the first one', async () => {
+  for (const [url, location] of [
+    ['/index.html', '/'],
+    ['/%69ndex.html', '/'],
+    ['/index.html?utm=1', '/?utm=1']
+  ]) {
+    const { statusCode, headers } = await app.inject({ url: url ?? '' })
+    expect([statusCode, headers.location]).toEqual([301, location])
+  }
 })
 
 test.each(['/nothing', '/dashboard/nothing', '/dashboard/index/orders/a/b', '/..%2f..%2fetc/passwd', '/x?id=1'])(

@@ -63,7 +63,11 @@ export async function serveWeb(
   }
   const sendPage = builtPage(join(folder, 'index.html'))
   // The file server takes `/` for a folder, and would not list it.
-  if (built) app.get('/', async (request, reply) => sendPage(request, reply, await about(request.url)))
+  if (built) {
+    app.get('/', async (request, reply) => sendPage(request, reply, await about(request.url)))
+    // As a file it would be the first page once more, and say nothing of what it is about.
+    app.get('/index.html', (request, reply) => reply.redirect(`/${/\?.*/.exec(request.url)?.[0] ?? ''}`, 301))
+  }
   app.setNotFoundHandler(async (request, reply) => {
     const page = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|assets)\//.test(request.url)
     if (page && built) return sendPage(request, reply, await about(request.url))
