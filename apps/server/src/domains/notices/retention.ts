@@ -1,8 +1,7 @@
-import { and, isNotNull, lt } from 'drizzle-orm'
+import { and, isNotNull, isNull, lt, ne } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { notices, noticeSends } from './tables.ts'
-import { isNull, ne } from 'drizzle-orm'
 
 export const noticeRetention: RetentionEntry[] = [
   {
