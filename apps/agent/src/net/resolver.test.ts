@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { CachingResolver } from './resolver.ts'
+import { answerCache, CachingResolver, type Resolved } from './resolver.ts'
 
 test('who waits for one answer goes on in several turns of the loop, each once', async () => {
   const resolver = new CachingResolver()
@@ -12,11 +13,16 @@ test('who waits for one answer goes on in several turns of the loop, each once',
   await new Promise<void>(resolve => {
     // A label of 64 characters is no name: the answer comes without a question to anybody, and not at once.
     for (let n = 0; n < 200; n++)
-      resolver.resolve(`${'a'.repeat(64)}.test`, 4, answer => {
-        expect(answer).toEqual({ ok: false, reason: 'not-found' })
-        answered.push(turn)
-        if (answered.length === 200) resolve()
-      })
+      resolver.resolve(
+        `${'a'.repeat(64)}.test`,
+        4,
+        answer => {
+          expect(answer).toEqual({ ok: false, reason: 'not-found' })
+          answered.push(turn)
+          if (answered.length === 200) resolve()
+        },
+        'u'
+      )
     expect(answered).toHaveLength(0)
   })
   const turns = [...Map.groupBy(answered, at => at).values()]
@@ -51,7 +57,7 @@ test('name servers fail where they answer no questions of the agent either, what
   const options = { servers: server.servers, timeout: 50, tries: 1, againMs: 50 }
   const resolver = new CachingResolver(options)
   onTestFinished(() => resolver.close())
-  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered))
+  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
   await Promise.all(Array.from({ length: 50 }, (_, n) => look(`n${n}.silent.test`)))
   await expect.poll(() => server.asked.filter(name => name.endsWith('.com')).length).toBeGreaterThan(0)
   expect(resolver.figures).toMatchObject({ lookups: 50, failures: 50, failing: 0 })
@@ -60,8 +66,93 @@ test('name servers fail where they answer no questions of the agent either, what
   onTestFinished(() => alone.close())
   server.isDown = true
   // One question of one customer is enough.
-  await new Promise(answered => alone.resolve('open.test', 4, answered))
+  await new Promise(answered => alone.resolve('open.test', 4, answered, 'u'))
   await expect.poll(() => alone.figures.failing).toBe(1)
   server.isDown = false
   await expect.poll(() => alone.figures.failing).toBe(0)
+})
+
+/** A name server of which every name has so many addresses, which it tells over TCP. */
+async function largeZone(count: number): Promise<{ servers: string[]; asked: () => number }> {
+  let asked = 0
+  const open = new Set<Socket>()
+  const tcp = createServer(socket => {
+    open.add(socket)
+    socket.on('error', () => undefined)
+    let questions = Buffer.alloc(0)
+    socket.on('data', (chunk: Buffer) => {
+      questions = Buffer.concat([questions, chunk])
+      for (let end; questions.length > 2 && questions.length >= (end = 2 + questions.readUInt16BE(0));) {
+        asked++
+        const answer = answerTo(questions.subarray(2, end), count)
+        questions = questions.subarray(end)
+        socket.write(Buffer.concat([Buffer.from([answer.length >> 8, answer.length & 255]), answer]))
+      }
+    })
+  })
+  await once(tcp.listen(0, '127.0.0.1'), 'listening')
+  const { port } = tcp.address() as AddressInfo
+  const udp = createSocket('udp4').bind(port, '127.0.0.1')
+  await once(udp, 'listening')
+  udp.on('message', (question, from) => {
+    const truncated = answerTo(question, 0)
+    truncated[2] = 0x87
+    udp.send(truncated, from.port, from.address)
+  })
+  onTestFinished(() => {
+    udp.close()
+    tcp.close()
+    for (const socket of open) socket.destroy()
+  })
+  return { servers: [`127.0.0.1:${port}`], asked: () => asked }
+}
+
+function answerTo(question: Buffer, count: number): Buffer {
+  const head = Buffer.from([0, 0, 0x85, 0, 0, 1, count >> 8, count & 255, 0, 0, 0, 0])
+  question.copy(head, 0, 0, 2)
+  const records = Array.from({ length: count }, (_, n) => [
+    192,
+    12,
+    0,
+    1,
+    0,
+    1,
+    0,
+    0,
+    1,
+    44,
+    0,
+    4,
+    10,
+    9,
+    n >> 8,
+    n & 255
+  ])
+  return Buffer.concat([head, question.subarray(12, question.indexOf(0, 12) + 5), Buffer.from(records.flat())])
+}
+
+test('of an answer with thousands of addresses the first are kept, and its user waits before the next question', async () => {
+  const zone = await largeZone(3000)
+  const resolver = new CachingResolver({ servers: zone.servers, timeout: 20_000, tries: 1, againMs: 50 })
+  const look = (name: string, user: string): Promise<Resolved> =>
+    new Promise(answered => resolver.resolve(name, 4, answered, user))
+  const addresses = Array.from({ length: 64 }, (_, n) => `10.9.0.${n}`)
+  expect(await look('a.test', 'u')).toEqual({ ok: true, addresses })
+  // What waits for one user is asked for another, who waits for nobody.
+  const waiting = Promise.all([look('b.test', 'u'), look('b.test', 'u')])
+  expect(resolver.figures.lookups).toBe(1)
+  expect(await look('b.test', 'other')).toEqual({ ok: true, addresses })
+  expect(await waiting).toHaveLength(2)
+  expect(await look('a.test', 'u')).toEqual({ ok: true, addresses })
+  expect(zone.asked()).toBe(2)
+})
+
+test('answers that are kept are bounded by their bytes', () => {
+  const cache = answerCache(1_000_000)
+  const addresses = Array.from({ length: 64 }, (_, n) => `2001:db8:1111:2222:3333:4444:5555:${n}`)
+  for (let n = 0; n < 1000; n++) cache.set(`6 n${n}.test`, { ok: true, addresses })
+  expect(cache.size).toBeGreaterThan(100)
+  expect(cache.size).toBeLessThan(250)
+  for (let n = 0; n < 2000; n++) cache.set(`4 n${n}.test`, { ok: true, addresses: ['192.0.2.1'] })
+  expect(cache.size).toBeGreaterThan(2000)
 })

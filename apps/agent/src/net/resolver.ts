@@ -6,13 +6,32 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { DnsFigures } from '../proxy/plane-figures.ts'
 import { nextTurn } from '../turns.ts'
+import { LookupTurns } from './lookup-turns.ts'
 
 export type Resolved = { ok: true; addresses: string[] } | { ok: false; reason: 'not-found' | 'timeout' }
 
-/** Finds the addresses of a name in one family. Calls back at once where the answer is known. */
-export type Resolve = (name: string, family: 4 | 6, answer: (resolved: Resolved) => void) => void
+/**
+ * Finds the addresses of a name in one family, for a user: the first 64 of them. Calls back at once where the answer is known,
+ * or where too many names of the user wait already (`timeout`).
+ */
+export type Resolve = (name: string, family: 4 | 6, answer: (resolved: Resolved) => void, user: string) => void
 
+type Question = {
+  key: string
+  name: string
+  family: 4 | 6
+  answers: Array<(resolved: Resolved) => void>
+  /** Before, it waits in the lines of those who need it. */
+  isAsked: boolean
+}
+
+/** An answer may have thousands: what they cost is bounded by what is used, which is far less. */
+const MAX_ADDRESSES = 64
 const MAX_CACHED = 20_000
+/** About what answers take in memory; those that came first go where there are more. */
+const MAX_CACHED_BYTES = 16_000_000
+const BYTES_OF_ANSWER = 256
+const BYTES_OF_ADDRESS = 32
 const MAX_TTL_SECONDS = 300
 const FAILURE_TTL_SECONDS = 5
 /** Who waited for one answer goes on in turns of so many: each of them opens a connection. */
@@ -54,14 +73,28 @@ function readHosts(): Map<string, string[]> {
   return names
 }
 
+/** Answers by their questions. @param maxSize about how many bytes they take at most */
+export const answerCache = (maxSize: number): LRUCache<string, Resolved> =>
+  new LRUCache({
+    max: MAX_CACHED,
+    maxSize,
+    sizeCalculation: (answer, key) =>
+      BYTES_OF_ANSWER +
+      key.length +
+      (answer.ok ? answer.addresses : []).join('').length +
+      countOf(answer) * BYTES_OF_ADDRESS
+  })
+const countOf = (answer: Resolved): number => (answer.ok ? answer.addresses.length : 0)
+
 /**
  * The resolver of the running agent: the hosts file, then DNS with its TTLs in a bounded cache, one question at a time
- * for a name. DNS is asked without the thread pool that getaddrinfo needs: names that never answer would otherwise block
+ * for a name, and users by turns. DNS is asked without the thread pool that getaddrinfo needs: names that never answer would otherwise block
  * the writing of the state. `localhost` is always answered locally.
  */
 export class CachingResolver {
-  readonly #cache = new LRUCache<string, Resolved>({ max: MAX_CACHED })
-  readonly #pending = new Map<string, Array<(resolved: Resolved) => void>>()
+  readonly #cache = answerCache(MAX_CACHED_BYTES)
+  readonly #pending = new Map<string, Question>()
+  readonly #turns = new LookupTurns()
   readonly #nameServers: NameServers
   #dns: DnsResolver
   #hosts = readHosts()
@@ -88,7 +121,7 @@ export class CachingResolver {
     this.#closed = true
   }
 
-  resolve: Resolve = (name, family, answer) => {
+  resolve: Resolve = (name, family, answer, user) => {
     const local = this.#hosts.get(name)?.filter(address => isIP(address) === family)
     if (local !== undefined && local.length > 0) return answer({ ok: true, addresses: local })
     if (name === 'localhost' || name.endsWith('.localhost')) {
@@ -97,35 +130,39 @@ export class CachingResolver {
     const key = `${family} ${name}`
     const cached = this.#cache.get(key)
     if (cached !== undefined) return answer(cached)
-    const waiting = this.#pending.get(key)
-    if (waiting !== undefined) {
-      waiting.push(answer)
-      return
-    }
-    this.#pending.set(key, [answer])
-    void this.#resolveAndCache(key, name, family)
+    const question = this.#pending.get(key) ?? { key, name, family, answers: [], isAsked: false }
+    if (!question.isAsked && !this.#turns.hasRoom(user)) return answer({ ok: false, reason: 'timeout' })
+    question.answers.push(answer)
+    this.#pending.set(key, question)
+    // Also where it waits for another user already, who may have to wait longer.
+    if (question.isAsked) return
+    this.#turns.add(user, answered => {
+      if (question.isAsked) return false
+      question.isAsked = true
+      void this.#ask(question, answered)
+      return true
+    })
   }
 
-  async #resolveAndCache(key: string, name: string, family: 4 | 6): Promise<void> {
-    const { resolved, seconds } = await this.#query(name, family)
-    this.#cache.set(key, resolved, { ttl: seconds * 1000 })
-    const answers = this.#pending.get(key) ?? []
-    this.#pending.delete(key)
-    for (const [at, each] of answers.entries()) {
-      if (at > 0 && at % ANSWERS_A_TURN === 0) await nextTurn()
-      each(resolved)
-    }
+  async #ask(question: Question, answered: (excess: number) => void): Promise<void> {
+    const { resolved, seconds, excess } = await this.#query(question.name, question.family)
+    this.#cache.set(question.key, resolved, { ttl: seconds * 1000 })
+    this.#pending.delete(question.key)
+    answered(excess)
+    await answerAll(question.answers, resolved)
   }
 
-  async #query(name: string, family: 4 | 6): Promise<{ resolved: Resolved; seconds: number }> {
+  async #query(name: string, family: 4 | 6): Promise<{ resolved: Resolved; seconds: number; excess: number }> {
     const began = performance.now()
     this.figures.lookups++
     try {
-      const records = await (family === 4
+      const all = await (family === 4
         ? this.#dns.resolve4(name, { ttl: true })
         : this.#dns.resolve6(name, { ttl: true }))
+      const records = all.slice(0, MAX_ADDRESSES)
+      const excess = all.length - records.length
       const seconds = Math.max(1, Math.min(MAX_TTL_SECONDS, ...records.map(record => record.ttl)))
-      return { resolved: { ok: true, addresses: records.map(record => record.address) }, seconds }
+      return { resolved: { ok: true, addresses: records.map(record => record.address) }, seconds, excess }
     } catch (error) {
       const code = codeOf(error)
       if (!NO_SUCH_NAME.has(code)) {
@@ -133,7 +170,8 @@ export class CachingResolver {
         void this.#judgeServers()
       }
       const slow = code === 'ETIMEOUT' || code === 'ECANCELLED'
-      return { resolved: { ok: false, reason: slow ? 'timeout' : 'not-found' }, seconds: FAILURE_TTL_SECONDS }
+      const reason = slow ? 'timeout' : 'not-found'
+      return { resolved: { ok: false, reason }, seconds: FAILURE_TTL_SECONDS, excess: 0 }
     } finally {
       this.figures.milliseconds += performance.now() - began
     }
@@ -166,5 +204,12 @@ export class CachingResolver {
     } catch (error) {
       return NO_SUCH_NAME.has(codeOf(error))
     }
+  }
+}
+
+async function answerAll(answers: Question['answers'], resolved: Resolved): Promise<void> {
+  for (const [at, answer] of answers.entries()) {
+    if (at > 0 && at % ANSWERS_A_TURN === 0) await nextTurn()
+    answer(resolved)
   }
 }

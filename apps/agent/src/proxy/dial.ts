@@ -146,9 +146,10 @@ export class Dialing {
   start(host: string): void {
     if (parseAddress(host) !== null) return this.#checkAddresses([host])
     if (looksNumeric(host)) return this.#finish(fault('not-found'))
-    this.#plane.resolve(host, this.#family, resolved => {
+    const answered = (resolved: Resolved): void => {
       if (this.#done !== null) this.#guarded(() => this.#resolved(host, resolved))
-    })
+    }
+    this.#plane.resolve(host, this.#family, answered, this.#lease.user)
   }
 
   #resolved(host: string, resolved: Resolved): void {

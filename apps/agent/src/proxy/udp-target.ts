@@ -1,5 +1,6 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import { formatV4, parseAddress } from '../net/ip.ts'
+import type { Resolved } from '../net/resolver.ts'
 import type { ClientConnection } from './connection.ts'
 import { checkAddress, checkBareAddress, checkTarget, looksNumeric } from './dial.ts'
 
@@ -83,14 +84,15 @@ export function findUdpTarget(
   }
   if (parseAddress(host) !== null) return judge([host])
   if (looksNumeric(host)) return found(notFound)
-  plane.resolve(host, family, resolved => {
+  const answered = (resolved: Resolved): void => {
     if (connection.gone) return
     connection.guarded(() => {
       if (!resolved.ok) return found(notFound)
       plane.addressNames.note(host, resolved.addresses)
       judge(resolved.addresses)
     })
-  })
+  }
+  plane.resolve(host, family, answered, opened.user)
 }
 
 const quicRefused: UdpTarget['refused'] = { status: 403, code: 'hidden-name' }
