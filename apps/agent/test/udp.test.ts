@@ -139,6 +139,24 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     expect(late).toBe(0)
   })
 
+  test('a name that is denied while it is asked for is refused when the answer comes', async () => {
+    const at = `${agent.net}.11.1`
+    const rules = (denied_domains: string[]): Promise<unknown> =>
+      lease(agent.call, 'waiting', [`${at}/32`], { denied_domains })
+    await rules([])
+    const association = await associate('waiting', at)
+    await until('the question', () => {
+      association.client.send(datagram(named('slow.closed.test', target.port), 'early'), association.port, at)
+      return slow.length > 0
+    })
+    await rules(['closed.test'])
+    slow.pop()?.()
+    await answered(association, datagram(named('public.test', target.port), 'now'), at, 'got now')
+    association.control.socket.end()
+    await until('the log', async () => /waiting \S+ UDP slow\.closed\.test:\d+ 403 .* denied-domain/.test(await log()))
+    expect(target.got.map(({ text }) => text)).not.toContain('early')
+  })
+
   test('takes datagrams of its client alone, whole ones alone, and answers of its targets alone', async () => {
     const association = await associate()
     await answered(association, datagram(v4('127.0.0.1', target.port), 'mine'))

@@ -89,7 +89,10 @@ export function findUdpTarget(
     connection.guarded(() => {
       if (!resolved.ok) return found(notFound)
       plane.addressNames.note(host, resolved.addresses)
-      judge(resolved.addresses)
+      // The name may have been denied while it was asked for.
+      const deniedSince = refusalOf(connection, { host, port, address: null })
+      if (deniedSince !== null) found(deniedSince)
+      else judge(resolved.addresses)
     })
   }
   plane.resolve(host, family, answered, opened.user)
