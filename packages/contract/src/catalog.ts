@@ -181,7 +181,8 @@ export const catalog = {
     reply: LastSync.nullable()
   }),
   undoSync: route('POST', `${P}/sync/:id/undo/`, {
-    summary: 'Undo the last sync, while nothing that it changed is another one since',
+    summary:
+      'Undo the last sync but for prices and what is for sale, while nothing that it changed is another one since',
     access: 'admin',
     permission: 'products.change',
     params: IdParams,

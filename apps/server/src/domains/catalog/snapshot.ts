@@ -90,12 +90,12 @@ export function difference(before: Snapshot, after: Snapshot): Touched[] {
 const isSame = (a: Record<string, Field> | null, b: Record<string, Field> | null): boolean =>
   versionOf({ fields: a }) === versionOf({ fields: b })
 
-/** Rows that are not as a sync left them, but for prices: these follow the platform, whatever is undone. */
+/** Rows that are not as a sync left them, but for prices and what is for sale: these follow the platform, whatever is undone. */
 export const changedSince = (now: Snapshot, touched: readonly Touched[]): Touched[] =>
-  touched.filter(({ key, after }) => !isSame(withoutPrice(now.get(key)?.fields ?? null), withoutPrice(after)))
+  touched.filter(({ key, after }) => !isSame(ofShop(now.get(key)?.fields ?? null), ofShop(after)))
 
-const withoutPrice = (fields: Record<string, Field> | null) => {
+const ofShop = (fields: Record<string, Field> | null) => {
   if (!fields) return null
-  const { price: _price, ...rest } = fields
+  const { price: _price, valid: _valid, ...rest } = fields
   return rest
 }

@@ -9,7 +9,7 @@ import { aclRules } from '../inventory/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { addProduct } from './products.fixture.ts'
+import { addProduct, addRule } from './products.fixture.ts'
 import { readProducts } from './read-platform.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { syncsOf } from './sync-runs.fixture.ts'
@@ -177,27 +177,65 @@ test('what the platform changes meanwhile, and tells, is not overwritten by what
   await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: plan.title, silent: true })
 })
 
-test('the last sync is undone but for prices, once', async () => {
+test('the last sync is undone but for prices and what is for sale, once', async () => {
   await stock()
   // As a sync of before left it.
   await app.call(catalog.syncCollections, { as: admin })
   const before = await everything()
   await sync(await preview())
-  const paid = new Map((await everything()).map(([key, { fields }]) => [key, fields['price']]))
+  const synced = new Map((await everything()).map(([key, { fields }]) => [key, fields]))
   const done = await last()
   expect(done).toMatchObject({ what: 'catalogue', username: 'admin', undone_at: null, changed: [] })
   expect((await undo(done?.id ?? 0)).code).toBe(2000)
   // Rows that the sync had added stay, deleted: the next one brings them back.
   const restored = (await everything()).filter(([key, { fields }]) => !(key.startsWith('tag:') && fields['deleted']))
-  const asPaid = before.map(([key, one]) => {
-    const price = paid.get(key)
-    return [key, price === undefined ? one : { ...one, fields: { ...one.fields, price } }]
+  const ofPlatform = new Set(['price', 'valid', 'oldFlag'])
+  const expected = before.map(([key, one]) => {
+    const stays = Object.entries(synced.get(key) ?? {}).filter(([field]) => ofPlatform.has(field))
+    return [key, { ...one, fields: { ...one.fields, ...Object.fromEntries(stays) } }]
   })
-  expect(asPaid).not.toEqual(before)
-  expect(restored).toEqual(asPaid)
+  expect(expected).not.toEqual(before)
+  expect(restored).toEqual(expected)
   expect(await undo(done?.id ?? 0)).toMatchObject({ status: 409, data: { reason: 'stale' } })
   expect(await last()).toMatchObject({ undone_at: expect.any(String) })
   expect(part(await preview(), 'tags')?.created).toBeGreaterThan(0)
+})
+
+test('what the platform does not sell stays withdrawn after an undo: a product, its rules, a variant', async () => {
+  const { db } = app.ctx
+  const { ours, gone } = await stock()
+  const [lost] = await db
+    .insert(variants)
+    .values({ productId: ours.id, platformId: '9900102', name: 'Lost', option1: 'Lost', price: '1.00' })
+    .returning()
+  const lostRule = await addRule(db, '0.10', 'lost.example')
+  await db.update(aclRules).set({ platformProductId: gone.platformId }).where(eq(aclRules.id, lostRule))
+  await sync(await preview())
+  const sold = async () => ({
+    product: (await db.select().from(products).where(eq(products.id, gone.id)))[0]?.valid,
+    rule: (await db.select().from(aclRules).where(eq(aclRules.id, lostRule)))[0]?.valid,
+    variant: (
+      await db
+        .select()
+        .from(variants)
+        .where(eq(variants.id, lost?.id ?? 0))
+    )[0]?.isActive,
+    variantGone:
+      (
+        await db
+          .select()
+          .from(variants)
+          .where(eq(variants.id, lost?.id ?? 0))
+      )[0]?.deletedAt !== null
+  })
+  const withdrawn = { product: false, rule: false, variant: false, variantGone: true }
+  expect(await sold()).toEqual(withdrawn)
+  // What the platform withdraws meanwhile keeps nothing from being undone, and stays withdrawn.
+  await db.update(products).set({ valid: false }).where(eq(products.id, ours.id))
+  expect((await undo((await last())?.id ?? 0)).code).toBe(2000)
+  expect(await sold()).toEqual(withdrawn)
+  const [product] = await db.select().from(products).where(eq(products.id, ours.id))
+  expect(product).toMatchObject({ name: 'Old name', valid: false, oldFlag: true })
 })
 
 test('what changed since a sync keeps it from being undone, and is named', async () => {

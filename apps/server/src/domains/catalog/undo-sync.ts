@@ -1,12 +1,11 @@
 import { refuse, type LastSync } from '@netlet/contract'
-import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { restoreRule } from '../inventory/index.ts'
 import { changedSince, takeSnapshot } from './snapshot.ts'
 import { lockGroupings } from './sync-groupings.ts'
 import {
@@ -49,8 +48,8 @@ export async function readLastSync(db: Executor): Promise<LastSync | null> {
 }
 
 /**
- * Makes everything that the last sync changed what it was before, but for prices: the platform's are what customers pay, so no
- * others are shown. Refuses 'stale' where another sync came after, and
+ * Makes everything that the last sync changed what it was before, but for what is the platform's: prices, since no others
+ * are paid, and what is for sale, since nothing else can be paid. Refuses 'stale' where another sync came after, and
  * 'sync_changed' where something that it changed is another one since: then nothing is undone.
  */
 export function undoSync(ctx: AppContext, by: Actor, { id }: { id: number }): Promise<Result<null>> {
@@ -81,15 +80,13 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
   const rest = ({ key }: Touched) => key.slice(key.indexOf(':') + 1)
   for (const one of of('product')) {
     if (!one.before) continue
-    const { name, valid, oldFlag } = one.before
+    // The flag stays: variants that came or went on the platform did so still.
     await tx
       .update(products)
-      .set({ name: text(name), valid: valid === true, oldFlag: oldFlag === true })
+      .set({ name: text(one.before['name']) })
       .where(eq(products.id, Number(rest(one))))
   }
-  await restoreVariants(unit, of('variant'))
-  for (const one of of('rule'))
-    if (one.before) await restoreRule(unit, Number(rest(one)), { valid: one.before['valid'] === true })
+  await restoreVariants(tx, of('variant'))
   for (const one of of('collection')) {
     const gone = one.before === null || one.before['deleted'] === true
     await tx
@@ -121,15 +118,18 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
 
 const isThere = ({ before }: Touched): boolean => before !== null && before['deleted'] !== true
 
-async function restoreVariants({ tx, now }: Unit, touched: readonly Touched[]): Promise<void> {
-  const ids = touched.map(({ key }) => Number(key.slice('variant:'.length)))
+/** Names and options of the variants that the platform still has. */
+async function restoreVariants(tx: Unit['tx'], touched: readonly Touched[]): Promise<void> {
+  const live = ({ key }: Touched) =>
+    and(eq(variants.id, Number(key.slice('variant:'.length))), isNull(variants.deletedAt))
   // Two may have swapped their options: out of each other's way first.
-  for (const id of ids)
+  for (const one of touched)
     await tx
       .update(variants)
-      .set({ option1: `moving ${id}` })
-      .where(and(inArray(variants.id, [id]), isNull(variants.deletedAt)))
-  for (const { key, before } of touched) {
+      .set({ option1: `moving ${one.key}` })
+      .where(live(one))
+  for (const one of touched) {
+    const { before } = one
     if (!before) continue
     await tx
       .update(variants)
@@ -137,11 +137,9 @@ async function restoreVariants({ tx, now }: Unit, touched: readonly Touched[]): 
         name: text(before['name']),
         option1: textOrNull(before['option1']),
         option2: textOrNull(before['option2']),
-        option3: textOrNull(before['option3']),
-        isActive: before['isActive'] === true,
-        deletedAt: before['deleted'] === true ? now : null
+        option3: textOrNull(before['option3'])
       })
-      .where(eq(variants.id, Number(key.slice('variant:'.length))))
+      .where(live(one))
   }
 }
 

@@ -125,15 +125,3 @@ export async function nameRuleProducts(unit: Unit, products: ReadonlyMap<string,
       await unit.tx.update(aclRules).set({ platformProductId }).where(eq(aclRules.id, id))
   }
 }
-
-/** Makes a rule's validity what it was before a sync, because an administrator says so. */
-export async function restoreRule(unit: Unit, ruleId: number, was: { valid: boolean }): Promise<void> {
-  const [rule] = await unit.tx
-    .select({ valid: aclRules.valid })
-    .from(aclRules)
-    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
-    .for('update')
-  if (!rule || rule.valid === was.valid) return
-  await unit.tx.update(aclRules).set(was).where(eq(aclRules.id, ruleId))
-  unit.audit('acl_rule.undo_sync', ruleId, { before: rule, after: was })
-}

@@ -49,7 +49,6 @@ export {
   nameRuleProducts,
   noteDeletion,
   type PlatformPrice,
-  restoreRule,
   rulesOnPlatform,
   ruleVariantsOf,
   takeRulePrice

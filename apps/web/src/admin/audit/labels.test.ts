@@ -79,7 +79,6 @@ const WHOLE: Record<string, readonly string[]> = {
   'acl_rule.edit': RULE,
   'acl_rule.delete': RULE,
   'acl_rule.follow': ['price', 'valid'],
-  'acl_rule.undo_sync': ['valid'],
   'api_key.read_credentials': USE,
   'api_key.revoke': ['name', 'scopes'],
   'api_key.use_new_network': USE,
