@@ -77,8 +77,9 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   webhookRoutes(mount, ctx, { ownsAddresses })
   noticeRoutes(mount, ctx, noticePorts)
   await app.register(async scope => {
-    // Mail programs post a form, whose one field says nothing new.
-    scope.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, next) => next(null))
+    // Mail programs post a form of either kind (RFC 8058), whose one field says nothing new.
+    const forms = ['multipart/form-data', 'application/x-www-form-urlencoded']
+    scope.addContentTypeParser(forms, { parseAs: 'buffer' }, (_request, _body, next) => next(null))
     unsubscribeRoutes(mounter(scope, guard), ctx)
     statusUnsubscribeRoutes(mounter(scope, guard), ctx)
   })

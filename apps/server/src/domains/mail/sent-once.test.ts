@@ -45,6 +45,16 @@ const ended = (to: string, count = 1) =>
 const NO_SUCH_RECIPIENT = {
   errors: [{ message: 'Does not contain a valid address.', field: 'personalizations.0.to.0.email' }]
 }
+/** One click as mail programs post it (RFC 8058); `fill` is a further part of the form. */
+const multipart = (path: string, fill = '') => {
+  const part = (name: string, value: string) =>
+    `--xx\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  return fetch(`${shop.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=xx' },
+    body: `${part('List-Unsubscribe', 'One-Click')}${part('fill', fill)}--xx--\r\n`
+  })
+}
 const sentTo = (to: string) => shop.outbox.mails.filter(mail => mail.to === to)
 
 test('a cause is mailed about once, for ever', async () => {
@@ -192,12 +202,27 @@ test('the link in a mail switches off its kind without a login, by a page and by
   const all = await ended(order.to, 3)
   expect(all.find(({ state }) => state === 'skipped')?.error).toBe('switched off by its recipient')
   // A form is taken nowhere else.
+  expect((await multipart('/api/auth/login')).status).toBe(415)
   const form = await fetch(`${shop.url}/api/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: 'username=a'
   })
   expect(form.status).toBe(415)
+})
+
+test('one click is taken as the form that mail programs should send, and no larger one', async () => {
+  const order = cancelled('multipart@example.com', 'cancelled:30')
+  await ask(order)
+  const [mail] = await shop.outbox.waitFor(order.to)
+  const oneClick = new URL((mail?.headers['List-Unsubscribe'] ?? '').slice(1, -1))
+  expect((await multipart(oneClick.pathname + oneClick.search, 'x'.repeat(20_000))).status).toBe(413)
+  const clicked = await multipart(oneClick.pathname + oneClick.search)
+  expect([clicked.status, await clicked.json()]).toMatchObject([200, { data: { kind: 'payments' } }])
+  await ask(cancelled(order.to, 'cancelled:31'))
+  expect((await ended(order.to, 2)).map(({ state }) => state).toSorted()).toEqual(['sent', 'skipped'])
+  // Those of the status page are taken too, where their token is right.
+  expect((await multipart('/api/status/unsubscribe/?token=x')).status).toBe(400)
 })
 
 test('security notices carry no such link', async () => {

@@ -66,8 +66,12 @@ function bodyLimit(route: Route): number {
   if (route.path === '/api/settings/config') return 2 * 1024 * 1024
   // Each attribute of a checkout may have 100,000 characters, and an order hundreds of lines.
   if (WEBHOOKS.has(route.path)) return 8 * 1024 * 1024
+  if (ONE_CLICK.has(route.path)) return 16 * 1024
   return 1024 * 1024
 }
+
+/** What mail programs post to: a form with one field. */
+const ONE_CLICK: ReadonlySet<string> = new Set([routes.mail.unsubscribe.path, routes.status.unsubscribe.path])
 
 /** What the platform tells: what is refused for its size would be lost. */
 const WEBHOOKS: ReadonlySet<string> = new Set([routes.orders.payWebhook.path, routes.orders.productWebhook.path])
