@@ -2,6 +2,7 @@ import type { Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { RefObject } from 'react'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
@@ -15,8 +16,14 @@ import classes from './api-keys.module.css'
 
 type Values = { name: string; scopes: Scope[]; password: string }
 
-/** `onMade` gets the key itself: no later reply tells it again. */
-export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
+type Props = {
+  /** Gets the key itself: no later reply tells it again. */
+  onMade: (key: string) => void
+  /** Gets the button that makes it. */
+  button: RefObject<HTMLButtonElement | null>
+}
+
+export function ApiKeyForm({ onMade, button }: Props) {
   const t = useT()
   const form = useForm<Values>({
     name: 'api-key',
@@ -57,7 +64,7 @@ export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
         {...form.getInputProps('password')}
       />
       {failure.alert}
-      <Button type="submit" loading={create.isPending} style={{ alignSelf: 'flex-start' }}>
+      <Button ref={button} type="submit" loading={create.isPending} style={{ alignSelf: 'flex-start' }}>
         {t('keys.create')}
       </Button>
     </form>

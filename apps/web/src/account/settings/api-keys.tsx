@@ -11,8 +11,9 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
-import { CopyButton } from '../../kit/copy-button.tsx'
+import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
+import { ShownOnce } from '../../kit/shown-once.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
 import { ApiKeyForm } from './api-key-form.tsx'
@@ -22,13 +23,18 @@ import classes from './api-keys.module.css'
 export function ApiKeys() {
   const t = useT()
   const [made, setMade] = useState<string | null>(null)
+  const create = useInPlace(made !== null)
   const { data, isPending, error, refetch } = useQuery(read(accounts.apiKeys))
   return (
     <>
       <p className="dim">
         {t('keys.hint')} <Link to={pageAt('apiReference')}>{t('keys.docs')}</Link>
       </p>
-      {made ? <NewKey text={made} onDone={() => setMade(null)} /> : <ApiKeyForm onMade={setMade} />}
+      {made ? (
+        <ShownOnce words={t('keys.once')} text={made} name={t('keys.key')} onDone={() => setMade(null)} />
+      ) : (
+        <ApiKeyForm onMade={setMade} button={create} />
+      )}
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
@@ -43,22 +49,6 @@ export function ApiKeys() {
         <p className="dim">{t('keys.none')}</p>
       )}
     </>
-  )
-}
-
-function NewKey({ text, onDone }: { text: string; onDone: () => void }) {
-  const t = useT()
-  return (
-    <div className={classes.made} role="status">
-      <p>{t('keys.once')}</p>
-      <code className="mono">{text}</code>
-      <div className="row">
-        <CopyButton text={text} name={t('keys.key')} size="sm" variant="filled" />
-        <Button variant="default" onClick={onDone}>
-          {t('keys.done')}
-        </Button>
-      </div>
-    </div>
   )
 }
 

@@ -11,6 +11,8 @@ import { Webhooks } from './webhooks.tsx'
 
 const open = (user = customer, search = '') => renderAt(<Webhooks />, { at: `/dashboard/index/setting${search}`, user })
 
+const secretBox = (text: string) => screen.getByText(text).closest('[role=status]')
+
 describe('the webhooks of a customer', () => {
   it('are added with the events that are chosen, and the secret is shown once', async () => {
     answer(webhooks.endpoints, [])
@@ -33,9 +35,24 @@ describe('the webhooks of a customer', () => {
     expect(requestsOf(webhooks.createEndpoint).at(-1)?.body).toMatchObject({
       events: ['order.delivered', 'order.expiring', 'proxies.changed', 'credentials.changed']
     })
+    expect(secretBox('whsec_abc')).toBe(document.activeElement)
     await user.click(screen.getByRole('button', { name: 'Done' }))
     expect(screen.queryByText('whsec_abc')).toBeNull()
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Add endpoint' }))
     expect(await screen.findByText(endpoint.url)).toBeTruthy()
+  })
+
+  it('get another secret, which has the focus until it is done with', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    answer(webhooks.rotateSecret, { secret: 'whsec_new', former_secret_until: endpoint.created_at })
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'New secret: CI' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await screen.findByText('whsec_new')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(secretBox('whsec_new')).toBe(document.activeElement)
+    await user.click(screen.getByRole('button', { name: 'Done' }))
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'New secret: CI' }))
   })
 
   it('are tried out, and their log says what came back', async () => {

@@ -12,14 +12,15 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../confirm.ts'
+import { useInPlace } from '../focus-return.ts'
 import { notify } from '../notify.ts'
+import { ShownOnce } from '../shown-once.tsx'
 import { ErrorState } from '../states.tsx'
 import { Ago } from '../time.tsx'
 import { WithReason } from '../with-reason.tsx'
 import { ownEndpoints, type EndpointCalls } from './calls.ts'
 import { EndpointState } from './cells.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
-import { NewSecret } from './secret.tsx'
 import classes from './webhooks.module.css'
 
 type Props = {
@@ -28,7 +29,8 @@ type Props = {
   /** May they be changed by whom is signed in? */
   canChange?: boolean
 }
-type Made = { secret: string; rotated: boolean }
+/** `of`: whose former secret it takes the place of; null of an endpoint that was added. */
+type Made = { secret: string; of: number | null }
 
 /** The endpoints of one owner, as everything on a page reads them. */
 export const useEndpoints = (calls: EndpointCalls) =>
@@ -39,13 +41,21 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
   const t = useT()
   const [form, setForm] = useState<{ endpoint?: WebhookEndpoint } | null>(null)
   const [made, setMade] = useState<Made | null>(null)
+  const add = useInPlace(made?.of === null)
   const { data, isPending, error, refetch } = useEndpoints(calls)
   const most = calls === ownEndpoints ? MAX_ENDPOINTS.customer : MAX_ENDPOINTS.operators
   const isFull = (data?.length ?? 0) >= most
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className="stack">
-      {made && <NewSecret {...made} onDone={() => setMade(null)} />}
+      {made && (
+        <ShownOnce
+          words={t(made.of === null ? 'hooks.once' : 'hooks.onceAgain')}
+          text={made.secret}
+          name={t('hooks.secret')}
+          onDone={() => setMade(null)}
+        />
+      )}
       {isPending ? (
         <Skeleton height={52} />
       ) : data?.length ? (
@@ -58,7 +68,8 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
               canChange={canChange}
               onEdit={() => setForm({ endpoint })}
               onLog={() => onLog(endpoint)}
-              onSecret={secret => setMade({ secret, rotated: true })}
+              onSecret={secret => setMade({ secret, of: endpoint.id })}
+              showsSecret={made?.of === endpoint.id}
             />
           ))}
         </ul>
@@ -67,7 +78,12 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
       )}
       {canChange && (
         <div className="row">
-          <Button leftSection={<IconPlus size={16} aria-hidden />} disabled={isFull} onClick={() => setForm({})}>
+          <Button
+            ref={add}
+            leftSection={<IconPlus size={16} aria-hidden />}
+            disabled={isFull}
+            onClick={() => setForm({})}
+          >
             {t('hooks.add')}
           </Button>
           {isFull && <span className="dim">{t('hooks.full', { max: most })}</span>}
@@ -79,7 +95,7 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
           calls={calls}
           {...form}
           onClose={() => setForm(null)}
-          onMade={secret => setMade({ secret, rotated: false })}
+          onMade={secret => setMade({ secret, of: null })}
         />
       )}
     </div>
@@ -93,11 +109,14 @@ type EndpointProps = {
   onEdit: () => void
   onLog: () => void
   onSecret: (secret: string) => void
+  /** A secret of it that was just made is shown. */
+  showsSecret: boolean
 }
 
-function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret }: EndpointProps) {
+function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSecret }: EndpointProps) {
   const t = useT()
   const { id, url, description, events, last_sent_at: sent, former_secret_until: former } = endpoint
+  const rotation = useInPlace(showsSecret)
   const failed = (error: unknown) => notify('bad', failureText(error))
   const reread = () => refresh(calls.list, webhooks.deliveries, webhooks.allDeliveries)
   const remove = useMutation({ mutationFn: () => calls.remove(id), onError: failed, onSettled: reread })
@@ -162,6 +181,7 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret }: Endpo
               {t('hooks.editShort')}
             </Button>
             <Button
+              ref={rotation}
               size="xs"
               variant="default"
               aria-label={named(t('hooks.rotate'))}
