@@ -45,8 +45,12 @@ export function CaptchaField({ captcha, ...input }: Props) {
         variant="default"
         size={36}
         aria-label={t('captcha.renew')}
-        onClick={captcha.renew}
-        disabled={captcha.loading}
+        // Not disabled while one comes, which would take the focus from it.
+        aria-disabled={captcha.loading || undefined}
+        data-disabled={captcha.loading || undefined}
+        onClick={() => {
+          if (!captcha.loading) captcha.renew()
+        }}
       >
         <IconRefresh size={18} />
       </ActionIcon>

@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { accounts, settings, support } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { pageOf } from '../../testing/shapes.ts'
 import SupportPage from './page.tsx'
@@ -43,6 +43,21 @@ describe('the support page', () => {
     await waitFor(() => expect(requestsOf(settings.social)).toHaveLength(1))
     await screen.findByText('No questions yet')
     expect(screen.queryByRole('link', { name: 'Join the chat' })).toBeNull()
+  })
+
+  it('keeps the focus at the button for another picture, which asks for one at a time', async () => {
+    const { user } = open()
+    await shown()
+    const arrive = hold(accounts.captcha)
+    const another = screen.getByRole('button', { name: 'Another picture' })
+    await user.click(another)
+    await waitFor(() => expect(another.getAttribute('aria-disabled')).toBe('true'))
+    expect(another).toHaveProperty('disabled', false)
+    await user.click(another)
+    expect(requestsOf(accounts.captcha)).toHaveLength(2)
+    arrive(pictures[1]!)
+    expect((await shown()).src).toBe(pictures[1]?.captcha_image_base)
+    expect(document.activeElement).toBe(another)
   })
 
   it('sends a ticket, says so, and asks for another picture', async () => {
