@@ -1,7 +1,7 @@
 import { pageAt } from '@netlet/contract/pages'
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type MouseEvent } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
@@ -30,6 +30,14 @@ const draft = draftOf('sign-up', {
   code_until: 0
 })
 const OPTIONAL = ['invite_code', 'discord_id']
+
+/**
+ * A press on a button or link leaves the focus in its field: what is said of a field that is left would move the button away
+ * from the pointer before it is released.
+ */
+function keepFocus(event: MouseEvent): void {
+  if (event.target instanceof Element && event.target.closest('button, a')) event.preventDefault()
+}
 
 export default function SignUpPage() {
   const t = useT()
@@ -90,6 +98,7 @@ export default function SignUpPage() {
         className="stack"
         noValidate
         onChange={failure.onChange}
+        onMouseDown={keepFocus}
         onSubmit={form.onSubmit(
           () => signUp.mutate(),
           errors => failure.invalid(errors, incomplete ? () => word('signUp.incomplete') : undefined)

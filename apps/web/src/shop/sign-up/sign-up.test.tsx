@@ -62,6 +62,18 @@ describe('the sign-up form', () => {
     expect(describedBy(text('Username'))).toContain('Please input username')
   })
 
+  it('says nothing of the field that is left while a button is pressed, which would move it away', async () => {
+    const { user } = open()
+    await user.type(secret('Password'), 'Secret#2026')
+    await user.type(secret(/confirm/i), 'other')
+    await user.pointer({ keys: '[MouseLeft>]', target: submit() })
+    expect(document.activeElement).toBe(secret(/confirm/i))
+    expect(describedBy(secret(/confirm/i))).not.toContain('Password not consistent')
+    await user.pointer({ keys: '[/MouseLeft]', target: submit() })
+    expect(describedBy(secret(/confirm/i))).toContain('Password not consistent')
+    expect(document.activeElement).toBe(text('Username'))
+  })
+
   it('shows what the server refuses at its field, where it stays until that is changed', async () => {
     const view = open()
     await fillIn(view)
