@@ -51,7 +51,7 @@ test('Purchase without a connection says so at once, and places no order afterwa
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
-test('Copy and Check without a connection say so at once, and nothing is sent afterwards', async ({
+test('Copy, Export and Check without a connection say so at once, and nothing is sent afterwards', async ({
   page,
   context,
   shop
@@ -65,7 +65,7 @@ test('Copy and Check without a connection say so at once, and nothing is sent af
 
   await context.setOffline(true)
   const toast = page.getByRole('alert').filter({ hasText: 'You are offline.' })
-  for (const name of ['Copy', 'Check']) {
+  for (const name of ['Copy', 'Export', 'Check']) {
     await proxies.getByRole('button', { name, exact: true }).click()
     await expect(toast.first()).toBeVisible(AT_ONCE)
     await toast.first().getByRole('button', { name: 'Close' }).click()

@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { onlineManager } from '@tanstack/react-query'
+import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { exportFailure, fileName, linesOf } from './proxies/export.ts'
 import { fillOf, standingOf } from './rewards/level.ts'
+
+afterEach(() => onlineManager.setOnline(true))
 
 describe('export', () => {
   it('shows the words of the server where there are any', () => {
@@ -16,6 +19,12 @@ describe('export', () => {
     [0, 'Failed to get proxy data']
   ])('goes by status %d otherwise', (status, words) => {
     expect(exportFailure(new ApiError('refused', '', status))).toBe(words)
+  })
+  it('says that there is no connection where the browser knows it', () => {
+    onlineManager.setOnline(false)
+    expect(exportFailure(new ApiError('network', ''))).toBe(
+      'You are offline. Please try again when there is a connection.'
+    )
   })
   it('tells an answer without lines from one that is malformed', () => {
     expect(linesOf({ proxy_lines: ['a:1:b:c'] })).toEqual(['a:1:b:c'])

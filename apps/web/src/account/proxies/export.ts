@@ -1,4 +1,5 @@
 import type { ProxyLines } from '@netlet/contract'
+import { onlineManager } from '@tanstack/react-query'
 import { ApiError } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { t, type Key } from '../../i18n/proxies.ts'
@@ -17,7 +18,7 @@ export function exportFailure(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error && error.message ? error.message : t('export.failed')
   if (error.message) return failureText(error)
   if (error.kind === 'format' && error.status === 200) return t('export.malformed')
-  if (error.status === 0) return t('export.noData')
+  if (error.status === 0) return onlineManager.isOnline() ? t('export.noData') : failureText(error)
   const known = byStatus[error.status]
   return known ? t(known) : t('export.status', { status: error.status })
 }
