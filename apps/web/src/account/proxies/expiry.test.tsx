@@ -11,14 +11,14 @@ describe('when an order ends', () => {
   it.each([
     [30 * DAY, '30 days', 'far'],
     [7 * DAY, '7 days', 'far'],
-    [7 * DAY - 1, '7 days', 'soon'],
-    [6 * DAY + 5 * HOUR, '7 days', 'soon'],
+    [7 * DAY - 1, '6 days', 'soon'],
     [6 * DAY, '6 days', 'soon'],
     [3 * DAY, '3 days', 'soon'],
-    [3 * DAY - 1, '3 days', 'verySoon'],
+    [3 * DAY - 1, '2 days', 'verySoon'],
     [2 * DAY, '2 days', 'verySoon'],
-    [DAY, '1 day', 'verySoon'],
-    [DAY - 1, '23 hours', 'verySoon'],
+    [2 * DAY - 1, '47 hours', 'verySoon'],
+    [DAY, '24 hours', 'verySoon'],
+    [2 * HOUR - 1, '1 hour', 'verySoon'],
     [HOUR - 1, '59 minutes', 'verySoon'],
     [1, '0 minutes', 'verySoon']
   ])('in %d ms is said as %s', (left, text, level) => {
@@ -34,7 +34,7 @@ describe('when an order ends', () => {
   })
 
   it('is told in words, not by its colour alone', () => {
-    const ends = (days: number) => new Date(Date.now() + days * DAY - HOUR).toISOString()
+    const ends = (days: number) => new Date(Date.now() + days * DAY + HOUR).toISOString()
     renderAt(
       <>
         <Expiry order={{ ...order, expired_at: ends(29) }} />

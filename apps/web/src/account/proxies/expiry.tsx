@@ -11,19 +11,15 @@ import { none } from '../../kit/none.tsx'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Days that are left, begun ones included: an order of 7 days has 7 on the day it was bought. */
-const daysLeft = (left: number): number => Math.ceil(left / DAY)
-
-/** Amber under 7 days, red under 3, to the millisecond: 6 days and an hour are said as 7 days, and are under 7. */
+/** Amber under 7 days, red under 3, to the millisecond: what is said as 6 days is under 7. */
 export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
   if (left < 3 * DAY) return 'verySoon'
   return left < 7 * DAY ? 'soon' : 'far'
 }
 
-/** How much time is left, in days; below a day in hours, below an hour in minutes. @param left milliseconds */
+/** How much time is left at least: whole days; below two days in hours, below an hour in minutes. @param left milliseconds */
 export function timeLeft(left: number, language: string): string {
-  if (left >= DAY) return unitText(daysLeft(left), language, { unit: 'day', unitDisplay: 'long' })
-  const [unit, length] = left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
+  const [unit, length] = left >= 2 * DAY ? ['day', DAY] : left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
   return unitText(Math.max(0, Math.floor(left / length)), language, { unit, unitDisplay: 'long' })
 }
 
