@@ -4,7 +4,7 @@ import { fromCents, toCents } from '@netlet/contract/money'
 import { Button, Skeleton } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
@@ -28,9 +28,16 @@ const WATCH = 2500
 
 type Answer = ReplyOf<typeof orders.renewMany>[number]
 
+type Props = {
+  picked: Order[]
+  /** `begun`: a checkout was opened. */
+  onClose: (begun: boolean) => void
+}
+
 /** Renewals of several orders: browsers open one tab for a click, so each order has its own way to its checkout. */
-export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () => void }) {
+export function BulkRenewal({ picked, onClose }: Props) {
   const t = useT()
+  const begun = useRef(false)
   const asked = picked.slice(0, MOST_RENEWALS)
   const ids = asked.map(order => order.id)
   const { data, error, refetch } = useQuery({
@@ -42,7 +49,7 @@ export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () 
     retry: false
   })
   return (
-    <Dialog size="lg" onClose={onClose} title={t('bulk.title')}>
+    <Dialog size="lg" onClose={() => onClose(begun.current)} title={t('bulk.title')}>
       <div className="stack">
         <p className="dim">{t('bulk.hint')}</p>
         {picked.length > asked.length && <p>{t('bulk.limit', { max: MOST_RENEWALS })}</p>}
@@ -59,7 +66,14 @@ export function BulkRenewal({ picked, onClose }: { picked: Order[]; onClose: () 
             {data.every(answer => !('checkout_url' in answer)) && <p role="status">{t('bulk.none')}</p>}
             <ul className={classes.renewals}>
               {asked.map(order => (
-                <Renewal key={order.id} order={order} answer={data.find(one => one.id === order.id)} />
+                <Renewal
+                  key={order.id}
+                  order={order}
+                  answer={data.find(one => one.id === order.id)}
+                  onOpen={() => {
+                    begun.current = true
+                  }}
+                />
               ))}
             </ul>
             <Total answers={data} />
@@ -79,7 +93,7 @@ function Total({ answers }: { answers: Answer[] }) {
   return <p className="num">{t('bulk.total', { count: priced.length, amount: money(fromCents(cents)) })}</p>
 }
 
-function Renewal({ order, answer }: { order: Order; answer: Answer | undefined }) {
+function Renewal({ order, answer, onOpen }: { order: Order; answer: Answer | undefined; onOpen: () => void }) {
   const t = useT()
   const { product_name } = useNames().order(order)
   const language = useLanguage()
@@ -147,7 +161,10 @@ function Renewal({ order, answer }: { order: Order; answer: Answer | undefined }
           className={classes.main}
           rightSection={<IconExternalLink size={16} aria-hidden />}
           aria-label={`${t('bulk.pay')}: ${order.order_id}`}
-          onClick={() => setOpened(true)}
+          onClick={() => {
+            onOpen()
+            setOpened(true)
+          }}
         >
           {t('bulk.pay')}
         </Button>

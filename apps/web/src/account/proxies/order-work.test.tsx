@@ -13,7 +13,7 @@ afterEach(() => vi.restoreAllMocks())
 function expectReason(button: HTMLElement, words: string): void {
   expect(button.getAttribute('aria-disabled')).toBe('true')
   expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toContain(words)
-  button.focus()
+  act(() => button.focus())
   expect(document.activeElement).toBe(button)
 }
 
@@ -119,6 +119,20 @@ describe('other addresses and a new password', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect((await screen.findByRole('alert')).textContent).toContain('Another action on this order is still running.')
   })
+})
+
+it('several renewals that are left without a checkout keep what was chosen, and the focus at their button', async () => {
+  show(order, proxy)
+  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  const { user } = open()
+  await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+  const renew = screen.getByRole('button', { name: 'Renew 1 order' })
+  await user.click(renew)
+  await screen.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
+  await user.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(document.activeElement).toBe(renew)
+  expect(screen.getByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' })).toHaveProperty('checked', true)
 })
 
 describe('after a payment', () => {

@@ -74,10 +74,10 @@ function Proxies({ collection }: { collection: number | undefined }) {
     if (!next.delete(order.id)) next.set(order.id, order)
     setPicked(next)
   }
-  // Chosen once more, they would be renewed twice.
-  const renewed = () => {
+  const renewed = (begun: boolean) => {
     setRenewal(null)
-    setPicked(NOBODY)
+    // Chosen once more, they would be renewed twice.
+    if (begun) setPicked(NOBODY)
   }
   const pay = (pending: Pending) => {
     keepPayment(pending)
