@@ -31,7 +31,8 @@ import classes from './one-product.module.css'
 const SOLD_OUT_LOOK = 30_000
 
 type Props = {
-  id: number
+  /** Undefined where the address has one that no product can have. */
+  id: number | undefined
   collection: number | undefined
   onOrdered: (payment: { pending: Pending; blocked: boolean }) => void
 }
@@ -41,6 +42,7 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
   const pathTo = useProductPath()
   const { data, isPending, error, refetch } = useQuery({
     ...read(catalog.products, { query: { id, limit: 1 } }),
+    enabled: id !== undefined,
     // What is out of stock may be free a moment later.
     refetchInterval: ({ state }) => (state.data?.data.some(one => stockOf(one) === 0) ? SOLD_OUT_LOOK : false)
   })
@@ -54,7 +56,7 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
         <div className="card">
           <ErrorState error={error} onRetry={() => void refetch()} />
         </div>
-      ) : isPending ? (
+      ) : isPending && id !== undefined ? (
         <div className={classes.columns} aria-busy>
           <div className="stack">
             <Skeleton height={46} width="60%" />

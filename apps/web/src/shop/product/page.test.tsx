@@ -1,7 +1,7 @@
 import { screen } from '@testing-library/react'
 import { beforeEach, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
-import { answer } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { pageOf } from '../../testing/shapes.ts'
 import ProductPage from './page.tsx'
@@ -25,4 +25,11 @@ it('leads to the contact where nothing is on sale', async () => {
   renderAt(<ProductPage />, { at: '/product', user: null })
   expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
+})
+
+it.each(['abc', '', '0', '99999'])('says that what has the id %j is not on sale', async id => {
+  renderAt(<ProductPage />, { at: `/product?id=${id}`, user: null })
+  expect(await screen.findByText('This product is not on sale')).toBeTruthy()
+  // The server is asked of what can be an id alone.
+  expect(requestsOf(catalog.products)).toHaveLength(id === '99999' ? 1 : 0)
 })

@@ -30,8 +30,8 @@ export default function ProductPage() {
   useTitle(shopT('nav.product'))
   return (
     <div className="wide page">
-      {id ? (
-        <OneProduct key={id} id={id} collection={numberIn(query, 'parId')} onOrdered={setPayment} />
+      {query.has('id') ? (
+        <OneProduct key={id ?? 'none'} id={id} collection={numberIn(query, 'parId')} onOrdered={setPayment} />
       ) : (
         <Shelf collection={numberIn(query, 'parId')} />
       )}
