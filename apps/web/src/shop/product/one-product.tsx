@@ -15,6 +15,7 @@ import { activeVariants, stockOf } from '../product-facts.ts'
 import type { Pending } from '../../kit/payment/pending.ts'
 import { AclDialog } from './acl-dialog.tsx'
 import { useProductPath } from './asked-rules.tsx'
+import { MOST_ADDRESSES, wholeSteps } from './choice.ts'
 import { Description } from './description.tsx'
 import { Included } from './included.tsx'
 import { Locations } from './locations.tsx'
@@ -130,7 +131,7 @@ function View({ product, onOrdered }: { product: Product } & Pick<Props, 'onOrde
           basePrice={variant.variant_price}
           family={variant.address_family}
           step={variant.cart_step}
-          quantity={choice.wanted}
+          quantity={wholeSteps(choice.wanted, variant.cart_step, MOST_ADDRESSES)}
           chosen={choice.suggested}
           onClose={() => setDialog(false)}
           onConfirmed={ids => {

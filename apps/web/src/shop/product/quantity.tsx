@@ -9,8 +9,8 @@ import classes from './quantity.module.css'
 type Props = { value: number; step: number; most: number; onChange: (quantity: number) => void }
 
 /**
- * A number of addresses in whole steps. What is typed is rounded to a step at once, so that the sum is that of what would be
- * ordered; the field itself shows it when it is left.
+ * A number of addresses in whole steps. `onChange` gets what is typed as it is, at once: it is ordered, and counted, in whole
+ * steps, which the field itself shows when it is left.
  */
 export function Quantity({ value, step, most, onChange }: Props) {
   const t = useT()
@@ -27,7 +27,7 @@ export function Quantity({ value, step, most, onChange }: Props) {
       .slice(0, 9)
     setTyped(kept)
     // More than there is, too: the page says why it is lowered.
-    if (/\d/.test(kept)) onChange(wholeSteps(typedNumber(kept), step, MOST_ADDRESSES))
+    if (/\d/.test(kept)) onChange(wholeSteps(typedNumber(kept), 1, MOST_ADDRESSES))
   }
   const last = wholeSteps(most, step, most)
   return (
