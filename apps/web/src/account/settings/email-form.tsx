@@ -67,7 +67,7 @@ export function EmailForm({ onDone }: { onDone: () => void }) {
         visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
         {...form.getInputProps('password')}
       />
-      {codeId !== null && <CodeInput label={t('settings.emailCode')} {...form.getInputProps('email_code')} />}
+      {codeId !== null && <CodeInput label={t('settings.emailCode')} autoFocus {...form.getInputProps('email_code')} />}
       {failure.alert}
       <div className="row">
         <Button type="submit" loading={send.isPending || change.isPending}>

@@ -185,7 +185,9 @@ describe('the settings page', () => {
     await user.type(screen.getByLabelText('New email address'), 'new@example.com')
     await user.type(again('Account information'), 'Secret#123')
     await user.click(screen.getByRole('button', { name: 'Send a code to it' }))
-    await user.type(await screen.findByLabelText('Code from the mail'), '123456')
+    const code = await screen.findByLabelText('Code from the mail')
+    expect(document.activeElement).toBe(code)
+    await user.type(code, '123456')
     await user.click(screen.getByRole('button', { name: 'Change email address' }))
     expect(await screen.findByText('Your email address was changed')).toBeTruthy()
     const body = { email: 'new@example.com', password: 'Secret#123', email_code: '123456', email_code_id: id }

@@ -128,6 +128,7 @@ it('takes an address, and says the same of each', async () => {
   await user.type(field, 'nobody')
   await user.click(screen.getByRole('button', { name: 'Subscribe' }))
   expect(await screen.findByText('Please input correct email format')).toBeTruthy()
+  expect(document.activeElement).toBe(field)
   expect(requestsOf(status.subscribe)).toEqual([])
   await user.clear(field)
   await user.type(field, 'anna@example.com')

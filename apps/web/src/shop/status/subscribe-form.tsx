@@ -21,16 +21,21 @@ export function SubscribeForm() {
     initialValues: { email: '' },
     validate: values => rules(SubscribeRules)({ ...values, language })
   })
+  const focusField = () => form.getInputNode('email')?.focus()
   const send = useMutation({
     mutationFn: ({ email }: { email: string }) => call(status.subscribe, { body: { email, language } }),
     onSuccess: () => form.reset(),
-    onError: error => form.setErrors(fieldTexts(error))
+    onError: error => {
+      const errors = fieldTexts(error)
+      form.setErrors(errors)
+      if (errors['email']) focusField()
+    }
   })
   return (
     <section className={`card ${classes.box}`} aria-labelledby="subscribe">
       <h2 id="subscribe">{t('subscribe')}</h2>
       <p className="dim">{t('subscribeHint')}</p>
-      <form className={classes.form} noValidate onSubmit={form.onSubmit(values => send.mutate(values))}>
+      <form className={classes.form} noValidate onSubmit={form.onSubmit(values => send.mutate(values), focusField)}>
         <TextInput label={shopT('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
         <Button type="submit" loading={send.isPending}>
           {t('subscribeButton')}
