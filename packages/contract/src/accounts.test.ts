@@ -107,7 +107,7 @@ test('coins are a whole number from 0 to 100000000', () => {
     })
 })
 
-test('two passwords that differ are told with what else is wrong, and not while one of them is missing', () => {
+test('two passwords that differ are told with what else is wrong, and not before the second one is typed', () => {
   const form = { ...signUp, username: '', repassword: 'Other#123' }
   expect(messages(SignUpBody, form)).toEqual({
     username: 'Please input username',
@@ -115,6 +115,10 @@ test('two passwords that differ are told with what else is wrong, and not while 
   })
   expect(messages(SignUpBody, { ...form, password: 'weak' })).toMatchObject({
     password: PASSWORD_RULE,
+    repassword: 'Password not consistent'
+  })
+  expect(messages(SignUpBody, { ...form, password: '' })).toMatchObject({
+    password: 'Enter a password',
     repassword: 'Password not consistent'
   })
   expect(messages(SignUpBody, { ...form, repassword: '' })).toMatchObject({ repassword: 'Please input re-password' })

@@ -68,11 +68,10 @@ export const LoginBody = z.object({
   captcha: z.union([blank, z.coerce.number()], { error: NO_CAPTCHA }).optional()
 })
 
-const isTyped = (value: unknown): boolean => typeof value === 'string' && value !== ''
-/** @param form anything: it was not found right yet */
-function areBothTyped(form: unknown): boolean {
+/** A missing one is told by its own rule. @param form anything: it was not found right yet */
+function isRepeated(form: unknown): boolean {
   const { password, repassword } = (form ?? {}) as Partial<Record<string, unknown>>
-  return isTyped(password) && isTyped(repassword)
+  return typeof password === 'string' && typeof repassword === 'string' && repassword !== ''
 }
 
 export const SignUpBody = z
@@ -91,8 +90,8 @@ export const SignUpBody = z
   .refine(form => form.password === form.repassword, {
     path: ['repassword'],
     message: message('passwords_differ'),
-    // It is said with what else is wrong, once there are two passwords.
-    when: ({ value }) => areBothTyped(value)
+    // It is said with what else is wrong, once the password was typed again.
+    when: ({ value }) => isRepeated(value)
   })
 
 export const EmailValidateBody = z.object({
