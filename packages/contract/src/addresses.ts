@@ -22,6 +22,11 @@ export const AddressLease = z.object({
   active_from: Time.nullable(),
   /** Null: still held. */
   released_at: Time.nullable(),
+  /**
+   * When its proxies stopped, the last time or, at an instant, the time before or next after it: with its release, or with
+   * the end of its order, after which a grace only holds it. Null: they have not stopped.
+   */
+  stopped_at: Time.nullable(),
   /** The term of the order as it stands now. */
   delivered_at: Time.nullable(),
   expired_at: Time.nullable(),

@@ -100,6 +100,16 @@ describe('the search of the console', () => {
     expect(await looks()).toBe(1)
   })
 
+  test('names no order as the holder of an address that has ended, and is in its grace', async () => {
+    const { db } = shop.ctx
+    await db.execute(sql`update orders set ended_at = now() where id = 7`)
+    try {
+      expect((await find('192.0.2.1')).address).toMatchObject({ holders: [] })
+    } finally {
+      await db.execute(sql`update orders set ended_at = null where id = 7`)
+    }
+  })
+
   test('names to each role what its lists show it, and nothing to a customer', async () => {
     for (const role of OPERATOR_ROLES) expect((await find('zebra1', role)).users, role).toHaveLength(2)
     const customer = await shop.customer({ username: 'nosy' })

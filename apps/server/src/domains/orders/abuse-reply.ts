@@ -1,14 +1,15 @@
 import type { AddressLease } from '@netlet/contract'
 
 type Question = { address: string; at: Date; held: AddressLease[] }
-type Term = Pick<AddressLease, 'order' | 'acls' | 'active_from' | 'released_at'>
+type Term = Pick<AddressLease, 'order' | 'acls' | 'active_from' | 'stopped_at'>
 
 /**
  * Answers to whoever complains about an address, by language. They name the order and no customer: who that is, is for
- * those to ask who have a right to know. A reservation that was never paid used nothing, and is left out.
+ * those to ask who have a right to know. A reservation that was never paid used nothing, and neither did an order after its
+ * end, whose addresses are only held: they are left out.
  */
 export function abuseReplies({ address, at, held }: Question): { en: string; 'zh-CN': string } {
-  const used = held.filter(({ active_from }) => active_from !== null && new Date(active_from) <= at)
+  const used = held.filter(term => isUsed(term, at))
   const time = utc(at.toISOString())
   return {
     en: [
@@ -42,14 +43,18 @@ export function abuseReplies({ address, at, held }: Question): { en: string; 'zh
   }
 }
 
-function englishLine({ order, acls, active_from, released_at }: Term, several: boolean): string {
+/** Do the proxies of a lease that is held at an instant work then? */
+const isUsed = ({ active_from, stopped_at }: Term, at: Date): boolean =>
+  active_from !== null && new Date(active_from) <= at && (stopped_at === null || new Date(stopped_at) > at)
+
+function englishLine({ order, acls, active_from, stopped_at }: Term, several: boolean): string {
   const sites = several ? `, sites: ${namesOf(acls)}` : ''
-  return `- Reference ${order}${sites}: from ${utc(active_from)} ${released_at ? `until ${utc(released_at)}` : 'until now'}`
+  return `- Reference ${order}${sites}: from ${utc(active_from)} ${stopped_at ? `until ${utc(stopped_at)}` : 'until now'}`
 }
 
-function chineseLine({ order, acls, active_from, released_at }: Term, several: boolean): string {
+function chineseLine({ order, acls, active_from, stopped_at }: Term, several: boolean): string {
   const sites = several ? `，网站：${namesOf(acls)}` : ''
-  return `- 编号 ${order}${sites}：${utc(active_from)} 至 ${released_at ? utc(released_at) : '今'}`
+  return `- 编号 ${order}${sites}：${utc(active_from)} 至 ${stopped_at ? utc(stopped_at) : '今'}`
 }
 
 const namesOf = (acls: AddressLease['acls']) => acls.map(({ name }) => name).join(', ')

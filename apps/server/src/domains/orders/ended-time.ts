@@ -1,7 +1,8 @@
 /** What is known of the time of an order that has ended. */
-import { and, inArray, sql } from 'drizzle-orm'
+import { and, asc, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { orderEvents } from './tables.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -26,3 +27,29 @@ export function pauseOf({ now }: Unit, order: OrderRow) {
 
 /** Events that hold a `pauseOf`: credits for outages are counted by them for as long as there are orders. */
 export const isPause = sql<boolean>`(${and(inArray(orderEvents.kind, ['revive', 'reopen']), sql`${orderEvents.detail} ? 'resumed_at'`)})`
+
+/** A span in which an order was not served after its end; `to` is null while that lasts. */
+export type Unserved = { from: Date; to: Date | null }
+
+/** The spans of each order in which it was not served after an end, oldest first. */
+export async function unservedSpans(
+  db: Executor,
+  some: Pick<OrderRow, 'id' | 'endedAt'>[]
+): Promise<Map<number, Unserved[]>> {
+  const ids = some.map(({ id }) => id)
+  const pauses = await db
+    .select({ orderId: orderEvents.orderId, detail: orderEvents.detail })
+    .from(orderEvents)
+    .where(and(inArray(orderEvents.orderId, ids), isPause))
+    .orderBy(asc(orderEvents.id))
+  const byOrder = Map.groupBy(pauses, ({ orderId }) => orderId)
+  return new Map(
+    some.map(({ id, endedAt }) => {
+      const past = (byOrder.get(id) ?? []).map(({ detail }) => ({
+        from: new Date(String(detail['ended_at'])),
+        to: new Date(String(detail['resumed_at']))
+      }))
+      return [id, [...past.filter(({ from, to }) => from < to), ...(endedAt ? [{ from: endedAt, to: null }] : [])]]
+    })
+  )
+}

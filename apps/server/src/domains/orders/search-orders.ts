@@ -1,5 +1,5 @@
 import type { Found } from '@netlet/contract'
-import { and, desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -32,17 +32,17 @@ export async function searchOrders(
 
 type Holders = NonNullable<Found['address']>['holders']
 
-/** The orders that hold an address now. Nobody learns of one without an entry in the audit log. */
+/** The orders that hold an address now; not those that have ended, whose grace only keeps it. Nobody learns of one without an entry in the audit log. */
 export async function searchHolders(ctx: AppContext, by: Actor, ip: string, limit: number): Promise<Holders> {
   const now = ctx.now()
   const held = await whoHeld(ctx.db, { ip, at: now })
   const ids = [...new Set(held.map(({ orderId }) => orderId))]
-  const rows = await selectNamed(ctx.db, ids, limit)
+  const rows = await selectNamed(ctx.db, ids, limit, isNull(orders.endedAt))
   if (rows.length > 0) await noteLook(ctx, by, ip, { at: iso(now) })
   return rows.map(({ id, publicId, username }) => ({ id, order_id: publicId, username }))
 }
 
-async function selectNamed(db: Executor, ids: number[], limit: number) {
+async function selectNamed(db: Executor, ids: number[], limit: number, also?: SQL) {
   if (ids.length === 0) return []
   return db
     .select({
@@ -54,7 +54,7 @@ async function selectNamed(db: Executor, ids: number[], limit: number) {
     })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
-    .where(and(inArray(orders.id, ids), listed(orders)))
+    .where(and(inArray(orders.id, ids), listed(orders), also))
     .orderBy(desc(orders.id))
     .limit(limit)
 }

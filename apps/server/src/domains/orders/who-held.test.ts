@@ -9,7 +9,7 @@ import { activate, addCidr, release, reserve } from '../inventory/index.ts'
 import { leaseBlocks, leases } from '../inventory/tables.ts'
 import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { orderRoutes } from './index.ts'
-import { orders } from './tables.ts'
+import { orderEvents, orders } from './tables.ts'
 
 type Holders = ReplyOf<typeof routes.inventory.addressHolders>
 type Page = { data: AddressLease[]; total: number; next: string | null }
@@ -156,6 +156,48 @@ describe('who had an address', () => {
     await at(4)
     const entries = await shop.ctx.db.select().from(auditLog).where(like(auditLog.action, 'cidr.look_up'))
     expect(entries.at(-1)).toMatchObject({ actorName: 'boss', targetId: '192.0.2.3', after: { at: march(4) } })
+  })
+})
+
+describe('an address that is held for an order after its end', () => {
+  let order: number
+  let label: string
+  const told = async (day: number) => (await ask(`address=198.18.0.1&at=${march(day)}`)).data
+
+  beforeAll(async () => {
+    const { db } = shop.ctx
+    const serverId = await addServer(db, 'grace')
+    const groupId = await addGroup(db, 'grace', [serverId])
+    const rule = await addRule(db, 'Shoes')
+    await inTransaction(db, addCidr, { cidr: '198.18.0.0/29', serverId })
+    order = (await addOrders(db, groupId, 1))[0] ?? 0
+    const [row] = await db.select({ label: orders.publicId }).from(orders).where(eq(orders.id, order))
+    label = row?.label ?? ''
+    await db.transaction(tx => reserve(tx, { orderId: order, groupId, step: 8, rules: [rule], quantity: 8 }))
+    await activate(db, order)
+    await dated(order, march(1), null)
+    // Not served from the 5th until it was renewed on the 6th, and since the 10th.
+    const detail = { ended_at: march(5), resumed_at: march(6) }
+    await db.insert(orderEvents).values({ orderId: order, kind: 'revive', detail })
+    await db
+      .update(orders)
+      .set({ endedAt: new Date(march(10)) })
+      .where(eq(orders.id, order))
+  })
+
+  test('was leased until its proxies stopped, whatever its grace is', async () => {
+    expect(await told(4)).toMatchObject({ held: [{ order: label, stopped_at: march(5) }] })
+    const { held, texts } = await told(8)
+    expect(held).toMatchObject([{ stopped_at: march(10), released_at: null }])
+    expect(texts.en).toContain(`Reference ${label}: from 2026-03-01 12:00:00 UTC until 2026-03-10 12:00:00 UTC`)
+    expect(texts['zh-CN']).toContain(`编号 ${label}：2026-03-01 12:00:00 UTC 至 2026-03-10 12:00:00 UTC`)
+  })
+
+  test.each([5, 10, 12])('is named to nobody who complains of the %i. of the month', async day => {
+    const { held, texts } = await told(day)
+    expect(names(held)).toEqual([label])
+    expect(texts.en).toContain('this address was not leased to any customer of ours')
+    expect(texts['zh-CN']).toContain('该地址未租给我们的任何客户')
   })
 })
 

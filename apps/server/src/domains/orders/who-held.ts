@@ -14,12 +14,13 @@ import { servers } from '../fleet/tables.ts'
 import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, whoHeld } from '../inventory/index.ts'
 import { leaseBlocks } from '../inventory/tables.ts'
 import { abuseReplies } from './abuse-reply.ts'
+import { unservedSpans, type Unserved } from './ended-time.ts'
 import { noteLook } from './look-up-address.ts'
 import { orderEvents, orders } from './tables.ts'
 
 type LeaseQuery = ListInput<'id'> & { address: string; from?: string | undefined; to?: string | undefined }
 
-const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
+const instantOf = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
 
 /** Who had addresses of a range in a span of time, newest first. */
 export const leaseList = defineList<LeaseQuery, AddressLease>({
@@ -27,8 +28,8 @@ export const leaseList = defineList<LeaseQuery, AddressLease>({
   table: leaseBlocks,
   id: leaseBlocks.id,
   sort: { id: leaseBlocks.id },
-  match: (db, { address, from, to }) => historyIn(db, address, { from: at(from), to: at(to) }),
-  load: presentLeases
+  match: (db, { address, from, to }) => historyIn(db, address, { from: instantOf(from), to: instantOf(to) }),
+  load: (db, ids) => presentLeases(db, ids)
 })
 
 /** Puts the calls about who had which address on the server. Nobody looks without an entry in the audit log. */
@@ -79,7 +80,7 @@ async function holdersOf(
   if (!range.ok) return fieldRefusal('address', 'invalid_cidr', { problem: range.message })
   if (range.units !== 1) return refuse('invalid', { data: { errors: { address: 'Must be an IP address' } } })
   const [ip = ''] = range.cidr.split('/')
-  const instant = at(query.at) ?? ctx.now()
+  const instant = instantOf(query.at) ?? ctx.now()
   await noteLook(ctx, by, ip, { at: iso(instant) })
   const ever = await whoHeld(ctx.db, { ip })
   const held = ever.filter(one => one.from <= instant && (one.to === null || one.to > instant))
@@ -87,13 +88,16 @@ async function holdersOf(
     .filter(one => one.to !== null && one.to <= instant)
     .toSorted((a, b) => Number(b.to) - Number(a.to) || b.id - a.id)[0]
   const after = ever.findLast(one => one.from > instant)
-  const leases = await presentLeases(
-    ctx.db,
-    [...held, before, after].flatMap(one => one?.id ?? [])
-  )
-  const byId = new Map(leases.map(lease => [lease.id, lease]))
-  const present = (one: { id: number } | undefined) => (one && byId.get(one.id)) ?? null
-  const shown = held.flatMap(one => present(one) ?? [])
+  const present = async (some: { id: number }[], then?: Date) => {
+    const leases = await presentLeases(
+      ctx.db,
+      some.map(({ id }) => id),
+      then
+    )
+    const byId = new Map(leases.map(lease => [lease.id, lease]))
+    return some.flatMap(({ id }) => byId.get(id) ?? [])
+  }
+  const shown = await present(held, instant)
   const now = await rangeOf(ctx.db, ip)
   const [server] = now?.serverId
     ? await ctx.db.select({ id: servers.id, name: servers.name }).from(servers).where(eq(servers.id, now.serverId))
@@ -104,8 +108,8 @@ async function holdersOf(
     range: now ? { id: now.id, cidr: now.cidr } : null,
     server: server ?? null,
     held: shown,
-    before: present(before),
-    after: present(after),
+    before: (await present(before ? [before] : []))[0] ?? null,
+    after: (await present(after ? [after] : []))[0] ?? null,
     texts: abuseReplies({ address: ip, at: instant, held: shown })
   })
 }
@@ -122,8 +126,22 @@ async function termsOf(db: Executor, orderIds: number[]): Promise<Map<number, Da
   return new Map(rows.flatMap(({ orderId, at: came }) => (came ? [[orderId, came] as const] : [])))
 }
 
-/** Entries of the lease history with their orders and customers; what they may do with an address, and no credentials. */
-async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[]> {
+/**
+ * When a lease's proxies stopped: with its release, or with the end of its order, which may be served again later. Of several
+ * times the one that lasts at an instant, or else the next after it.
+ * @param unserved the spans in which its order was not served, oldest first
+ * @param at without it the release, or now
+ */
+function stopOf(releasedAt: Date | null, unserved: Unserved[], at = releasedAt): Date | null {
+  const stop = unserved.find(({ to }) => to === null || (at !== null && to > at))?.from
+  return stop && (!releasedAt || stop < releasedAt) ? stop : releasedAt
+}
+
+/**
+ * Entries of the lease history with their orders and customers; what they may do with an address, and no credentials.
+ * @param at the instant that is looked at; without it, their whole time
+ */
+async function presentLeases(db: Executor, ids: number[], at?: Date): Promise<AddressLease[]> {
   const entries = await historyEntries(db, ids)
   if (entries.length === 0) return []
   const orderIds = [...new Set(entries.map(entry => entry.orderId))]
@@ -135,7 +153,8 @@ async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[
         userId: orders.userId,
         username: users.username,
         deliveredAt: orders.deliveredAt,
-        expiredAt: orders.expiredAt
+        expiredAt: orders.expiredAt,
+        endedAt: orders.endedAt
       })
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
@@ -149,6 +168,7 @@ async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[
     )
   ])
   const byId = new Map(rows.map(row => [row.id, row]))
+  const unserved = await unservedSpans(db, rows)
   return entries.flatMap(entry => {
     const order = byId.get(entry.orderId)
     if (!order) return []
@@ -163,6 +183,7 @@ async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[
       leased_at: iso(entry.leasedAt),
       active_from: isoOrNull(entry.activeFrom),
       released_at: isoOrNull(entry.releasedAt),
+      stopped_at: isoOrNull(stopOf(entry.releasedAt, unserved.get(order.id) ?? [], at)),
       delivered_at: isoOrNull(order.deliveredAt),
       expired_at: isoOrNull(order.expiredAt),
       proof: proofs.get(entry.id) ?? null

@@ -20,6 +20,7 @@ const lease: AddressLease = {
   leased_at: '2026-03-01T12:00:00.000Z',
   active_from: '2026-03-01T12:00:05.000Z',
   released_at: '2026-03-05T12:00:00.000Z',
+  stopped_at: '2026-03-05T12:00:00.000Z',
   delivered_at: '2026-03-01T12:01:00.000Z',
   expired_at: '2026-03-05T12:01:00.000Z',
   proof: { state: 'proved', answer: 'refused', at: '2026-03-05T12:00:02.000Z' }
@@ -31,7 +32,15 @@ const found: ReplyOf<typeof calls.addressHolders> = {
   server: { id: 1, name: 'edge' },
   held: [lease],
   before: null,
-  after: { ...lease, id: 12, order: 'NL-eight', username: 'bob', active_from: null, released_at: null },
+  after: {
+    ...lease,
+    id: 12,
+    order: 'NL-eight',
+    username: 'bob',
+    active_from: null,
+    released_at: null,
+    stopped_at: null
+  },
   texts: { en: 'Hello, reference NL-seven', 'zh-CN': '您好，编号 NL-seven' }
 }
 
@@ -78,6 +87,13 @@ describe('who had an address', () => {
   it('says of a moment before the delivery that the address was reserved only', async () => {
     open('?address=192.0.2.3&at=2026-03-01T12:00:02Z', { ...found, at: '2026-03-01T12:00:02.000Z' })
     expect(await screen.findByText(/^Reserved only: delivered from /)).toBeTruthy()
+  })
+
+  it('says of a moment after the end of the order that the address was held only', async () => {
+    const ended = { ...lease, released_at: null, stopped_at: '2026-03-02T12:00:00.000Z' }
+    open('?address=192.0.2.3&at=2026-03-03T12:00:00Z', { ...found, held: [ended] })
+    expect(await screen.findByText(/^Held only: its proxies stopped /)).toBeTruthy()
+    expect(screen.queryByText('Leased')).toBeNull()
   })
 
   it('is asked by a form, which the address then names', async () => {

@@ -12,7 +12,7 @@ export const UserLink = ({ lease }: Props) => (
   <Link to={`${pageAt('userList')}?search=${encodeURIComponent(lease.username)}`}>{lease.username}</Link>
 )
 
-/** Was it in use, or reserved only? @param at the instant that is looked at; without it, of the whole time */
+/** Was it in use, or reserved only, or only held after the end of its order? @param at the instant that is looked at; without it, of the whole time */
 export function LeaseState({ lease, at }: Props & { at?: string }) {
   const t = useT()
   const language = useLanguage()
@@ -28,6 +28,9 @@ export function LeaseState({ lease, at }: Props & { at?: string }) {
         {t(lease.released_at ? 'addresses.neverDelivered' : 'addresses.reserved')}
       </StateBadge>
     )
+  const stopped = lease.stopped_at
+  if (stopped && (at ? stopped <= at : !lease.released_at))
+    return <StateBadge tone="off">{t('addresses.heldOnly', { time: momentText(stopped, language) })}</StateBadge>
   return (
     <StateBadge tone={lease.released_at ? 'off' : 'good'}>
       {t(lease.released_at ? 'addresses.givenBack' : 'addresses.leased')}
