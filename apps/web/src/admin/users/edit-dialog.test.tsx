@@ -199,6 +199,30 @@ describe('the Edit dialog', () => {
     expect(await screen.findByText('This address is taken')).toBeTruthy()
   })
 
+  it('saves nothing over a password that was typed and not set, and says so at its field', async () => {
+    const { user } = edit()
+    const field = await screen.findByLabelText('New password')
+    await user.type(field, 'Other#2026')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(/^This password is not set\./)).toBeTruthy()
+    await waitFor(() => expect(document.activeElement).toBe(field))
+    expect(requestsOf(accounts.updateUser)).toEqual([])
+    answer(accounts.updateUser, alice)
+    await user.clear(field)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await toast('successfully')).toBeTruthy()
+  })
+
+  it('asks before a password is lost that was typed and not set', async () => {
+    const { user, asked } = edit()
+    await user.type(await screen.findByLabelText('New password'), 'Other#2026')
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    expect(await screen.findByText('Discard the changes?')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'NO' }))
+    expect(screen.getByLabelText<HTMLInputElement>('New password').value).toBe('Other#2026')
+    expect(asked()).toEqual({ form: 'edit.2' })
+  })
+
   it('resets the password after a question, and only where there is one', async () => {
     answer(accounts.adminPassword, null)
     const { user } = edit()

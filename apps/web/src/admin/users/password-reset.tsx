@@ -1,5 +1,5 @@
 import type { User } from '@netlet/contract'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { rules } from '../../kit/form.ts'
@@ -10,11 +10,27 @@ import classes from './users.module.css'
 
 const check = rules(AdminPasswordBody)
 
-/** Sets another password at once, apart from what Save saves. */
-export function PasswordReset({ user }: { user: User }) {
-  const t = useT()
-  const [password, setPassword] = useState('')
+/** A password that is typed and not set yet: the form around its field knows of it, too. `refuse` says why at the field. */
+export function useNewPassword() {
+  const [value, setValue] = useState('')
   const [wrong, setWrong] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  const set = (typed: string) => {
+    setValue(typed)
+    setWrong('')
+  }
+  const refuse = (why: string) => {
+    setWrong(why)
+    input.current?.focus()
+  }
+  return { value, wrong, input, set, refuse }
+}
+
+type Props = { user: User; password: ReturnType<typeof useNewPassword> }
+
+/** Sets another password at once, apart from what Save saves. */
+export function PasswordReset({ user, password: { value, wrong, input, set, refuse } }: Props) {
+  const t = useT()
   const reset = useCommand(accounts.adminPassword, {
     confirm: {
       title: t('users.resetTitle'),
@@ -25,23 +41,20 @@ export function PasswordReset({ user }: { user: User }) {
     invalidate: [accounts.user, accounts.userSessions, accounts.userApiKeys]
   })
   const send = async () => {
-    const found = check({ password })['password'] ?? ''
-    setWrong(found)
-    if (found) return
-    if (await reset.run({ params: { id: user.id }, body: { password } })) setPassword('')
+    const found = check({ password: value })['password']
+    if (found) return refuse(found)
+    if (await reset.run({ params: { id: user.id }, body: { password: value } })) set('')
   }
   return (
     <div className={classes.reset}>
       <PasswordInput
         label={t('users.newPassword')}
         autoComplete="new-password"
-        value={password}
+        ref={input}
+        value={value}
         error={wrong}
         visibilityToggleButtonProps={{ 'aria-label': t('users.showPassword') }}
-        onChange={event => {
-          setPassword(event.currentTarget.value)
-          setWrong('')
-        }}
+        onChange={event => set(event.currentTarget.value)}
         // Enter would save the form around it.
         onKeyDown={event => {
           if (event.key !== 'Enter') return

@@ -17,7 +17,7 @@ import { Day } from '../../kit/time.tsx'
 import { FactList, figures, FormAlert, type Difference, type T, type Undo, WorkButton } from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { ChatAccount } from './chat-account.tsx'
-import { PasswordReset } from './password-reset.tsx'
+import { PasswordReset, useNewPassword } from './password-reset.tsx'
 import classes from './users.module.css'
 
 type Values = { email: string; is_superuser: boolean; operator_role: OperatorRole; change: string }
@@ -97,7 +97,8 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
       }
     }
   })
-  const dirty = form.isDirty()
+  const password = useNewPassword()
+  const dirty = form.isDirty() || password.value !== ''
   useEffect(() => onDirty(dirty), [dirty, onDirty])
   const { reward_points } = base.current
   const after = reward_points + amountOf(form.values.change)
@@ -122,6 +123,8 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
           : value
 
   const save = async ({ email, is_superuser, operator_role, change }: Values) => {
+    // Save does not set it, and closes the form.
+    if (password.value !== '') return password.refuse(t('users.passwordUnsent'))
     setSaving(true)
     setFailure('')
     setStale([])
@@ -220,7 +223,7 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
             />
           )}
         </div>
-        <PasswordReset user={user} />
+        <PasswordReset user={user} password={password} />
       </Card>
       <Card title={t('users.additional')}>
         <FactList
