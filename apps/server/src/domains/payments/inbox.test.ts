@@ -146,6 +146,10 @@ test('a second payment becomes a renewal, is marked refunded, or ignored with a 
   expect((await act(back, 'refunded', { note: 'by hand' })).code).toBe(2000)
   const [given] = await entries(`search=${back.platform_order_id}`)
   expect(given).toMatchObject({ payment: 'refunded', resolution: 'refunded', resolution_note: 'by hand' })
+  // It had never counted, and so nothing is taken off the order.
+  const { rows: mails } = await stack.ctx.db.execute(sql`select data -> 'data' ->> 'ended' as ended
+    from pgboss.job where name = 'send-mail' and data ->> 'key' like ${`refunded:${back.platform_order_id}:%`}`)
+  expect(mails).toEqual([{ ended: 'uncounted' }])
   expect(await act({ ...back, version: given?.version ?? '' }, 'apply', { order: order.order_id })).toMatchObject({
     status: 409
   })

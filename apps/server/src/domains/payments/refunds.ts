@@ -259,7 +259,7 @@ async function undo(
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
     unit.publish('order', order.id, order.userId)
   }
-  await mailRefunded(unit, ctx, order, payment, { ended: 'no', disputed })
+  await mailRefunded(unit, ctx, order, payment, { ended: payment.accepted ? 'no' : 'uncounted', disputed })
   return { outcome: 'refunded', detail }
 }
 

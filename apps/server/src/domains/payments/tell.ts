@@ -139,7 +139,7 @@ export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, p
 
 /**
  * @param refunded.ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never
- *   counted; 'part': it goes on, and only a part was given back
+ *   counted; 'uncounted': this one never counted, and the order is as it was; 'part': it goes on, and only a part was given back
  * @param refunded.part the part's amount in the payment's currency, and the platform's own name of the refund
  */
 export async function mailRefunded(

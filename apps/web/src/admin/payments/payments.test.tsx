@@ -149,6 +149,15 @@ describe('the payments of the console', () => {
     expect(requestsOf(payments.apply)[0]?.body).toEqual({ order: 'NL-other', version: 'v4', plan: 'p1' })
   })
 
+  it('are marked refunded after a question that says who is told', async () => {
+    answer(payments.plan, { ...plan, order: 'NL-short' })
+    const { user } = open()
+    await choose(user, '#1004', 'Mark refunded')
+    await user.type(await screen.findByRole('textbox', { name: /Reason/ }), 'by hand{Enter}')
+    const question = await asked('Mark payment #1004 as refunded?')
+    expect(question.getByText(/The customer of order NL-short gets a mail that says so\./)).toBeTruthy()
+  })
+
   it('are ignored with a reason only, and not after NO', async () => {
     answer(payments.plan, { ...plan, order: 'NL-short' })
     answer(payments.ignore, null)

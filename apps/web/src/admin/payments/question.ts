@@ -21,6 +21,10 @@ function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan):
   return said[does]
 }
 
+/** Whoever bought is told that money went back. */
+const mailed = (t: T, action: PaymentDecision, { order }: DecisionPlan): string[] =>
+  action === 'refunded' && order ? [t('payments.mailed', { order })] : []
+
 /** The question before a decision about money: what the server says that it would do now. A refusal of it is shown instead. */
 export const decisionQuestion =
   (action: PaymentDecision) =>
@@ -31,7 +35,7 @@ export const decisionQuestion =
     const about = { payment: entry.platform_order ?? '–', amount }
     return {
       title: t(`payments.question.${action}`, about),
-      body: `${t(`payments.means.${action}`, about)}\n${consequence(t, plan)}`,
+      body: [t(`payments.means.${action}`, about), consequence(t, plan), ...mailed(t, action, plan)].join('\n'),
       danger: plan.does === 'ends' || plan.does === 'shortens',
       adds: { plan: plan.version }
     }

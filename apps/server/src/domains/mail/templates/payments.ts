@@ -92,7 +92,7 @@ const WHY_NOT_RENEWED = {
 } as const satisfies Record<WhyNotDelivered, object>
 
 /** What becomes of an order when all or a part of a payment went back. */
-export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'part'
+export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
 
 const REFUNDED = {
   yes: {
@@ -106,6 +106,10 @@ const REFUNDED = {
   unpaid: {
     en: 'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.',
     'zh-CN': '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
+  },
+  uncounted: {
+    en: 'It had bought nothing: your order stays as it is.',
+    'zh-CN': '该付款未购买任何内容：您的订单保持不变。'
   },
   part: {
     en: 'Nothing else changed about your order. Points that this part earned were taken back.',
