@@ -90,6 +90,26 @@ test('a narrower window takes no focus, and a part of the address is no new page
   await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeVisible()
 })
 
+test('the focus stays at what was asked of an order while that runs', async ({ page, shop }) => {
+  const order = await buy(shop)
+  await logIn(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
+  const proxies = page.getByRole('region', { name: 'Proxies' })
+  await expect(proxies.getByRole('row')).toHaveCount(9)
+  for (const name of ['Check', 'New password']) {
+    const button = proxies.getByRole('button', { name })
+    await expect(button).toBeEnabled()
+    const asked = page.waitForResponse(/\/(check_proxy|reset_proxy_password)\//)
+    await button.focus()
+    await page.keyboard.press('Enter')
+    if (name === 'New password') await page.getByRole('button', { name: 'YES' }).press('Enter')
+    await asked
+    await expect(button).toBeFocused()
+    await expect(button).toBeEnabled()
+    await expect(button).toBeFocused()
+  }
+})
+
 test('a plan is bought by keyboard alone, up to its payment', async ({ page, context, shop }) => {
   await logIn(page, shop)
   await page.goto(`${shop.url}/product`)
