@@ -39,6 +39,24 @@ test('with every rule bought, "Pay now" and "Expires" are in sight at 1440 px', 
   }
 })
 
+test('what is known of an order is in sight at every width, as a table or as cards', async ({ page, shop }) => {
+  const order = await buy(shop, { allRules: true })
+  for (const width of [780, 900, 1100, 1280]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(shop.url + PROXIES)
+    const list = page.locator('[data-rows]').filter({ hasText: order.order_id })
+    const row = list.locator('[data-row]').filter({ hasText: order.order_id })
+    const renew = row.getByRole('button', { name: /^Renew/ })
+    await expect(renew).toBeInViewport({ ratio: 1 })
+    const { left, top, bottom } = await boxOf(renew)
+    for (const fact of [row.getByText(/ (days|hours)/), row.getByText('$').first()]) {
+      await expect(fact, `at ${width} px`).toBeInViewport({ ratio: 1 })
+      const box = await boxOf(fact)
+      expect(box.right <= left || box.bottom <= top || box.top >= bottom, `covered at ${width} px`).toBe(true)
+    }
+  }
+})
+
 test('the head of a long list stays in sight, and a page further its first row is', async ({ page, shop }) => {
   await page.setViewportSize({ width: 1440, height: 600 })
   const order = await buy(shop, { blocks: 3 })

@@ -48,6 +48,7 @@ function List() {
       total={data?.total}
       selected={chosen}
       onRow={user => setChosen(user.id)}
+      needs={59}
     />
   )
 }
@@ -62,6 +63,18 @@ const range = (text: string) => screen.findByText(text)
 afterEach(() => vi.restoreAllMocks())
 
 describe('going to another page', () => {
+  it('is a list of cards where its place has less room than its columns need', async () => {
+    const width = vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect')
+    width.mockReturnValue(new DOMRect(0, 0, 940, 400))
+    const { unmount } = await open()
+    expect(screen.getByRole('list', { name: 'Users' })).toBeTruthy()
+    unmount()
+    width.mockReturnValue(new DOMRect(0, 0, 960, 400))
+    await open()
+    expect(screen.getByRole('table')).toBeTruthy()
+    width.mockRestore()
+  })
+
   it('shows the figures of the rows that are shown, marked as busy, until the others are there', async () => {
     const { user, where } = await open()
     const arrive = hold(accounts.inviteLog)

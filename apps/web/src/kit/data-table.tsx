@@ -7,6 +7,7 @@ import { isForRow } from './row-click.ts'
 import { useSkipTarget } from './skip-links.ts'
 import { EmptyState, ErrorState } from './states.tsx'
 import { TablePages, useShownPlace } from './table-pages.tsx'
+import { useNarrower } from './use-narrower.ts'
 import type { Paging } from './use-paging.ts'
 
 export type Column<Row> = {
@@ -47,13 +48,17 @@ type Props<Row> = {
   onRow?: (row: Row) => void
   /** Rows that need somebody's attention. */
   problem?: (row: Row) => boolean
+  /** How much room its columns need (rem): where it has less, it is a list of cards. */
+  needs?: number
 }
 
-/** A dense table; a list of cards where the window is 768 px wide or less. */
+/** A dense table; a list of cards where the window is 768 px wide or less, or where it has less room than it needs. */
 export function DataTable<Row>(props: Props<Row>) {
   const { label, rows, pending, stale = false, error, errorText, onRetry, empty, paging, total, sizes } = props
-  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const top = useRef<HTMLDivElement>(null)
+  const isTight = useNarrower(top, props.needs)
+  const narrow = isPhone || isTight
   const id = useId()
   useSkipTarget(id, props.skip)
   const shown = useShownPlace(paging, total, stale)

@@ -141,6 +141,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
           selected={selected?.id ?? null}
           onRow={order => onSelect(order.id)}
           problem={isProblem}
+          needs={59}
         />
       </div>
       {/* Below rows that are not there yet it would move. */}

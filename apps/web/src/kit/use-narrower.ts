@@ -1,0 +1,23 @@
+import { useLayoutEffect, useState, type RefObject } from 'react'
+
+/**
+ * Whether an element is narrower than a width, in rem; looked at before it is painted, and whenever its width changes.
+ * Never without a width, and where nothing is laid out.
+ */
+export function useNarrower(ref: RefObject<HTMLElement | null>, rem: number | undefined): boolean {
+  const [isNarrower, setNarrower] = useState(false)
+  useLayoutEffect(() => {
+    const element = ref.current
+    if (!element || rem === undefined) return
+    const look = () => {
+      const { width } = element.getBoundingClientRect()
+      const unit = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+      setNarrower(width > 0 && width < rem * unit)
+    }
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [ref, rem])
+  return isNarrower
+}
