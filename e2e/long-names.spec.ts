@@ -66,6 +66,29 @@ test('names of more than 100 characters fit what customers see', async ({ page, 
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
+test('a product whose name is one long word fits a phone', async ({ page, shop }) => {
+  const word = 'Wohnanschlussadressenverwaltungsgesellschaften'
+  await buy(shop)
+  await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+  await page.route(/\/api\/(products|orders\/)/, async route => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    if (!response.headers()['content-type']?.includes('json')) return route.fulfill({ response })
+    const body = (await response.text()).replaceAll(/"product_name":"[^"]*"/g, `"product_name":"${word}"`)
+    return route.fulfill({ response, body })
+  })
+  await page.setViewportSize({ width: 360, height: 800 })
+  for (const path of SCREENS) {
+    await page.goto(shop.url + path)
+    const name = page.locator('main').getByText(word).first()
+    await expect(name).toBeVisible()
+    const right = (box: { x: number; width: number } | null) => (box ? box.x + box.width : Infinity)
+    expect.soft(right(await name.boundingBox()), path).toBeLessThanOrEqual(360)
+    expect.soft(await page.evaluate('document.documentElement.scrollWidth'), path).toBe(360)
+  }
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 for (const locale of ['en-US', 'zh-CN'])
   test.describe(locale, () => {
     test.use({ locale })
