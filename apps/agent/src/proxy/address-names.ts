@@ -6,26 +6,36 @@ const MAX_NAMES = 16
 
 /**
  * Which names lead to an address, as far as customers asked for them. So a denied site is known at its address too, without
- * asking for names that nobody wanted.
+ * asking for names that nobody wanted. Names of which a rule speaks are kept apart: a customer can have any number of others, and
+ * let them lead anywhere.
  */
 export class AddressNames {
-  readonly #names = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
-  /** The answers seen last: while a name's answer is cached, it is the same object each time. */
-  readonly #seen = new LRUCache<string, readonly string[]>({ max: MAX_ADDRESSES })
+  readonly #ruled = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
+  readonly #others = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
+  /** Answers that were seen, with their name: while a name's answer is cached, it is the same object each time. */
+  readonly #seen = new WeakMap<readonly string[], string>()
+  readonly #isRuled: (name: string) => boolean
+
+  /** @param isRuled whether anybody's rules speak of the name, or of a domain above it */
+  constructor(isRuled: (name: string) => boolean) {
+    this.#isRuled = isRuled
+  }
 
   note(name: string, addresses: readonly string[]): void {
-    if (this.#seen.get(name) === addresses) return
-    this.#seen.set(name, addresses)
+    if (this.#seen.get(addresses) === name) return
+    this.#seen.set(addresses, name)
+    const table = this.#isRuled(name) ? this.#ruled : this.#others
     for (const address of addresses) {
       const key = keyOf(address)
-      const names = this.#names.get(key) ?? []
-      if (!names.includes(name)) this.#names.set(key, [name, ...names].slice(0, MAX_NAMES))
+      const names = table.get(key) ?? []
+      if (!names.includes(name)) table.set(key, [name, ...names].slice(0, MAX_NAMES))
     }
   }
 
   /** Nothing for what is no address. */
   of(address: string): readonly string[] {
-    return this.#names.get(keyOf(address)) ?? []
+    const key = keyOf(address)
+    return [...(this.#ruled.get(key) ?? []), ...(this.#others.get(key) ?? [])]
   }
 }
 

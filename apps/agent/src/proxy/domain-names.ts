@@ -13,6 +13,8 @@ const PAGE = 1 << PAGE_BITS
 /** Bytes; names that need more have twice as many, and so on. */
 const LEAST_ROOM = 16
 const DOT = 46
+/** Where only their number is asked for. */
+const unused: number[] = []
 
 /** Names by number: their bytes, their hashes, and how many sets hold each. */
 type Page = { room: number; bytes: Buffer; lengths: Uint16Array; hashes: Int32Array; holders: Int32Array }
@@ -72,6 +74,11 @@ export class DomainNames {
       if (number >= 0) found[count++] = number
     }
     return count
+  }
+
+  /** Whether any set holds a name or a domain above it. */
+  speakOf(name: string): boolean {
+    return this.numbersAbove(name, unused) > 0
   }
 
   /** The name of a number that a set holds. */

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { AddressNames } from './address-names.ts'
+
+const SITE = '192.0.2.1'
+
+test('a name of which a rule speaks is not pushed out by others: many names of an address, many addresses', () => {
+  const names = new AddressNames(name => name.endsWith('.ruled.test'))
+  names.note('www.ruled.test', [SITE, '2001:db8::1'])
+  for (let n = 0; n < 100; n++) names.note(`n${n}.test`, [SITE])
+  const others = Array.from({ length: 40_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`)
+  for (let n = 0; n < others.length; n += 64) names.note(`m${n}.test`, others.slice(n, n + 64))
+  expect(names.of(SITE)).toEqual(['www.ruled.test'])
+  expect(names.of('2001:DB8:0::1')).toEqual(['www.ruled.test'])
+  expect(names.of('10.0.0.1')).toEqual([])
+  expect(names.of(others.at(-1) ?? '')).toHaveLength(1)
+  expect(names.of('www.ruled.test')).toEqual([])
+})
+
+test('an address has its newest names, each once, and one that gets a rule is kept from its next answer on', () => {
+  const ruled = new Set<string>()
+  const names = new AddressNames(name => ruled.has(name))
+  for (let n = 0; n < 20; n++) names.note(`n${n}.test`, [SITE])
+  names.note('n19.test', [SITE])
+  expect(names.of(SITE)).toEqual(Array.from({ length: 16 }, (_, n) => `n${19 - n}.test`))
+  ruled.add('n19.test')
+  names.note('n19.test', [SITE])
+  for (let n = 20; n < 40; n++) names.note(`n${n}.test`, [SITE])
+  expect(names.of(SITE)).toContain('n19.test')
+})
