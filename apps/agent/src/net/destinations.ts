@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os'
 import type { PortRange } from '@netlet/contract/agent-settings'
-import { type Address, type Prefix, parseAddress, parsePrefixes, RangeSet } from './ip.ts'
+import { type Address, innerAddress, type Prefix, parseAddress, parsePrefixes, RangeSet } from './ip.ts'
 
 /**
  * Where no customer may reach through the proxy: what is not the public internet (IANA special-purpose registries), and
  * the one cloud metadata address that is in public space. NAT64, 6to4 and the like are judged by the IPv4 address
- * inside, see `embedded`.
+ * inside, see `innerAddress`.
  */
 const refusedRanges =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
@@ -19,13 +19,6 @@ function rangeSet(texts: readonly string[]): RangeSet {
 }
 
 const loopback = rangeSet(['127.0.0.0/8', '0.0.0.0/8', '::/127'])
-
-/** The IPv4 address that an IPv6 address carries inside (NAT64, 6to4), or -1. Mapped ones are v4 already. */
-function embedded(v6: bigint): number {
-  if (v6 >> 32n === 0x64ff9b0000000000000000n) return Number(v6 & 0xffffffffn)
-  if (v6 >> 112n === 0x2002n) return Number((v6 >> 80n) & 0xffffffffn)
-  return -1
-}
 
 const portsIn = (ranges: readonly PortRange[]): Set<number> =>
   new Set(ranges.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, n) => first + n)))
@@ -85,8 +78,8 @@ export class DestinationPolicy {
 
   /** Whether the address may be dialled on that port. */
   allows(address: Address, port: number): boolean {
-    const inner = address.v4 < 0 ? embedded(address.v6) : -1
-    if (inner >= 0) return this.allows({ v4: inner, v6: 0n }, port)
+    const inner = innerAddress(address)
+    if (inner !== null) return this.allows(inner, port)
     if (this.#isThisMachine(address)) {
       // Such a connection goes over the loopback, where no firewall stands before this machine's services.
       if (this.#protectedPorts.has(port)) return false

@@ -11,6 +11,14 @@ export {
   type Prefix
 } from '@netlet/contract/prefixes'
 
+/** The IPv4 address that an IPv6 address carries inside (NAT64, 6to4): it leads there. Mapped ones are IPv4 already. */
+export function innerAddress({ v4, v6 }: Address): Address | null {
+  if (v4 >= 0) return null
+  if (v6 >> 32n === 0x64ff9b0000000000000000n) return { v4: Number(v6 & 0xffffffffn), v6: 0n }
+  if (v6 >> 112n === 0x2002n) return { v4: Number((v6 >> 80n) & 0xffffffffn), v6: 0n }
+  return null
+}
+
 /** Overlapping and adjacent prefixes as disjoint ascending ranges. */
 export function mergeRanges(prefixes: readonly Prefix[]): Array<{ family: 4 | 6; first: bigint; last: bigint }> {
   const merged: Array<{ family: 4 | 6; first: bigint; last: bigint }> = []

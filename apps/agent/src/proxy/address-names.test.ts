@@ -14,6 +14,9 @@ test('a name of which a rule speaks is not pushed out by others: many names of a
   expect(names.of('10.0.0.1')).toEqual([])
   expect(names.of(others.at(-1) ?? '')).toHaveLength(1)
   expect(names.of('www.ruled.test')).toEqual([])
+  // NAT64 and 6to4 lead there.
+  expect(names.of('64:ff9b::c000:201')).toEqual(['www.ruled.test'])
+  expect(names.of('2002:c000:201::1')).toEqual(['www.ruled.test'])
 })
 
 test('an address has its newest names, each once, and one that gets a rule is kept from its next answer on', () => {

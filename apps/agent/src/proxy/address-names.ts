@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { formatV4, parseAddress } from '../net/ip.ts'
+import { formatV4, innerAddress, parseAddress } from '../net/ip.ts'
 
 const MAX_ADDRESSES = 20_000
 const MAX_NAMES = 16
@@ -39,9 +39,10 @@ export class AddressNames {
   }
 }
 
-/** One text for all spellings of an address. */
+/** One text for all spellings of an address, and for those that lead to it. */
 function keyOf(text: string): string {
-  const address = parseAddress(text)
-  if (address === null) return ''
+  const parsed = parseAddress(text)
+  if (parsed === null) return ''
+  const address = innerAddress(parsed) ?? parsed
   return address.v4 >= 0 ? formatV4(address.v4) : address.v6.toString(16)
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { normaliseDenyList } from '@netlet/contract/agent'
 import { expect, test } from 'vitest'
+import { parseAddress } from '../net/ip.ts'
 import { DenySet } from './deny-set.ts'
 
 const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
@@ -23,6 +24,15 @@ test('of denied domains and exceptions the longest that matches a name decides, 
 test('an exception opens no address, and stands beside addresses that are denied', () => {
   const set = new DenySet(['!open.wide.test', '10.0.0.0/8', 'wide.test'])
   expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
+})
+
+test('a denied IPv4 address is denied inside an IPv6 one that leads there, too', () => {
+  const set = new DenySet(['93.184.216.34', '2001:db8::/32', '2002:a00::/24'])
+  const denies = (text: string): boolean => set.deniesAddress(parseAddress(text) ?? expect.fail(text))
+  for (const text of ['::ffff:93.184.216.34', '64:ff9b::5db8:d822', '2002:5db8:d822::1', '2001:db8::1', '2002:a01::1'])
+    expect(denies(text), text).toBe(true)
+  for (const text of ['64:ff9b::5db8:d823', '2002:5db8:d823::1', '64:ff9b:1::5db8:d822', '2003:5db8:d822::1'])
+    expect(denies(text), text).toBe(false)
 })
 
 test.each([

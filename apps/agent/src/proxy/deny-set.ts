@@ -1,5 +1,5 @@
 import { EXCEPTION_MARK } from '@netlet/contract/agent'
-import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
+import { type Address, innerAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { DomainNames } from './domain-names.ts'
 import { NumberSet } from './number-set.ts'
 
@@ -72,8 +72,11 @@ export class DenySet {
     return false
   }
 
+  /** An IPv6 address also where it leads to a denied IPv4 one. */
   deniesAddress(address: Address): boolean {
-    return this.#ranges.has(address)
+    if (this.#ranges.empty) return false
+    const inner = innerAddress(address)
+    return this.#ranges.has(address) || (inner !== null && this.#ranges.has(inner))
   }
 }
 
