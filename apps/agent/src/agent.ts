@@ -118,7 +118,8 @@ export async function startAgent(
   }
   const folder = begin === null ? await takeFolder() : { ok: true as const, path: begin.folder }
   if (!folder.ok) return fail(folder.message)
-  const sessionKey = await readOrCreateSessionKey(folder.path)
+  const sessionKey = await readOrCreateSessionKey(folder.path).catch((error: Error) => error)
+  if (sessionKey instanceof Error) return fail(`The key of sessions cannot be used: ${sessionKey.message}`)
   const proxyTls = await ProxyTls.open(folder.path, certificate, {
     changed: pem => backend?.secure(pem),
     tell: message => log.error(message)

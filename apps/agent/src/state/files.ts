@@ -15,7 +15,8 @@ export async function openFiles(
 ): Promise<{ ok: true; files: StateFiles } | { ok: false; message: string }> {
   const owned = await OwnerFile.open(path)
   if (!owned.ok) return owned
-  const token = config.token ?? (await readOrCreateToken(path))
+  const token = config.token ?? (await readOrCreateToken(path).catch((error: Error) => error))
+  if (token instanceof Error) return { ok: false, message: `The token cannot be used: ${token.message}` }
   const totals = await TrafficTotals.open(path, now)
   const accessLog = await AccessLog.open({ folder: path, flushMs: 500, ...config.log })
   return { ok: true, files: { token, accessLog, totals, owner: owned.file } }

@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { chmod, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Lock, takeLock } from './lock.ts'
+import { replaceFile } from './replace-file.ts'
 
 export type FolderResult = { ok: true; path: string; lock: Lock } | { ok: false; message: string }
 
@@ -41,16 +42,24 @@ export async function lockFolder(folder: string, patienceMs = 0): Promise<Folder
   return { ok: true, path, lock }
 }
 
-/** The bearer token that is kept beside the state; made at the first start. */
+/**
+ * The bearer token that is kept beside the state; made at the first start.
+ * @throws Error where one that is there cannot be read, or a new one cannot be kept
+ */
 export const readOrCreateToken = (folder: string): Promise<string> => readOrCreate(join(folder, 'token'), 24)
 
-/** What the addresses of sessions are made with; kept beside the state, and made at the first start. */
+/** What the addresses of sessions are made with; kept, made and thrown about as the token is. */
 export const readOrCreateSessionKey = (folder: string): Promise<string> => readOrCreate(join(folder, 'session.key'), 32)
 
 async function readOrCreate(path: string, bytes: number): Promise<string> {
-  const kept = await readFile(path, 'utf8').catch(() => '')
+  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // One that cannot be read at present must not be replaced: others go by it.
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  // An empty one holds nothing that could be kept.
   if (kept.trim() !== '') return kept.trim()
   const made = randomBytes(bytes).toString('base64url')
-  await writeFile(path, `${made}\n`, { mode: 0o600 })
+  if (!(await replaceFile(path, `${made}\n`))) throw new Error(`${path} cannot be written`)
   return made
 }
