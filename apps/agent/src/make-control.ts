@@ -59,12 +59,12 @@ export function makeControl(parts: Parts): Control {
     proxyPort: 0,
     traffic: async () => {
       await collector.collect()
-      return totals.report()
+      return (await totals.trySave()) ? totals.report() : null
     },
     trafficChanges: async query => {
       if (query.fresh === '1' || totals.isTold(query)) {
         await collector.collect()
-        await totals.save()
+        if (!(await totals.trySave())) return null
       }
       return totals.changes(query)
     },
@@ -74,7 +74,7 @@ export function makeControl(parts: Parts): Control {
       const { processes, plane } = figures()
       const observed = {
         workers,
-        isDiskFailing: store.figures.isFailing || accessLog.isFailing,
+        isDiskFailing: store.figures.isFailing || accessLog.isFailing || totals.isFailing,
         processes: [collector.manager, ...processes],
         routes: routes.state,
         isCertificateUnread: parts.proxyTls.state.fault !== null,

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agentTrafficChanges, type AgentTrafficChanges } from '@netlet/contract/agent'
 import { expect, test } from 'vitest'
@@ -258,3 +258,23 @@ test.runIf(process.platform === 'linux')(
   },
   60_000
 )
+
+test('what cannot be saved is not told, and is a problem of the disk until it can', async () => {
+  const agent = await testAgent()
+  const ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${ip}/32`])
+  const target = await httpTarget()
+  const fresh = '/api/traffic/changes?epoch=&after=0&limit=10&fresh=1'
+  const problems = async (): Promise<unknown> => (await agent.call('GET', '/healthz')).json['problems']
+  // No file can be written in its place.
+  await rm(join(agent.folder, 'traffic.json.new'), { force: true })
+  await mkdir(join(agent.folder, 'traffic.json.new'))
+  expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
+  for (const path of [fresh, '/api/traffic']) {
+    expect(await agent.call('GET', path)).toMatchObject({ status: 503, json: { reason: 'notDurable' } })
+  }
+  expect(JSON.stringify(await problems())).toContain('disk_not_writable')
+  await rmdir(join(agent.folder, 'traffic.json.new'))
+  expect(agentTrafficChanges.parse((await agent.call('GET', fresh)).json).rows).toMatchObject([{ user: 'u', ip }])
+  expect(JSON.stringify(await problems())).not.toContain('disk_not_writable')
+})

@@ -23,10 +23,10 @@ export type Control = {
   ready: Promise<void>
   /** The port of every proxy; 0 until ready. */
   proxyPort: number
-  /** The figures, as `AgentTraffic` in JSON; the caller closes the file. */
-  traffic: () => Promise<FileHandle>
-  /** What changed of them, a piece at a time. */
-  trafficChanges: (query: z.output<typeof agentChangesQuery>) => Promise<AgentTrafficChanges>
+  /** The figures, as `AgentTraffic` in JSON; the caller closes the file. Null: they could not be saved. */
+  traffic: () => Promise<FileHandle | null>
+  /** What changed of them, a piece at a time. Null as above. */
+  trafficChanges: (query: z.output<typeof agentChangesQuery>) => Promise<AgentTrafficChanges | null>
   health: () => AgentHealth
   program: () => AgentProgram
   /** Another process is about to have the state, or has it: nothing is changed here. */

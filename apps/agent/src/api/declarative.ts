@@ -103,11 +103,12 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
   app.get('/api/traffic/changes', async (request, reply) => {
     const query = agentChangesQuery.safeParse(request.query)
     if (!query.success) return sendRefusal(reply, { reason: 'badBody', detail: String(query.error.issues[0]?.path[0]) })
-    return control.trafficChanges(query.data)
+    return (await control.trafficChanges(query.data)) ?? sendRefusal(reply, { reason: 'notDurable' })
   })
 
   app.get('/api/traffic', async (_request, reply) => {
     const file = await control.traffic()
+    if (file === null) return sendRefusal(reply, { reason: 'notDurable' })
     return reply.type('application/json; charset=utf-8').send(file.createReadStream())
   })
 }

@@ -48,6 +48,8 @@ export class TrafficTotals {
   /** Newer figures of rows that keep their places, until the file has them. */
   #kept: { total: Total; saved: SavedRow }[] = []
   #saving: Promise<void> = Promise.resolve()
+  /** Whether the last write failed. */
+  isFailing = false
   /** Not before this time (of `performance.now()`) is it worth saving again. */
   #rests = 0
   /** Whose rows stay, and what quota they have; all rows stay until it is set. */
@@ -178,7 +180,10 @@ export class TrafficTotals {
     if (performance.now() >= this.#rests) await this.save()
   }
 
-  /** Writes the figures where they changed since the last time, and forgets those of leases that are gone for a day. */
+  /**
+   * Writes the figures where they changed since the last time, and forgets those of leases that are gone for a day.
+   * @throws Error of the file system
+   */
   async save(): Promise<void> {
     if (this.#dirty) {
       this.#dirty = false
@@ -187,7 +192,9 @@ export class TrafficTotals {
         await before.catch(() => {})
         try {
           await this.#write()
+          this.isFailing = false
         } catch (error) {
+          this.isFailing = true
           this.#dirty = true
           for (const { total } of this.#kept.splice(0)) total.dirty = true
           await rm(`${this.#path}.new`, { force: true }).catch(() => {})
@@ -196,6 +203,14 @@ export class TrafficTotals {
       })()
     }
     await this.#saving
+  }
+
+  /** Whether the figures could be saved. */
+  trySave(): Promise<boolean> {
+    return this.save().then(
+      () => true,
+      () => false
+    )
   }
 
   /**
