@@ -60,12 +60,21 @@ const stateOf = async (key: string) => (await shop.ctx.db.select().from(mails)).
 test.each([
   ['550 5.1.1 no such user here', 'bounced', 'failed'],
   ['550 no such user here', 'bounced', 'failed'],
+  ['550 <ann@example.com>: Recipient address rejected: User unknown', 'bounced', 'failed'],
+  ['550 <ann@example.com> does not exist', 'bounced', 'failed'],
+  ['551 Mailbox not found', 'bounced', 'failed'],
   // What is said of us, of our sender or of a full mailbox says nothing against the address.
   ['550 5.7.1 your address is on a blocklist', null, 'failed'],
+  ['550 your address is on a blocklist', null, 'failed'],
+  ['550 Rejected because 192.0.2.1 is in a black list at zen.spamhaus.org', null, 'failed'],
+  ['550 relay not permitted', null, 'failed'],
+  ['550 Sender verify failed: no such user here', null, 'failed'],
+  ['550 IP address not found', null, 'failed'],
+  ['553 mailbox name not allowed', null, 'failed'],
   ['552 5.2.2 mailbox full', null, 'waiting'],
   ['451 4.7.1 greylisted, try later', null, 'waiting']
 ])('%s', async (said, blocked, state) => {
-  const to = `a${said.length}@example.com`
+  const to = `${said.replaceAll(/\W+/g, '-').slice(0, 60)}@example.com`
   reply = said
   asked = []
   const sent = sendMail(shop.ctx, mailTo(to, said), 'first')

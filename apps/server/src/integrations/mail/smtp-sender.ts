@@ -76,11 +76,37 @@ function reasonOf(error: unknown): MailReason {
   return reasons[code] ?? 'server_error'
 }
 
-/** RFC 3463: 5.1.x is about the mailbox's address. Without such a code, the plain reply to the recipient has to do. */
+/**
+ * RFC 3463: 5.1.x is about the mailbox's address. Without such a code the same numbers refuse the shop itself (a list of
+ * senders, relaying), so that only words which name an unknown recipient count.
+ */
 function isNoMailbox(error: unknown): boolean {
   const response = error instanceof Error ? ((error as SmtpError).response ?? '') : ''
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
-  return status === undefined || /^5\.1\.(1|2|3|6|10)$/.test(status)
+  return status === undefined ? namesUnknownRecipient(response) : /^5\.1\.(1|2|3|6|10)$/.test(status)
+}
+
+const RECIPIENT = '(?:user|mailbox|recipient|account|person|(?:recipient|e-?mail) address)'
+const UNKNOWN_RECIPIENT = new RegExp(
+  [
+    `no such (?:local )?(?:${RECIPIENT}|address)`,
+    `unknown (?:local )?(?:${RECIPIENT}|part)`,
+    `${RECIPIENT}(?: is)? unknown`,
+    `${RECIPIENT} (?:does not|doesn[’']t) exist`,
+    `${RECIPIENT}(?: is| was| can| could)? ?not (?:be )?found`
+  ]
+    .map(words => `\\b${words}\\b`)
+    .join('|'),
+  'i'
+)
+/** The shop is meant: a server that looks the sender up passes on that nobody has the shop's own address. */
+const ABOUT_SHOP =
+  /\b(?:senders?|verif\w*|relay\w*|helo|ehlo|ip|dns|authenticat\w*|spam\w*|policy|reputation|black ?list\w*|block ?list\w*|your (?:account|host|server|domain))\b/i
+
+/** An address in the reply stands for its mailbox. */
+function namesUnknownRecipient(response: string): boolean {
+  const said = response.replaceAll(/<[^<>@\s]*@[^<>\s]*>/g, ' mailbox ').replaceAll(/\s+/g, ' ')
+  return UNKNOWN_RECIPIENT.test(said) && !ABOUT_SHOP.test(said)
 }
 
 const NO_SUCH_RECIPIENT = new Set([550, 551, 553])
