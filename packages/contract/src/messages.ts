@@ -328,6 +328,7 @@ export const refusals = {
   incident_kind: [409, 'An incident does not become planned work, nor planned work an incident'],
   incident_state: [400, 'This state is one of {kind}'],
   maintenance_times: [400, 'Planned work ends after it begins, within {days} days'],
+  maintenance_over: [400, 'The end of this maintenance is past. Set one that is still to come.'],
   unknown_location: [400, 'This location does not exist any more'],
   unknown_incident: [400, 'This incident does not exist any more'],
   outage_has_incident: [409, 'This outage names the incident “{title}” already'],

@@ -2,7 +2,7 @@ import type { Incident, Page, PublicIncident, StatusPage } from '@netlet/contrac
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { DAY, HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mails } from '../mail/tables.ts'
 import { products } from '../catalog/tables.ts'
@@ -172,6 +172,15 @@ test('an incident is edited and corrected on the version that was read; a resolv
   ])
 })
 
+test('work that is over is not announced as planned, and can be written down as completed', async () => {
+  const past = { severity: 'maintenance', started_at: ago(HOUR), ends_at: ago(MINUTE) }
+  expect((await open('Old switches', past)).data).toMatchObject({ reason: 'maintenance_over' })
+  const { data } = await open('Old switches', { ...past, state: 'completed' })
+  const edited = { ...past, title: 'Older switches', locations: [london], ends_at: ago(2) }
+  expect((await admin.put(`${INCIDENTS}${data.id}/`, edited)).code).toBe(2000)
+  expect((await admin.delete(`${INCIDENTS}${data.id}/`)).code).toBe(2000)
+})
+
 test('planned work begins and ends by the clock, is no outage meanwhile, and its end is mailed once', async () => {
   await subscribed('plan@example.com')
   const wrong = await open('New switches', { severity: 'maintenance', started_at: ago(-HOUR), ends_at: ago(0) })
@@ -179,6 +188,9 @@ test('planned work begins and ends by the clock, is no outage meanwhile, and its
   const times = { started_at: ago(-HOUR), ends_at: ago(-2 * HOUR) }
   const { data } = await open('New switches', { severity: 'maintenance', ...times })
   expect(data.state).toBe('scheduled')
+  const body = { title: 'New switches', severity: 'maintenance', locations: [london] }
+  const moved = await admin.put(`${INCIDENTS}${data.id}/`, { ...body, started_at: ago(HOUR), ends_at: ago(MINUTE) })
+  expect(moved.data).toMatchObject({ reason: 'maintenance_over' })
   const at = (ms: number) => readStatusPage(shop.ctx.db, NO_CHECKS, new Date(shop.ctx.now().getTime() + ms))
   const { db } = shop.ctx
   await db.update(servers).set({ connected: false, unreachableSince: shop.ctx.now() })

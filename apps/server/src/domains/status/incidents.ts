@@ -37,7 +37,11 @@ export async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<
   const { tx, now, by } = unit
   const state = form.state ?? (form.severity === 'maintenance' ? 'scheduled' : 'investigating')
   const times = timesOf(form, now)
-  const wrong = wrongState(form.severity, state) ?? wrongTimes(form.severity, times, now)
+  const wrong =
+    wrongState(form.severity, state) ??
+    wrongTimes(form.severity, times, now) ??
+    // Work that is over may be written down as completed, but not planned.
+    (isEnded(state) ? undefined : wrongEnd(times, now))
   if (wrong) return wrong
   const [made] = await tx
     .insert(incidents)
@@ -83,7 +87,9 @@ export const updateIncident = (
     const stale = staleEdit(version, before.data, { now: fieldsOf(before.data), sent })
     if (stale) return stale
     if ((form.severity === 'maintenance') !== (row.severity === 'maintenance')) return refuse('incident_kind')
-    const wrong = wrongTimes(form.severity, times, now)
+    const isSameEnd = times.endsAt?.getTime() === row.endsAt?.getTime()
+    const wrong =
+      wrongTimes(form.severity, times, now) ?? (isSameEnd || isEnded(row.state) ? undefined : wrongEnd(times, now))
     if (wrong) return wrong
     await tx
       .update(incidents)
@@ -215,6 +221,10 @@ function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: T
     ? undefined
     : refuse('maintenance_times', { params: { days: MOST_DAYS } })
 }
+
+/** Planned work is still to end: by the clock it would be completed as soon as it was announced. */
+const wrongEnd = ({ endsAt }: Times, now: Date): Refusal | undefined =>
+  endsAt && endsAt <= now ? refuse('maintenance_over') : undefined
 
 function wrongState(severity: IncidentEdit['severity'], state: IncidentState): Refusal | undefined {
   const isPlanned = severity === 'maintenance'
