@@ -25,6 +25,8 @@ const Written = z.object({
   channel_id: z.string().min(1).default(demoChannel),
   content: z.string().min(1).max(2000).default('Hello, room'),
   count: z.number().int().min(1).max(500).default(1),
+  /** The channel is a thread. */
+  thread: z.boolean().default(false),
   /** Written by another bot. */
   bot: z.boolean().default(false),
   /** In a talk of two, in no guild. */
@@ -91,9 +93,11 @@ export function chatControlRoutes(
   })
 
   app.post('/sandbox/discord/rooms', async request => {
-    const { user, channel_id, content, count, bot, direct, repeat } = Written.parse(request.body)
+    const { user, channel_id, content, count, bot, direct, repeat, thread } = Written.parse(request.body)
     const author: Author = bot ? { ...namedUser(user), bot: true } : namedUser(user)
     const ids: string[] = []
+    if (thread)
+      gateway.publish('THREAD_CREATE', { id: channel_id, type: 11, guild_id: GUILD.id, parent_id: demoChannel })
     for (let n = 0; n < count; n++) {
       const written = rooms.write({ channelId: channel_id, author, content })
       const message = direct ? messagePayload(written) : { ...messagePayload(written), guild_id: GUILD.id }

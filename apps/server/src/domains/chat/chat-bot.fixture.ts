@@ -32,7 +32,15 @@ export type Gateway = {
   resumable: number
 }
 export type Answer = { content: string; ephemeral: boolean; link: { label: string; url: string } | null }
-type Written = { user: string; count?: number; channel_id?: string; bot?: boolean; direct?: boolean; repeat?: number }
+type Written = {
+  user: string
+  count?: number
+  channel_id?: string
+  bot?: boolean
+  direct?: boolean
+  repeat?: number
+  thread?: boolean
+}
 
 /** A shop, the stand-in platform, and as many bots as wanted. `close()` it in `afterAll`. */
 export async function startChat() {

@@ -230,6 +230,23 @@ test('points, cap, channels and the token that are saved take effect without a r
   await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
 })
 
+test('where no channel is named, messages in all of them earn coins, but for threads', async () => {
+  await chat.settings({ discord_bot_channels: '' })
+  const tom = await chat.member('tom')
+  // Until the settings are taken up; each channel is new to the bot.
+  await vi.waitFor(async () => {
+    await chat.write({ user: 'tom', channel_id: OTHER_CHANNEL })
+    expect(await chat.coinsOf(tom)).toBeGreaterThan(0)
+  }, SOON)
+  const ann = await chat.member('ann.in.a.thread')
+  await chat.write({ user: 'ann.in.a.thread', channel_id: '990000000000000077', thread: true })
+  await chat.write({ user: 'ann.in.a.thread', channel_id: CHANNEL })
+  await chat.earned(ann, 3)
+  await settled()
+  expect(await chat.coinsOf(ann)).toBe(3)
+  await chat.settings(EARNING)
+})
+
 test('a channel that the bot cannot read is named, and the others are counted', async () => {
   await chat.settings(WITH_GONE)
   await unreadable([GONE])

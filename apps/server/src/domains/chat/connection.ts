@@ -65,8 +65,8 @@ export function connectBot(
       onResumed: () => events.onConnected(),
       onLost: () => events.onLost(),
       onCommands: problem => events.onCommands(problem),
-      onMessage(message) {
-        if (counts(message.channelId)) enqueue(message.channelId, () => count(message))
+      onMessage(message, inThread) {
+        if (counts(message.channelId, inThread)) enqueue(message.channelId, () => count(message))
       },
       onCommand: command => void answer(command),
       onNote: text => ctx.log.warn({ detail: text }, 'chat bot'),
@@ -77,9 +77,10 @@ export function connectBot(
     }
   )
 
-  function counts(channelId: string): boolean {
+  /** All channels where the settings name none; a thread only where they name it. */
+  function counts(channelId: string, inThread: boolean): boolean {
     const channels = chatChannels(settings)
-    return channels.length === 0 || channels.includes(channelId)
+    return channels.length === 0 ? !inThread : channels.includes(channelId)
   }
 
   const isOver = () => over

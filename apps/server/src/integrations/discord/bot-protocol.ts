@@ -27,7 +27,7 @@ export type FromBot =
   | { kind: 'ready'; name: string }
   | { kind: 'lost' }
   | { kind: 'resumed' }
-  | { kind: 'message'; message: RawMessage }
+  | { kind: 'message'; message: RawMessage; inThread: boolean }
   | { kind: 'command'; id: string; name: string; userId: string; locale: string }
   /** The commands are registered (null), or are not: why. */
   | { kind: 'commands'; problem: string | null }

@@ -93,10 +93,21 @@ function connected(): void {
   losses = 0
 }
 
+/** Threads of the guilds: a message does not say what kind of channel it is in. */
+const threads = new Set<unknown>()
+
+function noteThreads(event: string, { id, threads: listed = [] }: RawMessage): void {
+  if (event === 'THREAD_CREATE' || event === 'THREAD_UPDATE') threads.add(id)
+  if (event === 'THREAD_DELETE') threads.delete(id)
+  if (event === 'GUILD_CREATE' || event === 'THREAD_LIST_SYNC')
+    for (const thread of listed as RawMessage[]) threads.add(thread['id'])
+}
+
 // Raw, since the order counts: a message that follows a new session is told after it.
 client.on(Events.Raw, ({ t, d }: { t: string; d: RawMessage }) => {
   if (t === 'READY') tell({ kind: 'session' })
-  if (t === 'MESSAGE_CREATE') tell({ kind: 'message', message: d })
+  noteThreads(t, d)
+  if (t === 'MESSAGE_CREATE') tell({ kind: 'message', message: d, inThread: threads.has(d['channel_id']) })
   if (t === 'RESUMED') {
     connected()
     tell({ kind: 'resumed' })

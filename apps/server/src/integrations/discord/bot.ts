@@ -28,7 +28,8 @@ export type BotHandlers = {
   onResumed(): void
   /** The commands are registered (null), or are not: why. */
   onCommands(problem: string | null): void
-  onMessage(message: ChatMessage): void
+  /** `inThread`: as far as the platform told of the channel. */
+  onMessage(message: ChatMessage, inThread: boolean): void
   onCommand(command: AskedCommand): void
   onNote(text: string): void
   /** Called once, and last: the bot is closed. `retryAfterMs`: the wait that the platform asks for. */
@@ -106,7 +107,7 @@ export function openBot(
     if (said.kind === 'failed') fail(said.problem, said.detail, said.retryAfterMs)
     if (said.kind === 'message') {
       const message = readMessage(said.message)
-      if (message && said.message['guild_id'] !== undefined) handlers.onMessage(message)
+      if (message && said.message['guild_id'] !== undefined) handlers.onMessage(message, said.inThread)
     }
   }
 
