@@ -4,8 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
+import { money } from '../../kit/money.ts'
 import { OrderLink } from './order-link.tsx'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
@@ -33,6 +35,19 @@ export const ProductCell = ({ order }: { order: Order }) => (
     <span title={order.variant_name}>{order.variant_name}</span>
   </div>
 )
+
+/** What it was placed for, by which orders are sorted; beside it what was paid, where that is another amount. */
+export function AmountCell({ order: { amount, pay_amount } }: { order: Order }) {
+  const t = useT()
+  return (
+    <div className={`${classes.order} ${classes.amount}`}>
+      {money(amount)}
+      {pay_amount !== null && pay_amount !== amount && (
+        <span>{t('orders.paidOther', { paid: money(pay_amount) })}</span>
+      )}
+    </div>
+  )
+}
 
 /** How long its customer waited from the payment until everything worked. */
 export function Waited({ order }: { order: Order }) {

@@ -48,6 +48,13 @@ describe('the orders of the console', () => {
     )
   })
 
+  it('show the amount by which they are sorted, and below it another one that was paid', async () => {
+    const short = { ...order, id: 9, order_id: 'SHORT', amount: '19.20', pay_amount: '18.96' }
+    open(undefined, [{ ...order, amount: '4.80', pay_amount: '4.80' }, short])
+    expect(within(await rowOf('SHORT')).getByText('$19.20').textContent).toBe('$19.20paid $18.96')
+    expect(within(await rowOf(order.order_id)).getByText('$4.80').textContent).toBe('$4.80')
+  })
+
   it.each([
     ['', true],
     ['&delivered_in=day', false]

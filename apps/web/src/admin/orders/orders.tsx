@@ -48,7 +48,7 @@ import {
   type WhyNot
 } from '../kit/index.ts'
 import { useServerGroups, useServers } from '../servers/options.ts'
-import { OrderCell, ProductCell, UserCell, useCollections, Waited } from './cells.tsx'
+import { AmountCell, OrderCell, ProductCell, UserCell, useCollections, Waited } from './cells.tsx'
 import { credit } from './credit.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { extend } from './expiry.tsx'
@@ -120,7 +120,7 @@ export const Orders = defineResource({
     column('state', (order: Order) => <OrderStateBadge order={order} />, { wide: true }),
     column('delivered', (order: Order) => `${order.delivery_num}/${order.proxy_num}`, { align: 'end' }),
     column('delivery_seconds', (order: Order) => <Waited order={order} />, { align: 'end', optional: true }),
-    column('amount', (order: Order) => amount(order.pay_amount ?? order.amount), { align: 'end' }),
+    column('amount', (order: Order) => <AmountCell order={order} />, { align: 'end' }),
     date('created_at'),
     column('expired_at', (order: Order) =>
       // The time of a refunded one ended with the refund, whatever it would have been.
