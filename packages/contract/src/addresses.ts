@@ -78,7 +78,7 @@ export type RangeEffect = z.infer<typeof RangeEffect>
 
 /** What saving or deleting a rule would do. Nothing is saved. */
 export const RuleEffect = z.object({
-  /** Orders that hold addresses under the rule, and how many of them are not paid yet. */
+  /** Orders that hold addresses under the rule, expired ones in their grace among them, and how many are not paid yet. */
   orders: z.number(),
   unpaid: z.number(),
   /** Addresses that those hold. */

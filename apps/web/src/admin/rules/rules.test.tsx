@@ -159,7 +159,7 @@ describe('the access rules of the console', () => {
     await user.type(field(/^Description/), 'd')
     await user.type(field(/^Rule/), 'shop.nike.com')
     const region = within(await plan())
-    const choice = await region.findByRole('combobox', { name: 'Shoes: shared domains 1, live orders 3' })
+    const choice = await region.findByRole('combobox', { name: 'Shoes: shared domains 1, orders that hold addresses 3' })
     expect(region.getByText('Addresses that come into stock under the new rule: 4,096.')).toBeTruthy()
     expect(
       region.getByText('Domains that come: 1. They close for live orders that did not buy the rule: 5.')
@@ -207,7 +207,9 @@ describe('the access rules of the console', () => {
     await user.clear(domains)
     await user.type(domains, 'nike.com')
     expect(
-      await within(await plan()).findByText(/^Live orders under this rule: 14 \(unpaid: 2\), with 120 addresses/)
+      await within(await plan()).findByText(
+        /^Orders that hold addresses under this rule, expired ones in their grace among them: 14 \(unpaid: 2\), with 120 addresses/
+      )
     ).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await waitFor(() => expect(requestsOf(inventory.updateRule)).toHaveLength(1))
@@ -267,7 +269,11 @@ describe('the access rules of the console', () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
     const told = within(await screen.findByRole('dialog', { name: 'Shoes cannot be deleted now' }))
-    expect(told.getByText(/^Live orders under it: 2, with 24 addresses/)).toBeTruthy()
+    expect(
+      told.getByText(
+        /^Orders that hold addresses under it, expired ones in their grace among them: 2, with 24 addresses/
+      )
+    ).toBeTruthy()
     expect(told.queryByRole('button', { name: 'YES' })).toBeNull()
     await user.click(told.getByRole('button', { name: 'Close' }))
     expect(requestsOf(inventory.deleteRule)).toEqual([])
