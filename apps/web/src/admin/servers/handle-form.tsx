@@ -7,6 +7,7 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { WorkButton } from '../kit/index.ts'
 import { handles, linesOf, type Handle, type HandleField, type HandleName, type Values } from './handles.ts'
 import { useRuleGroups } from './options.ts'
@@ -33,11 +34,18 @@ export function HandleForm(props: Props) {
   const ruleGroups = useRuleGroups()
   const [running, setRunning] = useState(false)
   const handle = handles.find(one => one.name === name) as Handle
-  const form = useForm<Values>({ mode: 'controlled', initialValues: empty })
+  // Since it was run last: what was picked from the list of users is not lost.
+  const [typed, setTyped] = useState(false)
+  const form = useForm<Values>({ mode: 'controlled', initialValues: empty, onValuesChange: () => setTyped(true) })
+  const entered = { ...form.values, username }
+  useLeaveGuard(typed && Object.values(entered).some(value => value !== ''), {
+    // Manage and the list have one path: the parameter is what tells them apart.
+    param: { name: 'detail', value: String(server.id) }
+  })
   useEffect(() => form.clearErrors(), [name]) // oxlint-disable-line react/exhaustive-deps -- another handle has other fields
 
   const send = async () => {
-    const values = { ...form.values, username }
+    const values = entered
     const body = Object.fromEntries(handle.fields.map(field => [field, sentOf(field, values[field])]))
     const wrong = handle.schema ? rules(handle.schema as never)(body) : {}
     form.setErrors(wrong)
@@ -51,6 +59,7 @@ export function HandleForm(props: Props) {
     try {
       const input = { params: { id: server.id }, ...(handle.route.method === 'GET' ? {} : { body }) }
       const reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(handle.route, input)
+      setTyped(false)
       show(false, handle.say ? `${handle.say(t, reply)}\n\n${textOf(reply)}` : textOf(reply))
       if (handle.changes || name === 'get_server_info') onChanged()
     } catch (error) {
@@ -73,6 +82,7 @@ export function HandleForm(props: Props) {
         value={username}
         onChange={event => {
           form.clearFieldError('username')
+          setTyped(true)
           onUsername(event.currentTarget.value)
         }}
       />

@@ -92,6 +92,10 @@ describe('managing a server', () => {
   })
 
   it.each([
+    [
+      'a field of a handle',
+      async (user: User) => user.type(await screen.findByRole('textbox', { name: /^Username/ }), 'new')
+    ],
     ['typed settings of the agent', async (user: User) => user.type(await screen.findByLabelText('Workers'), '4')],
     [
       'a pasted key',
