@@ -14,6 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
+import zh from '../../i18n/admin.zh-CN.json'
 import { mayLeave } from '../../kit/leaving.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -54,6 +55,12 @@ describe('web settings', () => {
     )
     expect(kept.length).toBeGreaterThan(9)
     expect(kept.filter(name => !(`webSettings.help.${name}` in en))).toEqual([])
+  })
+
+  it('say that an invitation earns points at the first payment', () => {
+    const help = 'webSettings.help.invite_level_points_per_user'
+    expect(en[help]).toContain("at that user's first payment")
+    expect(zh[help]).toContain('首次付款')
   })
 
   it('have the tabs of the specification, each in the address', async () => {
