@@ -72,6 +72,29 @@ test('sales by day, of this month until today and of the month before, with the 
   expect(await listed('paid_in=9999-12')).toEqual([])
 })
 
+test('the orders behind the money of a day are those whose payment settled them', async () => {
+  const at = new Date('2025-12-05T10:00:00Z')
+  const pay = async (change: Parameters<Home['place']>[0]) => {
+    const orderId = await place({ createdAt: at, paidAt: at, payAmount: '9.00', ...change })
+    await shop.ctx.db.insert(orderEvents).values([
+      { orderId, kind: 'placed', at },
+      { orderId, kind: 'pay', at }
+    ])
+    return orderId
+  }
+  const sold = await pay({ state: 'delivered' })
+  const short = await pay({ state: 'failed' })
+  // Its short payment was given back.
+  await pay({ state: 'timed_out', paidAt: null, payAmount: null })
+  const listed = async (query: string) =>
+    (await as('owner').get<{ data: Order[] }>(`/api/orders/order_list/?sort_order=asc&${query}`)).data.data.map(
+      ({ id }) => id
+    )
+  expect(await listed('paid_on=2025-12-05')).toEqual([sold])
+  expect(await listed('paid_in=2025-12')).toEqual([sold])
+  expect(await listed('placed_on=2025-12-05&pay_status=1')).toEqual([sold, short])
+})
+
 test("a month's sales as CSV, by day, product and currency, add up to the figures by day", async () => {
   const pay = async (
     at: string,

@@ -143,7 +143,11 @@ function inTimes({ placed_on, placed_in, paid_on, paid_in }: OrderQuery): SQL[] 
   ]
   return [
     ...asked(placed_on, placed_in).map(span => inHistory(['placed'], span)),
-    ...asked(paid_on, paid_in).map(span => inHistory(['pay', 'renewed'], span))
+    // A payment that settled nothing brought no money, so far.
+    ...asked(paid_on, paid_in).map(
+      span =>
+        sql`${inHistory(['pay', 'renewed'], span)} and ${orders.paidAt} is not null and ${orders.state} <> 'failed'`
+    )
   ]
 }
 
