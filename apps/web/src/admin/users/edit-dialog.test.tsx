@@ -173,6 +173,7 @@ describe('the Edit dialog', () => {
     if (change) await user.type(coins, change)
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('Please enter points')).toBeTruthy()
+    await waitFor(() => expect(document.activeElement).toBe(coins))
     expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
@@ -197,6 +198,7 @@ describe('the Edit dialog', () => {
     await screen.findByLabelText(/Coins/)
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('This address is taken')).toBeTruthy()
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText(/Email/)))
   })
 
   it('saves nothing over a password that was typed and not set, and says so at its field', async () => {
@@ -229,6 +231,7 @@ describe('the Edit dialog', () => {
     const reset = await screen.findByRole('button', { name: 'Reset password' })
     await user.click(reset)
     expect(await screen.findByText('Please enter password')).toBeTruthy()
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('New password')))
     await user.type(screen.getByLabelText('New password'), 'Other#2026')
     await user.click(reset)
     expect(await screen.findByText('Reset the password ?')).toBeTruthy()

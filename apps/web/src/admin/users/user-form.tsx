@@ -48,6 +48,8 @@ const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
   change: '0'
 })
 const check = rules(Schema)
+/** Fields that a mistake can be said of, from the first to the last. */
+const FOCUSED = ['email', 'change'] as const
 
 /** A change as it is typed: '+50', '-20'. */
 const amountOf = (text: string): number => (/^[+-]?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN)
@@ -86,6 +88,10 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const [failure, setFailure] = useState('')
   const [stale, setStale] = useState<Difference[]>([])
   const [saving, setSaving] = useState(false)
+  const focusFirst = (errors: object) => {
+    const first = FOCUSED.find(name => name in errors)
+    if (first) form.getInputNode(first)?.focus()
+  }
   const form = useForm<Values>({
     mode: 'controlled',
     initialValues: valuesOf(user),
@@ -149,7 +155,9 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
     } catch (error) {
       if (!isOpen()) return notify('bad', failureText(error))
       const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
-      form.setErrors({ ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) })
+      const wrong = { ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) }
+      form.setErrors(wrong)
+      focusFirst(wrong)
       if (!wrongEmail && !wrongChange) setFailure(failureText(error))
       if (error instanceof ApiError && error.refusal.current) setStale(compare(error.refusal.current as User))
     } finally {
@@ -163,7 +171,7 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
     setFailure('')
   }
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit(values => void save(values))}>
+    <form className="stack" noValidate onSubmit={form.onSubmit(values => void save(values), focusFirst)}>
       <FormAlert failure={failure} stale={stale} labelOf={name => t(`users.${name}` as Key)} onTake={takeTheirs} />
       <Card title={t('users.information')}>
         <FactList
