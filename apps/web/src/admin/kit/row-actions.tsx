@@ -23,6 +23,9 @@ export type Action = {
 /** What of a list's state the actions of a row read and change. */
 export type Place = Pick<List, 'open' | 'detail' | 'go'>
 
+/** Of more actions of its own than so many, whoever wants to edit a row would have to scroll: edit stands first then. */
+const MANY = 8
+
 /** What can be done with a row, as its menu offers it: the resource's own actions, then edit and delete. */
 export function useRowActions<R extends Row>(resource: Resource<R>, list: Place, tools: Tools) {
   const t = useT()
@@ -61,8 +64,8 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
 
   const reason = (key: Key | undefined) => (key === undefined ? undefined : t(key))
 
-  return (row: R): Action[] => [
-    ...resource.rowActions
+  const ownOf = (row: R): Action[] =>
+    resource.rowActions
       .filter(action => may.act(row, action))
       .map(action => ({
         name: action.name,
@@ -71,8 +74,9 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
         danger: action.danger ?? false,
         whyNot: reason(action.whyNot?.(row, me)),
         run: toRun(action, row)
-      })),
-    ...(may.edit(row)
+      }))
+  const editOf = (row: R): Action[] =>
+    may.edit(row)
       ? [
           {
             name: 'edit',
@@ -83,8 +87,9 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
             run: () => Promise.resolve(openEdit(row))
           }
         ]
-      : []),
-    ...(remove && may.remove(row)
+      : []
+  const deleteOf = (row: R): Action[] =>
+    remove && may.remove(row)
       ? [
           {
             name: 'delete',
@@ -105,8 +110,11 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
             }
           }
         ]
-      : [])
-  ]
+      : []
+  return (row: R): Action[] => {
+    const [own, edit] = [ownOf(row), editOf(row)]
+    return [...(own.length > MANY ? [...edit, ...own] : [...own, ...edit]), ...deleteOf(row)]
+  }
 }
 
 /** Opens what a row is edited in: its own view, or the form beside the list. */

@@ -9,6 +9,14 @@ import { admin, pageOf, server } from '../../testing/shapes.ts'
 import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './servers.fixture.tsx'
 
 describe('what is done with a server', () => {
+  it('is a long menu, in which Edit stands first and Delete last', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    const names = within(await screen.findByRole('menu')).getAllByRole('menuitem')
+    expect(names.at(0)?.textContent).toBe('Edit')
+    expect(names.at(-1)?.textContent).toMatch(/^Delete/)
+  })
+
   it.each([
     ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 proxies).'],
     [
