@@ -147,9 +147,7 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
  */
 async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
   if (by.kind !== 'user' || by.isSuperuser) return true
-  const { rows } = await tx.execute(
-    sql`select from users where id = ${by.id} and deleted_at is null for key share`
-  )
+  const { rows } = await tx.execute(sql`select from users where id = ${by.id} and deleted_at is null for key share`)
   return rows.length > 0
 }
 

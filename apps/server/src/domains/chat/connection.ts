@@ -156,7 +156,7 @@ export function connectBot(
     const { status, message } = failure
     if (over) return
     // It was taken out of the settings meanwhile.
-    if (!counts(channelId)) return forget(channelId)
+    if (!counts(channelId, false)) return forget(channelId)
     // The channel is gone, or the bot was not let in: what is written there is not told to it either.
     if (status !== 403 && status !== 404) throw new HistoryError(failure)
     ctx.log.warn({ channel: channelId, detail: message }, 'the chat bot cannot read a channel of the settings')

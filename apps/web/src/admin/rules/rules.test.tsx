@@ -159,7 +159,9 @@ describe('the access rules of the console', () => {
     await user.type(field(/^Description/), 'd')
     await user.type(field(/^Rule/), 'shop.nike.com')
     const region = within(await plan())
-    const choice = await region.findByRole('combobox', { name: 'Shoes: shared domains 1, orders that hold addresses 3' })
+    const choice = await region.findByRole('combobox', {
+      name: 'Shoes: shared domains 1, orders that hold addresses 3'
+    })
     expect(region.getByText('Addresses that come into stock under the new rule: 4,096.')).toBeTruthy()
     expect(
       region.getByText('Domains that come: 1. They close for live orders that did not buy the rule: 5.')
