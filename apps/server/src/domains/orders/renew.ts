@@ -46,7 +46,7 @@ export function renewable(
  * The end of an order's time with `days` more, counted from its present end; null where it has none yet. One that was renewed in an
  * earlier grace and has not worked since keeps the time that it was not served.
  */
-export function endWith(order: OrderRow, days: number, now: Date): Date | null {
+function endWith(order: OrderRow, days: number, now: Date): Date | null {
   const unserved = unservedTime(order, now)
   const from = unserved > 0 ? new Date(now.getTime() + unserved) : order.expiredAt
   return from && addDays(from, days)
