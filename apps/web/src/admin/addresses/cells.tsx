@@ -1,10 +1,11 @@
 import type { AddressLease } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
-import { useT } from '../../i18n/admin.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Moment, momentText } from '../../kit/time.tsx'
+import classes from './addresses.module.css'
 
 type Props = { lease: AddressLease }
 
@@ -16,11 +17,15 @@ export const UserLink = ({ lease }: Props) => (
 export function LeaseState({ lease, at }: Props & { at?: string }) {
   const t = useT()
   const language = useLanguage()
+  const since = (words: Key, time: string) => (
+    <span className={`dim ${classes.since}`}>{t(words, { time: momentText(time, language) })}</span>
+  )
   if (at && lease.active_from && at < lease.active_from)
     return (
-      <StateBadge tone="wait">
-        {t('addresses.reservedThen', { time: momentText(lease.active_from, language) })}
-      </StateBadge>
+      <>
+        <StateBadge tone="wait">{t('addresses.reservedThen')}</StateBadge>
+        {since('addresses.deliveredFrom', lease.active_from)}
+      </>
     )
   if (!lease.active_from)
     return (
@@ -30,7 +35,12 @@ export function LeaseState({ lease, at }: Props & { at?: string }) {
     )
   const stopped = lease.stopped_at
   if (stopped && (at ? stopped <= at : !lease.released_at))
-    return <StateBadge tone="off">{t('addresses.heldOnly', { time: momentText(stopped, language) })}</StateBadge>
+    return (
+      <>
+        <StateBadge tone="off">{t('addresses.heldOnly')}</StateBadge>
+        {since('addresses.stopped', stopped)}
+      </>
+    )
   return (
     <StateBadge tone={lease.released_at ? 'off' : 'good'}>
       {t(lease.released_at ? 'addresses.givenBack' : 'addresses.leased')}
