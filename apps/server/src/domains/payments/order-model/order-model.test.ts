@@ -109,7 +109,7 @@ test('the way of an order that was cancelled, paid, delivered in parts, renewed 
     renew(0),
     confirm(1),
     confirm(0),
-    wait(60 * DAY),
+    wait(32 * DAY),
     expire(),
     confirm(0),
     confirm(1),

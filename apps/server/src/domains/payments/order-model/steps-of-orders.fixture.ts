@@ -146,14 +146,14 @@ export const renew = (nth: number): Step =>
     const runs = order.state === 'delivering' || order.state === 'partly_delivered' || order.state === 'delivered'
     // What was lost with a server has to be found elsewhere, or among what the order was to give back.
     const found = lost(order) - keepable(order) <= freeFor(model, order.rule)
-    if (!runs && !(inGrace && found)) return expect(outcome).toBe('renewal_too_late')
+    const left = unserved(order)
+    const until = order.expiredAt === null ? null : (left > 0 ? model.now + left : order.expiredAt) + TERM
+    const isOver = until !== null && until <= model.now
+    if (isOver || (!runs && !(inGrace && found))) return expect(outcome).toBe('renewal_too_late')
     expect(outcome).toBe('settled')
     accept(model, payment)
-    if (order.expiredAt === null) order.extraTerms += 1
-    else {
-      const left = unserved(order)
-      order.expiredAt = (left > 0 ? model.now + left : order.expiredAt) + TERM
-    }
+    if (until === null) order.extraTerms += 1
+    else order.expiredAt = until
     if (!inGrace) return
     Object.assign(order, { graceUntil: null, endedAt: model.now, state: 'delivering' })
     order.waiting.clear()
