@@ -124,12 +124,15 @@ test('a request for a sign-up code does the same work whether the address is reg
   const sent = vi.spyOn(Client.prototype, 'query')
   try {
     const { user } = await quiet.customer()
+    const { rows } = await quiet.ctx.db.execute<{ name: string }>(sql`select current_database() as name`)
     const statements = []
     for (const email of ['first@example.com', user.email, 'free@example.com', user.email.toUpperCase()]) {
       sent.mockClear()
       expect((await visitorFromAnywhere(quiet).post(ASK, { email, type: 'register' })).code).toBe(2000)
+      // The other shop of this file works on its jobs meanwhile.
+      const own = sent.mock.calls.filter((_, at) => databaseOf(sent.mock.contexts[at]) === rows[0]?.name)
       // The change feed tells of what happened before at a moment of its own.
-      const texts = sent.mock.calls.map(([query]) => textOf(query))
+      const texts = own.map(([query]) => textOf(query))
       statements.push(texts.filter(text => !text.includes('pg_notify')))
     }
     // The first request of all may have more to prepare.
@@ -142,6 +145,9 @@ test('a request for a sign-up code does the same work whether the address is reg
     await quiet.close()
   }
 })
+
+/** Of a client of pg, whose types do not name it. */
+const databaseOf = (client: unknown): string | undefined => (client as { database?: string } | undefined)?.database
 
 /** Of what `query` of pg is called with. */
 const textOf = (query: unknown): string =>
