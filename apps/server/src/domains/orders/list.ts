@@ -13,6 +13,7 @@ import { findByOrderId, findByText, findProducts, findUsers, productsIn, type Fi
 import { calledColumn } from './plan-names.ts'
 import { presentOrder, type Viewer } from './present.ts'
 import { readQuotas } from './quotas.ts'
+import { isUnsettledSql } from './renew.ts'
 import { expiry, listed, live, orderEvents, orders, served, undelivered } from './tables.ts'
 
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount' | 'delivery_seconds'> & {
@@ -144,10 +145,7 @@ function inTimes({ placed_on, placed_in, paid_on, paid_in }: OrderQuery): SQL[] 
   return [
     ...asked(placed_on, placed_in).map(span => inHistory(['placed'], span)),
     // A payment that settled nothing brought no money, so far.
-    ...asked(paid_on, paid_in).map(
-      span =>
-        sql`${inHistory(['pay', 'renewed'], span)} and ${orders.paidAt} is not null and ${orders.state} <> 'failed'`
-    )
+    ...asked(paid_on, paid_in).map(span => sql`${inHistory(['pay', 'renewed'], span)} and not ${isUnsettledSql}`)
   ]
 }
 
