@@ -42,7 +42,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     async (unit, { id }) => forgetEndpoints(unit, id),
     async (unit, { id }) => endCodesOf(unit, id),
     async (unit, { email }) => forgetSubscriber(unit, email),
-    async (unit, { id }) => forgetInvited(unit, id, nameOfDeleted(id)),
+    async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),
     async (unit, { id }) => forgetActor(unit, id, nameOfDeleted(id)),
     async (unit, { id }) => forgetSyncActor(unit, id, nameOfDeleted(id))
   ],

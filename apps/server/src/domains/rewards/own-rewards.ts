@@ -3,17 +3,19 @@ import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pagesById } from '../../infra/db/pages-by-id.ts'
-import { recipientOf } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { sentenceOfRecord } from './grant.ts'
 import { coupons, pointRecords } from './tables.ts'
 
 /** Takes the names that a user ever had out of the points history of whoever invited them. The records stay. */
-export async function forgetInvited({ tx }: Unit, id: number, replacement: string): Promise<void> {
-  const [user] = await tx.select().from(users).where(eq(users.id, id))
+export async function forgetInvited(
+  { tx }: Unit,
+  { id, names }: { id: number; names: readonly string[] },
+  replacement: string
+): Promise<void> {
+  const [user] = await tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id))
   if (!user?.invitedBy) return
   // A record keeps the name of its time.
-  const { names } = await recipientOf(tx, user)
   const named = sql`lower(${pointRecords.reasonParams} ->> 'username') = any(${sql.param(names.map(name => name.toLowerCase()))}::text[])`
   const invited = or(eq(pointRecords.cause, `invite:${id}`), like(pointRecords.cause, `invite:${id}:%`))
   await tx
