@@ -7,10 +7,7 @@ type Props = Omit<ComponentProps<'input'>, 'type' | 'ref' | 'className' | 'size'
   indeterminate?: boolean
 }
 
-/**
- * A checkbox of a list. It is the browser's own: a list has one for each row, and ten of the library's took a tenth of the time
- * in which a list is drawn.
- */
+/** A checkbox of a list. It is the browser's own: a list has one for each row, and the library's is a dozen components. */
 export function Tick({ label, indeterminate = false, ...rest }: Props) {
   const input = useRef<HTMLInputElement>(null)
   // The browser has no attribute for it.

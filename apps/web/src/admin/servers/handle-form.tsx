@@ -7,7 +7,6 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
-import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { WorkButton } from '../kit/index.ts'
 import { handles, linesOf, type Handle, type HandleField, type HandleName, type Values } from './handles.ts'
 import { useRuleGroups } from './options.ts'
@@ -21,6 +20,8 @@ type Props = {
   onUsername: (username: string) => void
   /** How many users the agent holds, where that was read. */
   users: number | null
+  /** Whether something was typed and not run since. */
+  onDirty: (dirty: boolean) => void
   onOutput: (output: Output) => void
   onChanged: () => void
 }
@@ -29,7 +30,7 @@ const empty: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri:
 
 /** One thing that is done on the agent, with what it needs to know. */
 export function HandleForm(props: Props) {
-  const { server, name, onName, username, onUsername, users, onOutput, onChanged } = props
+  const { server, name, onName, username, onUsername, users, onDirty, onOutput, onChanged } = props
   const t = useT()
   const ruleGroups = useRuleGroups()
   const [running, setRunning] = useState(false)
@@ -38,10 +39,8 @@ export function HandleForm(props: Props) {
   const [typed, setTyped] = useState(false)
   const form = useForm<Values>({ mode: 'controlled', initialValues: empty, onValuesChange: () => setTyped(true) })
   const entered = { ...form.values, username }
-  useLeaveGuard(typed && Object.values(entered).some(value => value !== ''), {
-    // Manage and the list have one path: the parameter is what tells them apart.
-    param: { name: 'detail', value: String(server.id) }
-  })
+  const dirty = typed && Object.values(entered).some(value => value !== '')
+  useEffect(() => onDirty(dirty), [dirty, onDirty])
   useEffect(() => form.clearErrors(), [name]) // oxlint-disable-line react/exhaustive-deps -- another handle has other fields
 
   const send = async () => {

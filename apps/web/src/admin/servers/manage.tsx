@@ -9,6 +9,7 @@ import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { mayLeave } from '../../kit/leaving.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
@@ -32,13 +33,18 @@ export function ManageServer({ id, onBack, actions }: Props) {
   const [handle, setHandle] = useQueryState('handle', parseAsString.withDefault('').withOptions({ history: 'push' }))
   const [username, setUsername] = useState('')
   const [output, setOutput] = useState<Output | null>(null)
+  const [typed, setTyped] = useState(false)
+  // Manage and the list have one path: the parameter is what tells them apart.
+  const guard = useLeaveGuard(typed, { param: { name: 'detail', value: String(id) } })
   const { info, users, problem, reading, readInfo } = useAgentView(id)
   const back = useRef<HTMLButtonElement>(null)
   // What led here went with the list.
   useEffect(() => back.current?.focus({ preventScroll: true }), [])
   const choose = (name: HandleName) => void setHandle(name)
   const leave = async () => {
-    if (!(await mayLeave())) return
+    // It is there to clear what was typed into a handle: that alone is not asked about.
+    guard.mark(false)
+    if (!(await mayLeave())) return guard.mark(typed)
     void setHandle(null)
     onBack()
   }
@@ -87,6 +93,7 @@ export function ManageServer({ id, onBack, actions }: Props) {
                   username={username}
                   onUsername={setUsername}
                   users={users?.length ?? null}
+                  onDirty={setTyped}
                   onOutput={setOutput}
                   onChanged={() => void readInfo()}
                 />
