@@ -55,7 +55,15 @@ function arrive(hash: string, isPart: boolean): () => void {
     if (hash) place.scrollIntoView()
     return true
   }
-  return whenThere(take)
+  // With the next picture: its layout is worked out then in any case, and before it each later change would need another one.
+  let end = () => {}
+  const frame = requestAnimationFrame(() => {
+    end = whenThere(take)
+  })
+  return () => {
+    cancelAnimationFrame(frame)
+    end()
+  }
 }
 
 /** After a step to another page: its beginning in sight, the focus there, and its title told. The first page keeps both. */

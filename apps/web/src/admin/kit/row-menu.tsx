@@ -1,7 +1,8 @@
 import { Button, Loader, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import { useEffect, useId, useImperativeHandle, useState, type Ref } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
+import { Anchor } from './anchor.tsx'
 import classes from './kit.module.css'
 import type { Action } from './row-actions.tsx'
 import { WithReason } from '../../kit/with-reason.tsx'
@@ -109,12 +110,6 @@ function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
       )}
     </>
   )
-}
-
-/** Gives a menu the button that it belongs to where that was there before the menu. */
-function Anchor({ of, ref }: { of: HTMLElement; ref?: Ref<HTMLElement> }) {
-  useImperativeHandle(ref, () => of, [of])
-  return null
 }
 
 function IconAction({

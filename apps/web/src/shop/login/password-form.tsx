@@ -20,6 +20,9 @@ type Props = {
   forgotPath: string
 }
 
+/** What the captcha's field needs is said in words of its own. */
+const check = rules(LoginBody.omit({ captcha: true }))
+
 const wantsCaptcha = (error: unknown) =>
   error instanceof ApiError && (error.data as { require_captcha?: boolean } | null)?.require_captcha === true
 
@@ -34,7 +37,7 @@ export function PasswordForm({ before, onDone, forgotPath }: Props) {
   const form = useForm({
     initialValues: { username: '', password: '', captcha: '' },
     validate: values => ({
-      ...rules(LoginBody.omit({ captcha: true }))(values),
+      ...check(values),
       ...(needsCaptcha && !values.captcha.trim() ? { captcha: formMessage('enter_captcha') } : {})
     })
   })

@@ -12,6 +12,7 @@ import { notify } from '../../kit/notify.ts'
 import { TicketForm as TicketRules } from '../../kit/schemas.ts'
 
 const FILLED = ['username', 'email', 'phone', 'message'] as const
+const check = rules(TicketRules.omit({ captcha: true, captcha_id: true }))
 
 export function TicketForm() {
   const t = useT()
@@ -19,7 +20,7 @@ export function TicketForm() {
   const form = useForm({
     initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
     validate: values => ({
-      ...rules(TicketRules.omit({ captcha: true, captcha_id: true }))(values),
+      ...check(values),
       // The sentence for what is empty is about the whole form, and is said of it.
       ...Object.fromEntries(
         FILLED.filter(name => !values[name].trim()).map(name => [
