@@ -90,6 +90,8 @@ test('Sign-up: a wrong code and an unknown invite code at their fields, and noth
 })
 
 test('Login: one sentence that stays, and after three failures the captcha at its field', async ({ page, shop }) => {
+  // Logins that failed in other walks count for the same address.
+  await forgetFailures(shop)
   await page.goto(`${shop.url}/login`)
   await page.getByRole('button', { name: 'Login', exact: true }).click()
   await says(page, 'Username or email', 'Please enter your username or email!')

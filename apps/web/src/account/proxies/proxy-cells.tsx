@@ -13,9 +13,10 @@ import classes from './table.module.css'
 
 export const addressOf = ({ ip, port }: Proxy) => hostPort(ip, port)
 
-export function Password({ proxy, reveal }: { proxy: Proxy; reveal: Reveal }) {
+type PasswordProps = { proxy: Proxy; shown: boolean; onToggle: Reveal['toggle'] }
+
+export function Password({ proxy, shown, onToggle }: PasswordProps) {
   const t = useT()
-  const shown = reveal.shows(proxy.id)
   return (
     <span className={classes.secret}>
       {shown ? (
@@ -36,7 +37,7 @@ export function Password({ proxy, reveal }: { proxy: Proxy; reveal: Reveal }) {
         size={26}
         aria-pressed={shown}
         aria-label={t('proxy.showOf', { address: addressOf(proxy) })}
-        onClick={() => reveal.toggle(proxy.id)}
+        onClick={() => onToggle(proxy.id)}
       >
         {shown ? <IconEyeOff size={16} /> : <IconEye size={16} />}
       </ActionIcon>

@@ -2,7 +2,7 @@ import '../../kit/styles/tables.ts'
 import type { Order, Proxy } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
-import { useEffect, useId, useRef, useState } from 'react'
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -54,7 +54,10 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   const tasks = useOrderTasks(now)
   const secure = (list.rows ?? []).some(({ https }) => https?.leads)
   // What was chosen for another order is none of this one's.
-  const choice = kept.format === 'https' && !secure ? { ...kept, format: 'line' as const } : kept
+  const choice = useMemo(
+    () => (kept.format === 'https' && !secure ? { ...kept, format: 'line' as const } : kept),
+    [kept, secure]
+  )
   const takeOut = useTakeOut(now, choice)
   const reveal = useReveal()
   const [picked, setPicked] = useState(NOBODY)
@@ -63,13 +66,17 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   useEffect(() => {
     if (isChanging) setPicked(NOBODY)
   }, [isChanging])
-  const onPick = (proxies: Proxy[], add: boolean) => {
-    const next = new Map(picked)
-    for (const proxy of proxies)
-      if (add) next.set(proxy.id, proxy)
-      else next.delete(proxy.id)
-    setPicked(next)
-  }
+  const onPick = useCallback(
+    (proxies: Proxy[], add: boolean) =>
+      setPicked(before => {
+        const next = new Map(before)
+        for (const proxy of proxies)
+          if (add) next.set(proxy.id, proxy)
+          else next.delete(proxy.id)
+        return next
+      }),
+    []
+  )
   const first = list.rows?.[0]
   const heading = useRef<HTMLHeadingElement>(null)
   const field = useRef<HTMLInputElement>(null)

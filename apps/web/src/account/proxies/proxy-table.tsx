@@ -1,6 +1,6 @@
 import type { Proxy } from '@netlet/contract'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { Ago } from '../../kit/time.tsx'
@@ -63,36 +63,64 @@ export function ProxyTable({ rows, stale, reveal, choice, picked, onPick, sort, 
         </thead>
         <tbody>
           {rows.map(proxy => (
-            <tr key={proxy.id} data-selected={picked.has(proxy.id) || undefined}>
-              <td className={classes.narrow}>
-                <PickProxy proxy={proxy} picked={picked} onPick={onPick} />
-              </td>
-              <td className="mono">{addressOf(proxy)}</td>
-              <td className="mono">{proxy.username}</td>
-              <td>
-                <Password proxy={proxy} reveal={reveal} />
-              </td>
-              <td>
-                <ProxyStatus status={proxy.status} />
-              </td>
-              {SITES.map(([by]) => (
-                <td key={by}>
-                  <Latency ms={proxy[by]} />
-                </td>
-              ))}
-              <td className={classes.last}>
-                <Ago at={proxy.updated_at} />
-              </td>
-              <td className={classes.narrow}>
-                <CopyProxy proxy={proxy} choice={choice} />
-              </td>
-            </tr>
+            <ProxyRow key={proxy.id} {...rowOf(proxy, { reveal, choice, picked, onPick })} />
           ))}
         </tbody>
       </table>
     </div>
   )
 }
+
+type RowProps = {
+  proxy: Proxy
+  isPicked: boolean
+  isShown: boolean
+  choice: FormatChoice
+  onPick: Props['onPick']
+  onToggle: Reveal['toggle']
+}
+
+const rowOf = (
+  proxy: Proxy,
+  { reveal, choice, picked, onPick }: Pick<Props, 'reveal' | 'choice' | 'picked' | 'onPick'>
+): RowProps => ({
+  proxy,
+  isPicked: picked.has(proxy.id),
+  isShown: reveal.shows(proxy.id),
+  choice,
+  onPick,
+  onToggle: reveal.toggle
+})
+
+// What is pressed above the list, as Check, is answered before a slow machine would have drawn all of its rows again.
+const ProxyRow = memo(function ProxyRow({ proxy, isPicked, isShown, choice, onPick, onToggle }: RowProps) {
+  return (
+    <tr data-selected={isPicked || undefined}>
+      <td className={classes.narrow}>
+        <PickProxy proxy={proxy} isPicked={isPicked} onPick={onPick} />
+      </td>
+      <td className="mono">{addressOf(proxy)}</td>
+      <td className="mono">{proxy.username}</td>
+      <td>
+        <Password proxy={proxy} shown={isShown} onToggle={onToggle} />
+      </td>
+      <td>
+        <ProxyStatus status={proxy.status} />
+      </td>
+      {SITES.map(([by]) => (
+        <td key={by}>
+          <Latency ms={proxy[by]} />
+        </td>
+      ))}
+      <td className={classes.last}>
+        <Ago at={proxy.updated_at} />
+      </td>
+      <td className={classes.narrow}>
+        <CopyProxy proxy={proxy} choice={choice} />
+      </td>
+    </tr>
+  )
+})
 
 function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } & Pick<Props, 'sort' | 'onSort'>) {
   const active = sort.by === by
@@ -113,9 +141,8 @@ function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } 
   )
 }
 
-function PickProxy({ proxy, picked, onPick }: { proxy: Proxy } & Pick<Props, 'picked' | 'onPick'>) {
+function PickProxy({ proxy, isPicked, onPick }: Pick<RowProps, 'proxy' | 'isPicked' | 'onPick'>) {
   const t = useT()
-  const isPicked = picked.has(proxy.id)
   return (
     <PickBox
       name={t('proxy.pick', { address: addressOf(proxy) })}
@@ -128,47 +155,53 @@ function PickProxy({ proxy, picked, onPick }: { proxy: Proxy } & Pick<Props, 'pi
 /** The same on a narrow screen. */
 export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Props) {
   const t = useT()
-  const tAccount = useAccountT()
   return (
     <ul className={classes.cards} aria-label={t('proxy.title')} aria-busy={stale} tabIndex={-1} data-rows>
       {rows.map(proxy => (
-        <li key={proxy.id} data-selected={picked.has(proxy.id) || undefined}>
-          <div className={classes.cardHead}>
-            <PickProxy proxy={proxy} picked={picked} onPick={onPick} />
-            <strong className="mono">{addressOf(proxy)}</strong>
-            <CopyProxy proxy={proxy} choice={choice} />
-          </div>
-          <dl className={classes.access}>
-            <dt>{tAccount('proxy.username')}</dt>
-            <dd className="mono">{proxy.username}</dd>
-            <dt>{tAccount('proxy.password')}</dt>
-            <dd>
-              <Password proxy={proxy} reveal={reveal} />
-            </dd>
-            <dt>{tAccount('proxy.status')}</dt>
-            <dd className={classes.status}>
-              <ProxyStatus status={proxy.status} />
-              {proxy.status !== null && (
-                <span className="dim">
-                  · <Ago at={proxy.updated_at} />
-                </span>
-              )}
-            </dd>
-          </dl>
-          {SITES.some(([by]) => proxy[by] !== null) && (
-            <dl className={classes.delays}>
-              {SITES.map(([by, title]) => (
-                <div key={by}>
-                  <dt>{title}</dt>
-                  <dd>
-                    <Latency ms={proxy[by]} />
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          )}
-        </li>
+        <ProxyCard key={proxy.id} {...rowOf(proxy, { reveal, choice, picked, onPick })} />
       ))}
     </ul>
   )
 }
+
+const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, onPick, onToggle }: RowProps) {
+  const tAccount = useAccountT()
+  return (
+    <li data-selected={isPicked || undefined}>
+      <div className={classes.cardHead}>
+        <PickProxy proxy={proxy} isPicked={isPicked} onPick={onPick} />
+        <strong className="mono">{addressOf(proxy)}</strong>
+        <CopyProxy proxy={proxy} choice={choice} />
+      </div>
+      <dl className={classes.access}>
+        <dt>{tAccount('proxy.username')}</dt>
+        <dd className="mono">{proxy.username}</dd>
+        <dt>{tAccount('proxy.password')}</dt>
+        <dd>
+          <Password proxy={proxy} shown={isShown} onToggle={onToggle} />
+        </dd>
+        <dt>{tAccount('proxy.status')}</dt>
+        <dd className={classes.status}>
+          <ProxyStatus status={proxy.status} />
+          {proxy.status !== null && (
+            <span className="dim">
+              · <Ago at={proxy.updated_at} />
+            </span>
+          )}
+        </dd>
+      </dl>
+      {SITES.some(([by]) => proxy[by] !== null) && (
+        <dl className={classes.delays}>
+          {SITES.map(([by, title]) => (
+            <div key={by}>
+              <dt>{title}</dt>
+              <dd>
+                <Latency ms={proxy[by]} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  )
+})

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 
 const KEY = 'netlet-passwords-shown'
 
@@ -14,6 +14,16 @@ function stored(): boolean {
 export function useReveal() {
   const [all, setAll] = useState(stored)
   const [single, setSingle] = useState<ReadonlySet<number>>(new Set())
+  /** Turns over what `all` says for one of them. */
+  const toggle = useCallback(
+    (id: number) =>
+      setSingle(before => {
+        const next = new Set(before)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    []
+  )
   return {
     all,
     showAll: (shown: boolean) => {
@@ -27,13 +37,7 @@ export function useReveal() {
       }
     },
     shows: (id: number) => all !== single.has(id),
-    /** Turns over what `all` says for one of them. */
-    toggle: (id: number) =>
-      setSingle(before => {
-        const next = new Set(before)
-        if (!next.delete(id)) next.add(id)
-        return next
-      })
+    toggle
   }
 }
 export type Reveal = ReturnType<typeof useReveal>
