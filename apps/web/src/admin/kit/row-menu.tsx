@@ -4,6 +4,7 @@ import { useEffect, useId, useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { Anchor } from './anchor.tsx'
 import classes from './kit.module.css'
+import { RowButton } from './row-button.tsx'
 import type { Action } from './row-actions.tsx'
 import { WithReason } from '../../kit/with-reason.tsx'
 
@@ -123,19 +124,17 @@ function IconAction({
   busy: boolean
   onStart: () => void
 }) {
-  const { whyNot, label } = action
+  const { whyNot, label, icon, danger } = action
   const button = (
-    <button
-      type="button"
-      className={classes.rowButton}
-      data-danger={action.danger || undefined}
-      aria-label={`${label}: ${name}`}
-      title={whyNot === undefined ? label : undefined}
-      aria-busy={busy}
+    <RowButton
+      label={label}
+      name={name}
+      icon={icon}
+      busy={busy}
+      danger={danger}
+      titled={whyNot === undefined}
       onClick={onStart}
-    >
-      <action.icon size={17} aria-hidden />
-    </button>
+    />
   )
   // A list has hundreds of these, most of them without a reason.
   if (whyNot === undefined) return button

@@ -1,11 +1,10 @@
 import type { CodeKind, CodeState, Coupon } from '@netlet/contract'
-import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
 import type { Endpoint } from '../../api/client.ts'
 import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
-import { column, May, oneOf, useCommand } from '../kit/index.ts'
+import { column, May, oneOf, RowButton, useCommand } from '../kit/index.ts'
 import classes from './on-platform.module.css'
 import { none } from '../../kit/none.tsx'
 
@@ -72,20 +71,13 @@ function Ask({
 }) {
   const t = useT()
   const ask = useCommand(rewards.codeOnPlatform, { success: t('codes.asked'), invalidate: [list] })
-  const Icon = ICONS[order.act]
-  const label = t(`codes.${order.act}`)
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size="md"
-        aria-label={`${label}: ${code}`}
-        aria-busy={ask.running}
-        onClick={() => void ask.run({ body: order })}
-      >
-        <Icon size={16} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
+    <RowButton
+      label={t(`codes.${order.act}`)}
+      name={code}
+      icon={ICONS[order.act]}
+      busy={ask.running}
+      onClick={() => void ask.run({ body: order })}
+    />
   )
 }
