@@ -1,6 +1,8 @@
 /** Names that one user has asked for at once, and all together. */
 const AT_ONCE = 32
 const ALL_AT_ONCE = 128
+/** So many of a user are asked for whatever others have: names without an answer keep their places for seconds. */
+const AT_LEAST = 4
 /** Names of one user that wait; more are not asked for. */
 const MAX_WAITING = 1000
 /** What an answer with more addresses than are kept costs its user: so long nothing more is asked for them, for each address. */
@@ -44,6 +46,7 @@ export class LookupTurns {
       if (this.#asking >= ALL_AT_ONCE) break
       this.#step(ready)
     }
+    while (this.#ready.has(line) && line.asking < AT_LEAST) this.#step(line)
   }
 
   /** Puts a line behind all others that may ask, where it is not among them; or it waits for its time, or is over. */
