@@ -147,6 +147,19 @@ test('of an answer with thousands of addresses the first are kept, and its user 
   expect(zone.asked()).toBe(2)
 })
 
+test('a name waits once for a user, however many connections need it', async () => {
+  const server = await nameServer()
+  const resolver = new CachingResolver({ servers: server.servers, timeout: 100, tries: 1, againMs: 50 })
+  onTestFinished(() => resolver.close())
+  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
+  const silent = Array.from({ length: 32 }, (_, n) => look(`n${n}.silent.test`))
+  const many = Array.from({ length: 2000 }, () => look('open.test'))
+  const late = look('late.test')
+  await Promise.all(silent)
+  for (const answer of await Promise.all([...many, late])) expect(answer).toMatchObject({ reason: 'not-found' })
+  expect(resolver.figures.lookups).toBe(34)
+})
+
 test('answers that are kept are bounded by their bytes', () => {
   const cache = answerCache(1_000_000)
   const addresses = Array.from({ length: 64 }, (_, n) => `2001:db8:1111:2222:3333:4444:5555:${n}`)

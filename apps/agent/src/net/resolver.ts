@@ -21,8 +21,9 @@ type Question = {
   name: string
   family: 4 | 6
   answers: Array<(resolved: Resolved) => void>
-  /** Before, it waits in the lines of those who need it. */
+  /** Before, it waits in the lines of those who need it, once in each. */
   isAsked: boolean
+  users: Set<string>
 }
 
 /** An answer may have thousands: what they cost is bounded by what is used, which is far less. */
@@ -130,12 +131,14 @@ export class CachingResolver {
     const key = `${family} ${name}`
     const cached = this.#cache.get(key)
     if (cached !== undefined) return answer(cached)
-    const question = this.#pending.get(key) ?? { key, name, family, answers: [], isAsked: false }
-    if (!question.isAsked && !this.#turns.hasRoom(user)) return answer({ ok: false, reason: 'timeout' })
+    const question = this.#pending.get(key) ?? { key, name, family, answers: [], isAsked: false, users: new Set() }
+    // Also where it waits for another user already, who may have to wait longer.
+    const isNew = !question.isAsked && !question.users.has(user)
+    if (isNew && !this.#turns.hasRoom(user)) return answer({ ok: false, reason: 'timeout' })
     question.answers.push(answer)
     this.#pending.set(key, question)
-    // Also where it waits for another user already, who may have to wait longer.
-    if (question.isAsked) return
+    if (!isNew) return
+    question.users.add(user)
     this.#turns.add(user, answered => {
       if (question.isAsked) return false
       question.isAsked = true
