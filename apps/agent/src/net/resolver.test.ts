@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { answerCache, CachingResolver, type Resolved } from './resolver.ts'
 
 test('who waits for one answer goes on in several turns of the loop, each once', async () => {
@@ -158,6 +158,24 @@ test('a name waits once for a user, however many connections need it', async () 
   await Promise.all(silent)
   for (const answer of await Promise.all([...many, late])) expect(answer).toMatchObject({ reason: 'not-found' })
   expect(resolver.figures.lookups).toBe(34)
+})
+
+test('a name that waited for too long is not asked for any more, unless somebody came for it lately', async () => {
+  const server = await nameServer()
+  const resolver = new CachingResolver({ servers: server.servers, timeout: 100, tries: 1, againMs: 50 })
+  onTestFinished(() => resolver.close())
+  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
+  const silent = Array.from({ length: 32 }, (_, n) => look(`n${n}.silent.test`))
+  const [late, open] = [look('late.test'), look('open.test')]
+  const later = performance.now() + 11_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => later)
+  onTestFinished(() => clock.mockRestore())
+  const again = look('open.test')
+  await Promise.all(silent)
+  expect(await late).toEqual({ ok: false, reason: 'timeout' })
+  expect(await Promise.all([open, again])).toMatchObject([{ reason: 'not-found' }, { reason: 'not-found' }])
+  expect(server.asked).not.toContain('late.test')
+  expect(await look('late.test')).toMatchObject({ reason: 'not-found' })
 })
 
 test('answers that are kept are bounded by their bytes', () => {

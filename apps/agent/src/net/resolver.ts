@@ -24,6 +24,8 @@ type Question = {
   /** Before, it waits in the lines of those who need it, once in each. */
   isAsked: boolean
   users: Set<string>
+  /** When somebody needed it last. */
+  neededAt: number
 }
 
 /** An answer may have thousands: what they cost is bounded by what is used, which is far less. */
@@ -35,6 +37,8 @@ const BYTES_OF_ANSWER = 256
 const BYTES_OF_ADDRESS = 32
 const MAX_TTL_SECONDS = 300
 const FAILURE_TTL_SECONDS = 5
+/** Clients do not wait longer for a name's turn. To ask for them all the same would let those wait that come next. */
+const MAX_WAIT_MS = 10_000
 /** Who waited for one answer goes on in turns of so many: each of them opens a connection. */
 const ANSWERS_A_TURN = 16
 /** Answers all the same, or questions that nobody could answer. */
@@ -131,20 +135,36 @@ export class CachingResolver {
     const key = `${family} ${name}`
     const cached = this.#cache.get(key)
     if (cached !== undefined) return answer(cached)
-    const question = this.#pending.get(key) ?? { key, name, family, answers: [], isAsked: false, users: new Set() }
+    const question = this.#pending.get(key) ?? {
+      key,
+      name,
+      family,
+      answers: [],
+      isAsked: false,
+      users: new Set(),
+      neededAt: 0
+    }
     // Also where it waits for another user already, who may have to wait longer.
     const isNew = !question.isAsked && !question.users.has(user)
     if (isNew && !this.#turns.hasRoom(user)) return answer({ ok: false, reason: 'timeout' })
     question.answers.push(answer)
+    question.neededAt = performance.now()
     this.#pending.set(key, question)
     if (!isNew) return
     question.users.add(user)
     this.#turns.add(user, answered => {
       if (question.isAsked) return false
       question.isAsked = true
-      void this.#ask(question, answered)
-      return true
+      const isLate = performance.now() - question.neededAt > MAX_WAIT_MS
+      void (isLate ? this.#giveUp(question) : this.#ask(question, answered))
+      return !isLate
     })
+  }
+
+  async #giveUp(question: Question): Promise<void> {
+    this.#pending.delete(question.key)
+    await nextTurn()
+    await answerAll(question.answers, { ok: false, reason: 'timeout' })
   }
 
   async #ask(question: Question, answered: (excess: number) => void): Promise<void> {
