@@ -36,8 +36,8 @@ const KNOWN_METHOD = new RegExp(`^[A-Za-z_-]+${BLANK}`)
 const MAX_FIRST_LINE = 16_384
 
 const LONGEST_NAME = 256
-/** Letters that may be those of a scheme, more than any name has. */
-const LONG_RUN = /[a-z\d+.-]{257,}/gi
+/** Letters that may be those of a scheme, more than any name has. From their first one only: else each is looked at 256 times. */
+const LONG_RUN = /(?<![a-z\d+.-])[a-z\d+.-]{257,}/gi
 /** Blanks, and line ends within a folded line. */
 const BLANKS = /(?:[^!-~\r\n]|\r?\n(?=[ \t])){2,}/g
 
