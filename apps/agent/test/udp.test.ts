@@ -157,6 +157,15 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     expect(target.got.map(({ text }) => text)).not.toContain('early')
   })
 
+  test('a name without an answer is asked for again while its client goes on', async () => {
+    const association = await associate()
+    const late = datagram(named('late.test', target.port), 'late')
+    association.client.send(late, association.port, ip)
+    await answered(association, datagram(named('public.test', target.port), 'now'), ip, 'got now')
+    names['late.test'] = ['127.0.0.1']
+    await answered(association, late, ip, 'got late')
+  })
+
   test('takes datagrams of its client alone, whole ones alone, and answers of its targets alone', async () => {
     const association = await associate()
     await answered(association, datagram(v4('127.0.0.1', target.port), 'mine'))

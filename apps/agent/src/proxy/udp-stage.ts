@@ -11,6 +11,8 @@ const MAX_TARGETS = 256
 const REST_MS = 10_000
 /** Silence after which a target is forgotten, and its answers do not pass any more. */
 const TARGET_IDLE_MS = 60_000
+/** How long a target stays refused without another look: the name may be answered by then, or the rule gone. */
+const REFUSED_MS = 2000
 /** Names that are asked for at once, and datagrams that wait for each. */
 const MAX_ASKING = 32
 const MAX_WAITING = 4
@@ -130,7 +132,7 @@ export class UdpStage implements Stage {
     this.#usedAt = connection.plane.now
     const data = message.subarray(to.end)
     if (hidesName(connection, data)) return
-    const target = this.#targets.get(`${to.host}:${to.port}`) ?? this.#newTarget(to.host, to.port)
+    const target = this.#knownTarget(to.host, to.port) ?? this.#newTarget(to.host, to.port)
     if (target === null || target.refused !== null) return
     target.usedAt = connection.plane.now
     if (target.address !== null) this.#send(target, data)
@@ -161,6 +163,14 @@ export class UdpStage implements Stage {
     if (target.waiting.length >= MAX_WAITING || this.#waitingBytes + data.length > MAX_WAITING_BYTES) return
     this.#waitingBytes += data.length
     target.waiting.push(Buffer.from(data))
+  }
+
+  #knownTarget(host: string, port: number): UdpTarget | undefined {
+    const { now } = this.#connection.plane
+    const target = this.#targets.get(`${host}:${port}`)
+    if (target === undefined || target.refused === null || now - target.since <= REFUSED_MS) return target
+    this.#forget(target, now)
+    return undefined
   }
 
   #newTarget(host: string, port: number): UdpTarget | null {
