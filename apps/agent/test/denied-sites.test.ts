@@ -272,6 +272,8 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(upgrading, ['PRI * HT', preface.slice(8)])).toBe('reset')
     expect(await outcome(await byConnect(SITE), ['SSH-2.0-OpenSSH_9.6\r\n'])).toBe('answered')
     expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
+    // A telnet client that agrees to an echo, and waits for what the server says.
+    expect(await outcome(await byConnect(SITE), [Buffer.from([255, 253, 1])])).toBe('answered')
   })
 
   test('SOCKS offers connections and datagrams (see udp.test.ts), and nothing else', async () => {

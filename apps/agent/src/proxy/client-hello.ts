@@ -44,8 +44,10 @@ export const isOtherRecord = (type = 0): boolean =>
 /** The length of a record with its head, which is there. */
 export const recordLength = (bytes: Buffer, at: number): number => RECORD_HEAD + bytes.readUInt16BE(at + 3)
 const ssl2 = Buffer.from([0x80, 0, CLIENT_HELLO, 3])
-const looksLikeSsl2 = (bytes: Buffer): boolean =>
-  ((bytes[0] ?? 0) & 0x80) !== 0 && bytes[2] === CLIENT_HELLO && bytes[3] === 3
+/** The most that the first byte can be: servers take no record above 16 KB. What telnet begins with (255) is beyond. */
+const MOST_OF_SSL2 = 0xc1
+const looksLikeSsl2 = ([first = 0, , type, version]: Buffer): boolean =>
+  first >= 0x80 && first <= MOST_OF_SSL2 && type === CLIENT_HELLO && version === 3
 
 /** Reads a hello of a TLS client, which may be in several records. */
 export function readClientHello(bytes: Buffer): Hello {
