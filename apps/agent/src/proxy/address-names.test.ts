@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { AddressNames } from './address-names.ts'
+import { DenySet } from './deny-set.ts'
+import { DomainNames } from './domain-names.ts'
 
 const SITE = '192.0.2.1'
 
 test('a name of which a rule speaks is not pushed out by others: many names of an address, many addresses', () => {
-  const names = new AddressNames(name => name.endsWith('.ruled.test'))
+  const names = new AddressNames(name => (name.endsWith('.ruled.test') ? 0 : -1))
   names.note('www.ruled.test', [SITE, '2001:db8::1'])
   for (let n = 0; n < 100; n++) names.note(`n${n}.test`, [SITE])
   const others = Array.from({ length: 40_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`)
@@ -21,7 +23,7 @@ test('a name of which a rule speaks is not pushed out by others: many names of a
 
 test('an address has its newest names, each once, and one that gets a rule is kept from its next answer on', () => {
   const ruled = new Set<string>()
-  const names = new AddressNames(name => ruled.has(name))
+  const names = new AddressNames(name => (ruled.has(name) ? 0 : -1))
   for (let n = 0; n < 20; n++) names.note(`n${n}.test`, [SITE])
   names.note('n19.test', [SITE])
   expect(names.of(SITE)).toEqual(Array.from({ length: 16 }, (_, n) => `n${19 - n}.test`))
@@ -29,4 +31,17 @@ test('an address has its newest names, each once, and one that gets a rule is ke
   names.note('n19.test', [SITE])
   for (let n = 20; n < 40; n++) names.note(`n${n}.test`, [SITE])
   expect(names.of(SITE)).toContain('n19.test')
+})
+
+test('names below one domain of a rule push none out that another rule speaks of, and are judged as they were', () => {
+  const rules = new DomainNames()
+  const own = new DenySet(['shared.test', '!open.shared.test'], rules)
+  const other = new DenySet(['denied.test'], rules)
+  const names = new AddressNames(name => rules.numberAbove(name))
+  names.note('www.denied.test', [SITE])
+  for (let n = 0; n < 40; n++) names.note(`n${n}.shared.test`, [SITE])
+  for (let n = 0; n < 40; n++) names.note(`n${n}.open.shared.test`, [SITE])
+  expect(names.of(SITE)).toEqual(['n39.open.shared.test', 'n39.shared.test', 'www.denied.test'])
+  expect(names.of(SITE).map(name => own.deniesName(name))).toEqual([false, true, false])
+  expect(names.of(SITE).some(name => other.deniesName(name))).toBe(true)
 })

@@ -7,28 +7,32 @@ const MAX_NAMES = 16
 /**
  * Which names lead to an address, as far as customers asked for them. So a denied site is known at its address too, without
  * asking for names that nobody wanted. Names of which a rule speaks are kept apart: a customer can have any number of others, and
- * let them lead anywhere.
+ * let them lead anywhere. Of those below one domain of a rule the newest is kept: rules judge all of them alike, and customers may have
+ * many there, too.
  */
 export class AddressNames {
   readonly #ruled = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
   readonly #others = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
   /** Answers that were seen, with their name: while a name's answer is cached, it is the same object each time. */
   readonly #seen = new WeakMap<readonly string[], string>()
-  readonly #isRuled: (name: string) => boolean
+  readonly #ruleOf: (name: string) => number
 
-  /** @param isRuled whether anybody's rules speak of the name, or of a domain above it */
-  constructor(isRuled: (name: string) => boolean) {
-    this.#isRuled = isRuled
+  /** @param ruleOf a number for the longest line of anybody's rules that is the name or a domain above it; -1: there is none */
+  constructor(ruleOf: (name: string) => number) {
+    this.#ruleOf = ruleOf
   }
 
   note(name: string, addresses: readonly string[]): void {
     if (this.#seen.get(addresses) === name) return
     this.#seen.set(addresses, name)
-    const table = this.#isRuled(name) ? this.#ruled : this.#others
+    const rule = this.#ruleOf(name)
+    const table = rule < 0 ? this.#others : this.#ruled
     for (const address of addresses) {
       const key = keyOf(address)
       const names = table.get(key) ?? []
-      if (!names.includes(name)) table.set(key, [name, ...names].slice(0, MAX_NAMES))
+      if (names.includes(name)) continue
+      const kept = rule < 0 ? names : names.filter(other => this.#ruleOf(other) !== rule)
+      table.set(key, [name, ...kept].slice(0, MAX_NAMES))
     }
   }
 

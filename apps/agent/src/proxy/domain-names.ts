@@ -13,8 +13,8 @@ const PAGE = 1 << PAGE_BITS
 /** Bytes; names that need more have twice as many, and so on. */
 const LEAST_ROOM = 16
 const DOT = 46
-/** Where only their number is asked for. */
-const unused: number[] = []
+/** Used by one look at a time. */
+const above: number[] = []
 
 /** Names by number: their bytes, their hashes, and how many sets hold each. */
 type Page = { room: number; bytes: Buffer; lengths: Uint16Array; hashes: Int32Array; holders: Int32Array }
@@ -76,9 +76,9 @@ export class DomainNames {
     return count
   }
 
-  /** Whether any set holds a name or a domain above it. */
-  speakOf(name: string): boolean {
-    return this.numbersAbove(name, unused) > 0
+  /** The number of the longest that any set holds among a name and the domains above it; -1 where there is none. */
+  numberAbove(name: string): number {
+    return above[this.numbersAbove(name, above) - 1] ?? -1
   }
 
   /** The name of a number that a set holds. */

@@ -89,7 +89,7 @@ export class Plane {
   readonly sendQueues: SendQueues = new SendQueues()
   readonly turns: TurnBudget = new TurnBudget(error => this.fault(error))
   readonly associations: Associations = new Associations()
-  readonly addressNames: AddressNames = new AddressNames(name => this.accessTable.names.speakOf(name))
+  readonly addressNames: AddressNames = new AddressNames(name => this.accessTable.names.numberAbove(name))
   readonly log: (line: string) => void
   readonly logTime: LogTime = new LogTime()
   readonly strangerLines: LineLimit = new LineLimit(STRANGERS)
