@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
 import { isFollowed, writePid } from './main-process.ts'
+import { standBack } from './priority.ts'
 import { channelOf } from './takeover/channel.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './takeover/messages.ts'
 import { Predecessor } from './takeover/predecessor.ts'
@@ -22,6 +23,8 @@ export async function manage(file: string): Promise<void> {
   }
   const read = readConfig(process.env)
   if (!read.ok) return stop(read.message)
+  // Where it carries tunnels itself it does not stand back.
+  if (read.config.workers > 0) standBack()
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
   let takeover: Takeover | null = null
   // Not before it serves; and what asks others to read their settings again must never end it.

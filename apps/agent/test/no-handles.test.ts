@@ -56,7 +56,7 @@ test('as many connections are taken as there are file handles for', () => {
 
 describe.runIf(process.platform === 'linux' && existsSync(PRLIMIT))('with few file handles', () => {
   test('strangers make room for customers, and the log says how many there may be', async () => {
-    const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '1' }, mainFile, 260)
+    const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '1' }, mainFile, [PRLIMIT, '--nofile=260'])
     expect(agent.output()).toContain('takes 80 connections at most, not 60000 as set')
     const call = caller(agent.port)
     const net = randomNet()

@@ -16,16 +16,15 @@ export type AgentProcess = {
 
 /**
  * Starts `main.ts`; resolves when it says that it listens, or with ports 0 when it ended before.
- * @param handles file handles that each of its processes may have (by prlimit)
+ * @param within the command, with its arguments, that runs it, as prlimit
  */
 export async function agentProcess(
   folder: string,
   env: Record<string, string> = {},
   program: string = mainFile,
-  handles?: number
+  within: readonly string[] = []
 ): Promise<AgentProcess> {
-  const node = [process.execPath, program]
-  const [command = '', ...args] = handles === undefined ? node : [PRLIMIT, `--nofile=${handles}`, ...node]
+  const [command, ...args] = [...within, process.execPath, program] as [string, ...string[]]
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { atFirstPriority } from '../priority.ts'
 import { type Channel, channelOf } from './channel.ts'
 import { signalIfThere } from './kill.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
@@ -38,12 +39,14 @@ export function ownProgram(path: string): Omit<Program, 'env'> {
 
 /** Starts a program that is to take over, in a session of its own. */
 export async function startProgram({ node, flags, path, env }: Program): Promise<Started> {
-  const child = spawn('/bin/sh', ['-c', DETACHED, 'sh', node, ...flags, path, TAKEOVER], {
-    detached: true,
-    serialization: 'advanced',
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc', 1],
-    env
-  })
+  const child = atFirstPriority(() =>
+    spawn('/bin/sh', ['-c', DETACHED, 'sh', node, ...flags, path, TAKEOVER], {
+      detached: true,
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc', 1],
+      env
+    })
+  )
   const channel = channelOf<ToPredecessor, ToSuccessor>(child)
   let said = ''
   child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))

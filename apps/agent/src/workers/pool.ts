@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Pem } from '../certificate.ts'
 import type { ListenHandle, Listener } from '../net/listen-handle.ts'
+import { atFirstPriority } from '../priority.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
@@ -170,11 +171,13 @@ export class WorkerPool implements Backend {
   #begin(isHurried: boolean): Begun {
     let child: ChildProcess
     try {
-      child = fork(this.#program, [WORKER], {
-        serialization: 'advanced',
-        execPath: this.#runtime(),
-        execArgv: [...process.execArgv, YOUNG_GENERATION]
-      })
+      child = atFirstPriority(() =>
+        fork(this.#program, [WORKER], {
+          serialization: 'advanced',
+          execPath: this.#runtime(),
+          execArgv: [...process.execArgv, YOUNG_GENERATION]
+        })
+      )
     } catch (error) {
       // No file handle or process left: later there may be.
       this.#lost((error as NodeJS.ErrnoException).code ?? String(error))

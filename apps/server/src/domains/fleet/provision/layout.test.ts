@@ -34,7 +34,8 @@ test('the service is bounded, and started again for ever', () => {
     'MemoryMax=90%',
     'MemoryHigh=80%',
     'TasksMax=4096',
-    'LimitNOFILE=1048576'
+    'LimitNOFILE=1048576',
+    'LimitNICE=+0'
   ])
     expect(lines).toContain(line)
   // The runtime compiles at run time: it would not start with this one.

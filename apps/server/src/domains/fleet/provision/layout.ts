@@ -136,6 +136,8 @@ MemoryHigh=80%
 MemoryMax=90%
 TasksMax=4096
 LimitNOFILE=1048576
+# The managing process runs after its workers, and starts them with the priority that it had itself.
+LimitNICE=+0
 # Routes of the ranges, and ports below 1024; nothing else of root's.
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE
 AmbientCapabilities=
