@@ -47,3 +47,16 @@ it('somebody who has gone on meanwhile stays there', async () => {
   await waitFor(() => expect((button() as HTMLButtonElement).disabled).toBe(false))
   expect(document.activeElement).toBe(screen.getByText('Another'))
 })
+
+it('a pressed button shows it at once, until it is drawn as one that waits', async () => {
+  const answered = hold(accounts.logout)
+  renderAt(<Form />)
+  button().focus()
+  // Nothing is drawn anew within the press itself.
+  button().click()
+  expect(button().hasAttribute('data-going')).toBe(true)
+  await waitFor(() => expect((button() as HTMLButtonElement).disabled).toBe(true))
+  await waitFor(() => expect(button().hasAttribute('data-going')).toBe(false))
+  await act(async () => answered(null))
+  expect(button().hasAttribute('data-going')).toBe(false)
+})

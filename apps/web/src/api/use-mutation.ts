@@ -1,10 +1,13 @@
 import { useMutation as useAny, type UseMutationOptions } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef } from 'react'
 
+const GOING = 'data-going'
+
 /**
  * A mutation that is made once at a time: until its answer is there, `mutate` does nothing. What is rendered of it comes
  * too late to keep a double click from making two calls. `isOut()` is true from the first call on. A button that waits is
- * disabled, and so loses the focus: it has it back with the answer, unless somebody has gone on meanwhile.
+ * disabled, and so loses the focus: it has it back with the answer, unless somebody has gone on meanwhile. Until it is drawn as
+ * one that waits, which takes a slow machine a while, `data-going` says that it was pressed (global.css).
  */
 export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V>) {
   const { mutateAsync, isPending, isSuccess, error, variables } = useAny<D, Error, V>(options)
@@ -12,6 +15,7 @@ export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V
   const pressed = useRef<Element>(null)
   useEffect(() => {
     const button = pressed.current
+    button?.removeAttribute(GOING)
     if (isPending || !button) return
     pressed.current = null
     const active = document.activeElement
@@ -22,9 +26,12 @@ export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V
     (variables: V) => {
       if (out.current) return
       out.current = true
-      pressed.current = document.activeElement
+      const button = document.activeElement
+      pressed.current = button
+      if (button instanceof HTMLButtonElement) button.setAttribute(GOING, '')
       const settled = () => {
         out.current = false
+        button?.removeAttribute(GOING)
       }
       // A failure is told by the mutation's own `onError`.
       void mutateAsync(variables).then(settled, settled)
