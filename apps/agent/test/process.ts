@@ -24,7 +24,7 @@ export async function agentProcess(
   program: string = mainFile,
   within: readonly string[] = []
 ): Promise<AgentProcess> {
-  const [command, ...args] = [...within, process.execPath, program] as [string, ...string[]]
+  const [command, ...args] = [...within, process.execPath, program]
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
