@@ -1,5 +1,5 @@
 import type { EgressMode } from '@netlet/contract'
-import { and, asc, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -52,13 +52,27 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
     })
     .returning()
   await askReplaced(unit, held, now)
-  await yieldToListed(
-    unit,
-    users.flatMap(({ orderId }) => orderId ?? [])
-  )
+  const shortened = await yieldToListed(unit, [...new Set(users.flatMap(({ orderId }) => orderId ?? []))])
+  await askOtherAgents(unit, shortened, users)
   enqueueConverge(
     unit,
     users.map(user => user.serverId)
+  )
+}
+
+/** An order has one list for all of its agents: those that these users are not for still let in whom it has no more. */
+async function askOtherAgents(unit: Unit, orderIds: number[], users: WantedUser[]): Promise<void> {
+  if (orderIds.length === 0) return
+  const { orderId, serverId, wanted } = agentUsers
+  const asked = users.map(user => user.serverId)
+  const rows = await unit.tx
+    .update(agentUsers)
+    .set({ generation: nextGeneration, refusal: null })
+    .where(and(inArray(orderId, orderIds), eq(wanted, true), notInArray(serverId, asked)))
+    .returning({ serverId })
+  enqueueConverge(
+    unit,
+    rows.map(row => row.serverId)
   )
 }
 

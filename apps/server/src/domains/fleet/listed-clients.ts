@@ -7,13 +7,15 @@ import { orderAccess } from './tables.ts'
 /**
  * Takes clients out of the lists of orders that are given other addresses, where another order with these addresses has them: who
  * was there first is not locked out. A list of which nothing is left asks for the password again.
+ * @returns the orders whose lists are others now: their agents are to hear of it
  */
-export async function yieldToListed(unit: Unit, orderIds: number[]): Promise<void> {
+export async function yieldToListed(unit: Unit, orderIds: number[]): Promise<number[]> {
   const { tx } = unit
   const listing = and(inArray(orderAccess.orderId, orderIds), eq(orderAccess.access, 'address'))
-  if ((await tx.$count(orderAccess, listing)) === 0) return
+  if ((await tx.$count(orderAccess, listing)) === 0) return []
   await lock(tx, 'clientLists')
   const lists = await tx.select().from(orderAccess).where(listing).orderBy(asc(orderAccess.orderId))
+  const changed: number[] = []
   for (const { orderId, clientIps } of lists) {
     const taken = await listedElsewhere(tx, orderId, clientIps)
     if (taken.length === 0) continue
@@ -27,7 +29,9 @@ export async function yieldToListed(unit: Unit, orderIds: number[]): Promise<voi
       before: { access: 'address', client_ips: clientIps },
       after: { access, client_ips: left }
     })
+    changed.push(orderId)
   }
+  return changed
 }
 
 /**
