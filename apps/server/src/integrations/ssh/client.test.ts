@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, getEventListeners, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connectSsh, type SshSession, type SshTarget } from './client.ts'
 import { sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
 import { freePort } from '../../testing/free-ports.ts'
@@ -207,5 +208,72 @@ describe('a machine that takes the log-in and then answers nothing', () => {
     await seen
     cancel.abort(new Error('cancelled here'))
     await ended
+  })
+})
+
+describe('a machine that closes the connection', () => {
+  let server: ssh2.Server
+
+  beforeAll(async () => {
+    server = new ssh2.Server({ hostKeys: [ssh2.utils.generateKeyPairSync('ed25519').private] }, client => {
+      client.on('authentication', context => context.accept())
+      client.on('session', accept => {
+        accept().on('exec', (begin, _reject, { command }) => {
+          const channel = begin()
+          if (command === 'true') {
+            channel.exit(0)
+            channel.end()
+          }
+          // A group leader, which does not end.
+          else channel.stderr.write('4711\n')
+        })
+      })
+      client.on('error', () => {})
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => server.close())
+
+  const login = async () => {
+    const { port } = server.address() as AddressInfo
+    const connected = await connectSsh({
+      host: '127.0.0.1',
+      port,
+      username: 'root',
+      secret: 'root secret',
+      knownHostKey: null
+    })
+    if (!connected.ok) throw new Error(connected.message)
+    return connected.session
+  }
+
+  test('a connection from there fails at once, and nothing goes on waiting for it', async () => {
+    const session = await login()
+    const { signal } = new AbortController()
+    session.close()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await expect(session.dial(22, { signal })).rejects.toThrow('Not connected')
+    expect(vi.getTimerCount()).toBe(0)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  test('a command that is cancelled then fails, and nothing else does', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const session = await login()
+    const cancel = new AbortController()
+    const ended = expect(session.run('cat', { input: new PassThrough(), signal: cancel.signal })).rejects.toThrow(
+      'cancelled here'
+    )
+    // What it answered before, as the group's number, has come by then.
+    await session.run('true')
+    session.close()
+    cancel.abort(new Error('cancelled here'))
+    await ended
+    expect(unhandled).toEqual([])
   })
 })

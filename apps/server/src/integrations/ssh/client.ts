@@ -217,7 +217,11 @@ function sessionOf(client: Client, hostKey: string): SshSession {
         isLate = true
         client.destroy()
       }, timeoutMs)
-      const abort = () => void endCommand(client, beginning).finally(() => client.destroy())
+      // Where the connection has ended, the machine cannot be told.
+      const abort = () =>
+        void endCommand(client, beginning)
+          .catch(() => {})
+          .finally(() => client.destroy())
       signal?.addEventListener('abort', abort)
       try {
         const { channel, output } = await beginning
@@ -249,13 +253,14 @@ function sessionOf(client: Client, hostKey: string): SshSession {
       const timer = setTimeout(() => end(new Error(`No connection within ${timeoutMs / 1000} s`)), timeoutMs)
       const abort = () => end(signal?.reason)
       signal?.addEventListener('abort', abort)
-      client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
-        if (error) return reject(readable(error))
-        resolve(channel)
-        // Nobody waits for one that comes too late.
-        if (isOver) channel.destroy()
-      })
       try {
+        // It throws where the connection has ended.
+        client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
+          if (error) return reject(readable(error))
+          resolve(channel)
+          // Nobody waits for one that comes too late.
+          if (isOver) channel.destroy()
+        })
         return await promise
       } finally {
         clearTimeout(timer)
