@@ -238,6 +238,24 @@ test('what the platform does not sell stays withdrawn after an undo: a product, 
   expect(product).toMatchObject({ name: 'Old name', valid: false, oldFlag: true })
 })
 
+test('a variant that was added while a sync ran keeps its options when that is undone', async () => {
+  const { db } = app.ctx
+  const { ours } = await stock()
+  await sync(await preview())
+  const done = await last()
+  const options = { name: 'Tokyo / New', option1: 'Tokyo', option2: 'New' }
+  const added = { productId: ours.id, platformId: '9900103', price: '1.00', ...options }
+  const [variant] = await db.insert(variants).values(added).returning({ id: variants.id })
+  const key = `variant:${variant?.id}`
+  // As the sync noted it: it is there after it, and was not before.
+  const one = (await takeSnapshot(db)).get(key)
+  const touched = JSON.stringify([{ key, name: one?.name, before: null, after: one?.fields }])
+  await db.execute(sql`update catalog_syncs set touched = touched || ${touched}::jsonb where id = ${done?.id}`)
+  expect((await undo(done?.id ?? 0)).code).toBe(2000)
+  const now = await db.select().from(variants).where(eq(variants.productId, ours.id)).orderBy(variants.id)
+  expect(now).toMatchObject([{ option1: 'Old', option2: 'Option' }, options])
+})
+
 test('what changed since a sync keeps it from being undone, and is named', async () => {
   const { ours } = await stock()
   await sync(await preview())

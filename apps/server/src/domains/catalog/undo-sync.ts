@@ -120,17 +120,16 @@ const isThere = ({ before }: Touched): boolean => before !== null && before['del
 
 /** Names and options of the variants that the platform still has. */
 async function restoreVariants(tx: Unit['tx'], touched: readonly Touched[]): Promise<void> {
-  const live = ({ key }: Touched) =>
-    and(eq(variants.id, Number(key.slice('variant:'.length))), isNull(variants.deletedAt))
+  const live = (key: string) => and(eq(variants.id, Number(key.slice('variant:'.length))), isNull(variants.deletedAt))
+  // One that an administrator added while the sync ran was nothing before: it stays as it is.
+  const known = touched.flatMap(({ key, before }) => (before ? [{ key, before }] : []))
   // Two may have swapped their options: out of each other's way first.
-  for (const one of touched)
+  for (const { key } of known)
     await tx
       .update(variants)
-      .set({ option1: `moving ${one.key}` })
-      .where(live(one))
-  for (const one of touched) {
-    const { before } = one
-    if (!before) continue
+      .set({ option1: `moving ${key}` })
+      .where(live(key))
+  for (const { key, before } of known)
     await tx
       .update(variants)
       .set({
@@ -139,8 +138,7 @@ async function restoreVariants(tx: Unit['tx'], touched: readonly Touched[]): Pro
         option2: textOrNull(before['option2']),
         option3: textOrNull(before['option3'])
       })
-      .where(live(one))
-  }
+      .where(live(key))
 }
 
 /** Which products were in which collections, and carried which tags. */
