@@ -232,6 +232,15 @@ test('the view moves back when the last row of its page is deleted', async ({ pa
   await expect(page).toHaveURL(pages === 1 ? `${shop.url}${CARDS}` : new RegExp(`page=${pages}$`))
 })
 
+test('the amount of an order begins below its name in a card', async ({ page, shop }) => {
+  const order = await buy(shop, { pay: false })
+  await asAdmin(page, shop)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${shop.url}${ORDERS}?search=${order.order_id}`)
+  const card = page.getByRole('listitem').filter({ hasText: order.order_id })
+  await expect(card.getByText(`$${order.amount}`, { exact: true })).toHaveCSS('align-items', 'flex-start')
+})
+
 // Each language, scheme and width once.
 const looks = [
   ['en', 'dark', 390],
