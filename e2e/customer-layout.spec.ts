@@ -39,6 +39,34 @@ test('with every rule bought, "Pay now" and "Expires" are in sight at 1440 px', 
   }
 })
 
+test('no button covers an amount in the widest rows that a table shows', async ({ page, shop }) => {
+  const order = await buy(shop)
+  await page.route(/\/api\/orders\/order_list\/\?/, async route => {
+    const response = await route.fetch()
+    const body = (await response.json()) as { data: { data: object[] } }
+    // An end that is near has a sign before it.
+    const expired_at = new Date(Date.now() + 45.5 * 3_600_000).toISOString()
+    const wide = {
+      state: 'partly_delivered',
+      product_quantity: 1024,
+      proxy_num: 1024,
+      last_amount: '1234.56',
+      expired_at
+    }
+    body.data.data = body.data.data.map(one => ({ ...one, ...wide }))
+    return route.fulfill({ response, json: body })
+  })
+  for (const width of [1280, 1330, 1366, 1400]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(shop.url + PROXIES)
+    const row = page.locator('[data-row]').filter({ hasText: order.order_id })
+    const amount = row.getByText('$1,234.56')
+    const { left } = await boxOf(row.getByRole('button', { name: /^Renew/ }))
+    expect((await boxOf(amount)).right, `at ${width} px`).toBeLessThanOrEqual(left)
+  }
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 test('what is known of an order is in sight at every width, as a table or as cards', async ({ page, shop }) => {
   const order = await buy(shop, { allRules: true })
   for (const width of [780, 900, 1100, 1280]) {
