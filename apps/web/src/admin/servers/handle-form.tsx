@@ -54,14 +54,16 @@ export function HandleForm(props: Props) {
     const question = handle.confirm?.(t, values, { name: server.name, users, ranges })
     if (question && !(await confirm(question))) return
     setRunning(true)
+    // What is typed until the answer is there has not been run.
+    setTyped(false)
     const show = (failed: boolean, text: string) => onOutput({ handle: name, at: new Date(), failed, text })
     try {
       const input = { params: { id: server.id }, ...(handle.route.method === 'GET' ? {} : { body }) }
       const reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(handle.route, input)
-      setTyped(false)
       show(false, handle.say ? `${handle.say(t, reply)}\n\n${textOf(reply)}` : textOf(reply))
       if (handle.changes || name === 'get_server_info') onChanged()
     } catch (error) {
+      setTyped(true)
       form.setErrors(fieldTexts(error))
       show(true, failureText(error))
     } finally {

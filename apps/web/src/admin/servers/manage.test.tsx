@@ -157,6 +157,24 @@ describe('managing a server', () => {
     expect(field(/^Username/).value).toBe('')
   })
 
+  it('asks about what was typed into a handle while it ran', async () => {
+    const made = hold(fleet.createUserByPrefix)
+    const { user, asked, goBack } = open(ROUTE)
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Manage' }))
+    await user.type(await screen.findByRole('textbox', { name: /^Username/ }), 'carl')
+    await user.type(field(/^Prefix/), '192.0.2.0/30')
+    await user.selectOptions(screen.getByRole('combobox', { name: /^ACL group/ }), '2')
+    await runIt(user)
+    await user.type(field(/^Username/), '2')
+    await act(async () => made({ status: 200, output: 'made it' }))
+    await within(output()).findByText(/made it/)
+    await goBack()
+    await say(user, 'NO')
+    expect(asked()).toEqual({ detail: '4' })
+    expect(field(/^Username/).value).toBe('carl2')
+  })
+
   it('asks before an action leaves for another page', async () => {
     const { user } = open()
     await user.type(await screen.findByLabelText('Workers'), '4')
