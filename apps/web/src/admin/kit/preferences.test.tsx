@@ -12,6 +12,21 @@ function open(at = '/list', total = 28) {
 }
 
 describe('what a person chooses of a list', () => {
+  it('stands in a dialog that its button names, and gives the focus back to it', async () => {
+    const { user } = open()
+    const button = await screen.findByRole('button', { name: 'Columns' })
+    for (const _again of [1, 2]) {
+      await user.click(button)
+      const dialog = await screen.findByRole('dialog', { name: 'Columns' })
+      expect(dialog.getAttribute('aria-labelledby')).toBe(button.id)
+      expect(document.getElementById(button.getAttribute('aria-controls') ?? '')).toBe(dialog)
+      await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true))
+      await user.keyboard('{Escape}')
+      await waitFor(() => expect(button.getAttribute('aria-expanded')).toBe('false'))
+      await waitFor(() => expect(document.activeElement).toBe(button))
+    }
+  })
+
   it('shows and orders the columns, and is kept', async () => {
     const { user } = open()
     await screen.findByText('CARD-28')

@@ -1,9 +1,9 @@
 import { Button, Loader, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
-import { useEffect, useId, useState } from 'react'
+import { useId, useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
-import { Anchor } from './anchor.tsx'
 import classes from './kit.module.css'
+import { Anchor, useOpener } from './opener.tsx'
 import { RowButton } from './row-button.tsx'
 import type { Action } from './row-actions.tsx'
 import { WithReason } from '../../kit/with-reason.tsx'
@@ -62,36 +62,23 @@ type ActionMenuProps = { name: string; actions: Action[]; busy: boolean; onStart
  */
 function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
   const t = useT()
-  const id = useId()
-  const [button, setButton] = useState<HTMLElement | null>(null)
   const [opened, setOpened] = useState(false)
-  // Not at once: what is open from its first moment does not know where the focus was before.
-  useEffect(() => setOpened(button !== null), [button])
+  const { opener, button, made } = useOpener(opened, setOpened)
   return (
     <>
       <button
-        id={id}
         type="button"
         className={classes.rowButton}
         aria-haspopup="menu"
-        aria-expanded={opened}
-        aria-controls={opened ? `${id}-dropdown` : undefined}
         aria-busy={busy}
         aria-label={t('list.actionsOf', { name })}
-        onClick={({ currentTarget }) => {
-          // Not every browser focuses a button that is clicked, and here is where the menu gives the focus back.
-          currentTarget.focus()
-          if (button) setOpened(!opened)
-          else setButton(currentTarget)
-        }}
+        {...opener}
       >
         {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
       </button>
       {button && (
         <Menu
-          id={id}
-          opened={opened}
-          onChange={setOpened}
+          {...made}
           position="bottom-end"
           withInitialFocusPlaceholder={false}
           width={220}

@@ -1,7 +1,7 @@
 import { Button, Popover } from '@mantine/core'
-import { useEffect, useId, useState, type ComponentType, type ReactNode } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { Anchor } from './anchor.tsx'
+import { Anchor, useOpener } from './opener.tsx'
 
 type Props = {
   title: Key
@@ -11,15 +11,10 @@ type Props = {
   children: ReactNode
 }
 
-/** A button of the toolbar, and what it opens below itself, which is made when it is first opened. */
+/** A button of the toolbar, and what it opens below itself. */
 export function ToolbarPopover({ title, icon: Icon, opened, onChange, children }: Props) {
   const t = useT()
-  const id = useId()
-  const [button, setButton] = useState<HTMLElement | null>(null)
-  const [made, setMade] = useState(false)
-  // Not at once: what is open from its first moment does not know where the focus was before.
-  useEffect(() => setMade(button !== null), [button])
-  const shown = opened && made
+  const { opener, button, made } = useOpener(opened, onChange)
   return (
     <>
       <Button
@@ -27,28 +22,12 @@ export function ToolbarPopover({ title, icon: Icon, opened, onChange, children }
         size="sm"
         leftSection={<Icon size={16} aria-hidden />}
         aria-haspopup="dialog"
-        aria-expanded={shown}
-        aria-controls={shown ? `${id}-dropdown` : undefined}
-        onClick={({ currentTarget }) => {
-          // Not every browser focuses a button that is clicked, and here is where the focus comes back to.
-          currentTarget.focus()
-          setButton(currentTarget)
-          onChange(!opened)
-        }}
+        {...opener}
       >
         {t(title)}
       </Button>
       {button && (
-        <Popover
-          id={id}
-          opened={shown}
-          onChange={onChange}
-          position="bottom-end"
-          shadow="md"
-          width={280}
-          trapFocus
-          withRoles
-        >
+        <Popover {...made} position="bottom-end" shadow="md" width={280} trapFocus withRoles>
           <Popover.Target>
             <Anchor of={button} />
           </Popover.Target>
