@@ -147,12 +147,18 @@ test('of an answer with thousands of addresses the first are kept, and its user 
   expect(zone.asked()).toBe(2)
 })
 
-test('a name waits once for a user, however many connections need it', async () => {
+/** A resolver in which a user's places are all taken by names without an answer. */
+async function fullResolver() {
   const server = await nameServer()
   const resolver = new CachingResolver({ servers: server.servers, timeout: 100, tries: 1, againMs: 50 })
   onTestFinished(() => resolver.close())
   const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
   const silent = Array.from({ length: 32 }, (_, n) => look(`n${n}.silent.test`))
+  return { server, resolver, look, silent }
+}
+
+test('a name waits once for a user, however many connections need it', async () => {
+  const { resolver, look, silent } = await fullResolver()
   const many = Array.from({ length: 2000 }, () => look('open.test'))
   const late = look('late.test')
   await Promise.all(silent)
@@ -161,11 +167,7 @@ test('a name waits once for a user, however many connections need it', async () 
 })
 
 test('a name that waited for too long is not asked for any more, unless somebody came for it lately', async () => {
-  const server = await nameServer()
-  const resolver = new CachingResolver({ servers: server.servers, timeout: 100, tries: 1, againMs: 50 })
-  onTestFinished(() => resolver.close())
-  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
-  const silent = Array.from({ length: 32 }, (_, n) => look(`n${n}.silent.test`))
+  const { server, look, silent } = await fullResolver()
   const [late, open] = [look('late.test'), look('open.test')]
   const later = performance.now() + 11_000
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => later)

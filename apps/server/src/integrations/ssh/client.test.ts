@@ -165,6 +165,14 @@ describe('passwords', () => {
   })
 })
 
+async function logIn(server: ssh2.Server): Promise<SshSession> {
+  const { port } = server.address() as AddressInfo
+  const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
+  const connected = await connectSsh(target)
+  if (!connected.ok) throw new Error(connected.message)
+  return connected.session
+}
+
 describe('a machine that takes the log-in and then answers nothing', () => {
   const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
   const asked = new EventEmitter()
@@ -183,12 +191,9 @@ describe('a machine that takes the log-in and then answers nothing', () => {
   afterAll(() => server.close())
 
   const login = async () => {
-    const { port } = server.address() as AddressInfo
-    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
-    const connected = await connectSsh(target)
-    if (!connected.ok) throw new Error(connected.message)
-    onTestFinished(() => connected.session.close())
-    return connected.session
+    const session = await logIn(server)
+    onTestFinished(() => session.close())
+    return session
   }
 
   test('a command and a connection from there end after their time, and say so', { timeout: 10_000 }, async () => {
@@ -235,21 +240,8 @@ describe('a machine that closes the connection', () => {
   })
   afterAll(() => server.close())
 
-  const login = async () => {
-    const { port } = server.address() as AddressInfo
-    const connected = await connectSsh({
-      host: '127.0.0.1',
-      port,
-      username: 'root',
-      secret: 'root secret',
-      knownHostKey: null
-    })
-    if (!connected.ok) throw new Error(connected.message)
-    return connected.session
-  }
-
   test('a connection from there fails at once, and nothing goes on waiting for it', async () => {
-    const session = await login()
+    const session = await logIn(server)
     const { signal } = new AbortController()
     session.close()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -264,7 +256,7 @@ describe('a machine that closes the connection', () => {
     const note = (reason: unknown) => void unhandled.push(reason)
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
-    const session = await login()
+    const session = await logIn(server)
     const cancel = new AbortController()
     const ended = expect(session.run('cat', { input: new PassThrough(), signal: cancel.signal })).rejects.toThrow(
       'cancelled here'
