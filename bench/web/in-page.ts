@@ -4,6 +4,7 @@ import type { Locator, Page } from '@playwright/test'
 type InPage = {
   document: { body: unknown }
   requestAnimationFrame(callback: () => void): void
+  addEventListener(event: string, listener: (event: { timeStamp: number }) => void, options: object): void
   MutationObserver: new (callback: () => void) => { observe(target: unknown, what: object): void; disconnect(): void }
   paints: { largest: number; shift: number }
 }
@@ -11,6 +12,8 @@ type Entry = { startTime: number; value: number; hadRecentInput: boolean }
 
 /** Milliseconds after which a click counts as one without an answer. */
 const NO_ANSWER = 5_000
+/** Milliseconds for which a button is pressed. */
+const PRESSED = 80
 
 /** From now on, each page that is opened keeps its largest paint and the sum of its shifts. */
 export async function watchPaints(page: Page): Promise<void> {
@@ -33,22 +36,34 @@ export const paintsOf = (page: Page): Promise<{ largest: number; shift: number }
   page.evaluate(() => (globalThis as unknown as InPage).paints)
 
 /**
- * Clicks, and waits in the page itself for the first change of what it shows, painted.
- * @returns milliseconds
+ * Clicks as a finger or a mouse does: comes over the target, presses, and lets go. The page itself waits for the first change of
+ * what it shows, painted.
+ * @returns milliseconds from the browser's click to that picture
  */
 export async function answerAfterClick(target: Locator): Promise<number> {
-  return target.evaluate((element, noAnswer) => {
+  const answered = await target.page().evaluateHandle(noAnswer => {
     const page = globalThis as unknown as InPage
-    return new Promise<number>(done => {
-      const start = performance.now()
-      const observer = new page.MutationObserver(() => {
-        observer.disconnect()
-        // A frame begins before its picture: what follows it comes after.
-        page.requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)))
+    return {
+      answer: new Promise<number>(done => {
+        const wait = ({ timeStamp }: { timeStamp: number }) => {
+          const observer = new page.MutationObserver(() => {
+            observer.disconnect()
+            // A frame begins before its picture: what follows it comes after.
+            page.requestAnimationFrame(() => setTimeout(() => done(performance.now() - timeStamp)))
+          })
+          observer.observe(page.document.body, {
+            subtree: true,
+            childList: true,
+            attributes: true,
+            characterData: true
+          })
+          setTimeout(() => done(noAnswer), noAnswer)
+        }
+        // Before the page itself hears of it.
+        page.addEventListener('click', wait, { capture: true, once: true })
       })
-      observer.observe(page.document.body, { subtree: true, childList: true, attributes: true, characterData: true })
-      setTimeout(() => done(noAnswer), noAnswer)
-      ;(element as unknown as { click(): void }).click()
-    })
+    }
   }, NO_ANSWER)
+  await target.click({ delay: PRESSED })
+  return answered.evaluate(({ answer }) => answer)
 }

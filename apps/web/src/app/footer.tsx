@@ -10,6 +10,7 @@ import { useT, type Key } from '../i18n/index.ts'
 import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
 import { BlockArt } from '../kit/block-art.tsx'
 import { webAddress } from '../kit/web-address.ts'
+import { nextPicture } from '../kit/next-picture.ts'
 import { chooseLanguage } from './choose-language.ts'
 import classes from './footer.module.css'
 
@@ -109,6 +110,7 @@ function Languages() {
   const [wanted, setWanted] = useState<Language>()
   const choose = async (code: Language) => {
     setWanted(code)
+    await nextPicture()
     // Where they cannot be loaded, the page stays in the language that it is in.
     await chooseLanguage(code, Boolean(user)).catch(() => null)
     setWanted(undefined)

@@ -1,5 +1,6 @@
 import { createElement, lazy, type ComponentType } from 'react'
 import { loadCode } from '../kit/load-code.ts'
+import { nextPicture } from '../kit/next-picture.ts'
 
 export type Code = { default: ComponentType }
 
@@ -28,8 +29,9 @@ export function lazyPage(load: () => Promise<Code>) {
     return asked
   }
   const make = () => {
+    // Once the place holder is shown.
     const page = lazy(() =>
-      (asked ?? placeHolderShown().then(preload)).catch((cause: unknown) => {
+      (asked ?? nextPicture().then(preload)).catch((cause: unknown) => {
         throw new CodeError(cause, () => {
           if (Page === page) Page = make()
         })
@@ -40,13 +42,3 @@ export function lazyPage(load: () => Promise<Code>) {
   let Page = make()
   return Object.assign(() => createElement(Page), { preload })
 }
-
-/** Milliseconds until a page that draws no pictures, as in a tab behind, is taken to have drawn one. */
-const NO_PICTURE = 100
-
-/** To ask for a page's parts takes a slow machine longer than to show that it comes: that is done first. */
-const placeHolderShown = () =>
-  new Promise<void>(done => {
-    setTimeout(done, NO_PICTURE)
-    requestAnimationFrame(() => setTimeout(done))
-  })
