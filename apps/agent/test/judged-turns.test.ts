@@ -103,6 +103,10 @@ test('no bytes make the search for names take longer than their number does', ()
     `\nx http://${'@'.repeat(8000)} `,
     `\nx http://${':'.repeat(8000)} `,
     `\nx http://${'['.repeat(8000)} `,
+    `\nx http://${'\\'.repeat(8000)}%0a `,
+    `\nhost: ${'/'.repeat(8000)}%0a `,
+    `\nhost: ${'@'.repeat(8000)}%0a `,
+    `\nhost: %0a${':'.repeat(8000)}%0a `,
     `\nx http://${'x'.repeat(8000)}`,
     '\n'.repeat(8192),
     '\r\n '.repeat(2730)

@@ -84,13 +84,13 @@ export class RequestNames {
   /** More than one where sites differ in how they read it. */
   #namesOf(authority: string): string[] {
     const forms = authority.includes('%') ? [authority, decoded(authority)] : [authority]
-    if (authority.includes('\\')) forms.push(...forms.map(form => form.replace(/\\.*$/, '')))
+    if (authority.includes('\\')) forms.push(...forms.map(form => form.replace(/\\.*$/s, '')))
     return forms.map(form => {
-      // Sites do not care which port is said.
+      // Sites do not care which port is said. `s`: `%0a` is a line end by now, and `.*$` would try each place before it.
       const named = form
-        .replace(/[/?#].*$/, '')
-        .replace(/^.*@/, '')
-        .replace(/^(\[[^\]]*\]|[^:]*):.*$/, '$1')
+        .replace(/[/?#].*$/s, '')
+        .replace(/^.*@/s, '')
+        .replace(/^(\[[^\]]*\]|[^:]*):.*$/s, '$1')
       const name = parseAuthority(named, 80)?.host
       this.named ||= name !== undefined && !/^[\d.]+$|:/.test(name)
       // A site that answers for all names below its own takes some that are none, too.
