@@ -276,6 +276,18 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(await byConnect(SITE), [Buffer.from([255, 253, 1])])).toBe('answered')
   })
 
+  test.each(['a.game13.test', 'mc.game14.test', 'one.game15.test', 'four.game16.test'])(
+    'a game that begins with the length of its first packet, and the name %s in it, is no TLS',
+    async server => {
+      const packet = [0, 0xff, 5, server.length, ...Buffer.from(server), 0x63, 0xdd, 2]
+      // The length is the type of a TLS record.
+      expect([20, 21, 22, 23]).toContain(packet.length)
+      const first = Buffer.from([packet.length, ...packet])
+      expect(await outcome(await byConnect(SITE), [first])).toBe('answered')
+      expect(await outcome(await byConnect(SITE), bytesOf(first))).toBe('answered')
+    }
+  )
+
   test('SOCKS offers connections and datagrams (see udp.test.ts), and nothing else', async () => {
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('0.0.0.0'), 0, { command: 2 })).code).toBe(7)
   })

@@ -14,6 +14,10 @@ export const RECORD_HEAD = 5
 const CHANGE_CIPHER_SPEC = 20
 export const HANDSHAKE = 22
 const APPLICATION_DATA = 23
+/** The first half of every version that there is. */
+const MAJOR = 3
+/** Before it are the numbers that contents begin with. */
+const FIRST_LETTER = 0x20
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
@@ -30,14 +34,19 @@ const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](
  * protocol may begin so as well: few do.
  */
 export function looksLikeTls(bytes: Buffer): boolean {
-  // Some servers pass over an alert before the hello: what begins with any record is TLS. So it is with any version, since many
-  // servers do not look at the one of the first record. Of the old format the first four bytes tell; until they are here, it may be.
+  // Of the old format the first four bytes tell; until they are here, it may be.
   return (
-    bytes[0] === HANDSHAKE ||
-    isOtherRecord(bytes[0]) ||
+    looksLikeRecord(bytes) ||
     looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
   )
 }
+/**
+ * Some servers pass over an alert before the hello: what begins with any record is TLS. So it is with any version, since many
+ * servers do not look at the one of the first record. But none takes one whose content begins with a letter, as a message, an
+ * alert or a change of cipher does not: so begin games, for one, with the length of what they say and the name of their server.
+ */
+const looksLikeRecord = ([type, major = MAJOR, , , , content = 0]: Buffer): boolean =>
+  (type === HANDSHAKE || isOtherRecord(type)) && (major === MAJOR || content < FIRST_LETTER)
 /** Whether it is the type of a record, and not that of a handshake. */
 export const isOtherRecord = (type = 0): boolean =>
   type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA && type !== HANDSHAKE
@@ -51,7 +60,8 @@ const looksLikeSsl2 = ([first = 0, , type, version]: Buffer): boolean =>
 
 /** Reads a hello of a TLS client, which may be in several records. */
 export function readClientHello(bytes: Buffer): Hello {
-  if (bytes.length < 4) return { kind: 'more' }
+  // As much as tells whether it is one.
+  if (bytes.length <= RECORD_HEAD) return { kind: 'more' }
   if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false, length: bytes.length }
   const message = helloMessage(bytes)
   if (message === 'malformed') return malformed
