@@ -72,6 +72,23 @@ test('name servers fail where they answer no questions of the agent either, what
   await expect.poll(() => alone.figures.failing).toBe(0)
 })
 
+test('name servers that the machine has in place of silent ones are asked without a restart', async () => {
+  const [old, other] = [await nameServer(), await nameServer()]
+  const options = { servers: old.servers, timeout: 50, tries: 1, againMs: 50 }
+  const resolver = new CachingResolver(options)
+  onTestFinished(() => resolver.close())
+  const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
+  await look('first.test')
+  old.isDown = true
+  options.servers = other.servers
+  await look('lost.test')
+  await expect.poll(() => other.asked.filter(name => name.endsWith('.com') || name.endsWith('.org')).length).toBe(1)
+  await look('found.test')
+  expect(other.asked).toContain('found.test')
+  expect(old.asked).not.toContain('found.test')
+  expect(resolver.figures.failing).toBe(0)
+})
+
 /** A name server of which every name has so many addresses, which it tells over TCP. */
 async function largeZone(count: number): Promise<{ servers: string[]; asked: () => number }> {
   let asked = 0

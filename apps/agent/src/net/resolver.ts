@@ -203,13 +203,15 @@ export class CachingResolver {
   /**
    * Finds out whether name servers answer at all. What customers ask for does not tell: whose zones are silent can make most
    * questions fail, however many zones and customers are compared. So it asks for names that nobody else has a say in, and that no
-   * cache has, until one is answered.
+   * cache has, until one is answered; each time those that the machine has by then.
    */
   async #judgeServers(): Promise<void> {
     if (this.#isAskingItself || performance.now() < this.#nextOwnQuestion) return
     this.#isAskingItself = true
     for (let unanswered = 0; !this.#closed && !(await this.#isAnswered(unanswered));) {
       unanswered++
+      // The machine may have others by now.
+      this.#dns = openDns(this.#nameServers)
       if (unanswered < UNANSWERED) continue
       this.figures.failing = 1
       await sleep(this.#nameServers.againMs, undefined, { ref: false })
