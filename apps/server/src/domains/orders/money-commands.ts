@@ -63,7 +63,8 @@ type Renewal = {
 /**
  * What is left of an order's time without a renewal: its days are taken off, unless they were served. What the other payments
  * bought stays, also where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends
- * no later than it would have without the renewal. `taken`: the days that are taken off, begun ones as whole: 0 where none are.
+ * no later than it would have without the renewal. `taken`: the days that are taken off, begun ones as whole: 0 where none are;
+ * `takenTime`: of a term that runs, the same in milliseconds.
  */
 export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Renewal, now: Date) {
   const { expiredAt, extraDays, graceUntil } = order
@@ -75,18 +76,19 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
     expiredAt: taken === 0 ? expiredAt : less,
     extraDays: expiredAt ? extraDays : Math.max(0, extraDays - days),
     graceUntil: grace && graceUntil && grace < graceUntil ? grace : graceUntil,
-    taken: expiredAt ? Math.ceil(taken / DAY) : Math.min(extraDays, days)
+    taken: expiredAt ? Math.ceil(taken / DAY) : Math.min(extraDays, days),
+    takenTime: expiredAt && taken
   }
 }
 
-/** A renewal was given back: see `termWithout`. @returns the days that were taken off */
+/** A renewal was given back: see `termWithout`. @returns what was taken off */
 export async function takeBackTerm(
   unit: Unit,
   order: OrderRow,
   back: GivenBack,
   renewal: Renewal & LastAmount
-): Promise<number> {
-  const { taken, ...left } = termWithout(order, renewal, unit.now)
+): Promise<{ days: number; time: number | null }> {
+  const { taken, takenTime, ...left } = termWithout(order, renewal, unit.now)
   if (taken > 0) await changeOrderLimits(unit, order.id, { limits: order.limits, terms: -1, quantity: order.quantity })
   const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
@@ -101,7 +103,7 @@ export async function takeBackTerm(
     ...detailOf(back),
     ...(ends ? { expired_at: ends.toISOString() } : {})
   })
-  return taken
+  return { days: taken, time: takenTime }
 }
 
 /** So many days less than `expiredAt`, but not less than what is paid for, where that is left. */
@@ -127,14 +129,17 @@ export async function restoreOrder(
   await transition(unit, order, accepted ? 'restore' : 'fail', changes, detailOf(back))
 }
 
-/** The money of a renewal came back. `days`: of its term where that was taken off, to be added again; else null. */
+/**
+ * The money of a renewal came back. `days`: of its term where that was taken off, to be added again; else null. `time`: how much of
+ * the running term that was, in milliseconds; null: whole days.
+ */
 export async function restoreTerm(
   unit: Unit,
   order: OrderRow,
   back: GivenBack,
-  { days, ...last }: { days: number | null } & LastAmount
+  { days, time, ...last }: { days: number | null; time: number | null } & LastAmount
 ): Promise<void> {
-  const expiredAt = days !== null && order.expiredAt ? addDays(order.expiredAt, days) : null
+  const expiredAt = days !== null && order.expiredAt ? new Date(order.expiredAt.getTime() + (time ?? days * DAY)) : null
   if (days !== null)
     await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
   await updateOrder(unit, order.id, {

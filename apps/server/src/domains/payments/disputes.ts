@@ -152,7 +152,7 @@ export async function comeBack(
   if (back.all || (!payment.refundedAt && refundedAmount === payment.refundedAmount)) return { outcome: 'ignored' }
   await tx
     .update(payments)
-    .set({ refundedAmount, refundedAt: null, termTaken: false })
+    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null })
     .where(eq(payments.id, payment.id))
   const order = locked && (await bringBack(unit, locked))
   unit.publish('platform_event')
@@ -184,7 +184,7 @@ async function restore(
   order: OrderRow,
   { payment, amount, reason }: Restored
 ): Promise<boolean> {
-  const { accepted, kind, termTaken, days, platformOrderId, platformOrderNumber } = payment
+  const { accepted, kind, termTaken, days, takenTime, platformOrderId, platformOrderNumber } = payment
   const back = { amount, platformOrderNumber, reason }
   const goesOn = accepted && isServed(order.state)
   if (accepted && !payment.refundedAt) await restorePart(unit, order, back)
@@ -196,6 +196,7 @@ async function restore(
   else if (kind === 'renewal' && accepted)
     await restoreTerm(unit, order, back, {
       days: termTaken ? (days ?? order.proxyTime) : null,
+      time: takenTime,
       lastAmount: await lastAmountOf(unit.tx, order.id)
     })
   else {

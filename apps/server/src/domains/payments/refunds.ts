@@ -249,8 +249,8 @@ async function undo(
       graceHours,
       lastAmount: await lastAmountOf(unit.tx, order.id)
     })
-    // Where its money comes back, so do these days: an administrator may have shortened the time meanwhile.
-    const change = taken > 0 ? { termTaken: true, days: taken } : { termTaken: false }
+    // Where its money comes back, so does this time: an administrator may have shortened the time meanwhile.
+    const change = taken.days > 0 ? { termTaken: true, days: taken.days, takenTime: taken.time } : { termTaken: false }
     await unit.tx.update(payments).set(change).where(eq(payments.id, payment.id))
     const left = await lockOrder(unit, order.id)
     if (left) await expireTakenBack(unit, ctx, left, graceHours)

@@ -120,15 +120,16 @@ const dispute = async (paid: number, id: number, status: 'needs_response' | 'won
   return outcome
 }
 
-test('a dispute that was won about a shortened renewal brings the days back that were taken, and not the whole term', async () => {
+test('a dispute that was won about a shortened renewal brings back the time that was taken, to the hour, and not the whole term', async () => {
   const renewal = await renew()
-  // Of the 30 days that were renewed 3 are left.
-  await move(bought() + 3 * DAY)
+  // Of the 30 days that were renewed less than 3 are left.
+  const left = 3 * DAY - 11 * HOUR
+  await move(bought() + left)
   for (const id of [nextId(), nextId()]) {
     expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
     expect((await now()).expiredAt?.getTime()).toBe(bought())
     expect(await dispute(renewal, id, 'won')).toBe('restored')
-    expect((await now()).expiredAt?.getTime()).toBe(bought() + 3 * DAY)
+    expect((await now()).expiredAt?.getTime()).toBe(bought() + left)
   }
 })
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { orders } from '../orders/tables.ts'
@@ -40,6 +40,8 @@ export const payments = pgTable(
     days: integer(),
     /** A refunded renewal whose term was taken off its order again. */
     termTaken: boolean().notNull().default(false),
+    /** How much of a running term that was, in milliseconds: it may be less than `days` were. Null: all of them, or nothing. */
+    takenTime: bigint({ mode: 'number' }),
     /** The platform's own time of the latest report that was judged: an older one that comes late says nothing new. */
     reportedAt: instant(),
     /** When an administrator asked the platform for a refund that it has not reported yet. */
