@@ -9,6 +9,9 @@ export type MovedClock = {
   release(): Promise<void>
 }
 
+/** How the shop asks the database for the time. */
+const ASKED = ['now()', 'clock_timestamp()']
+
 /** Columns whose default is `from`, in every schema of the shop's own. */
 const setDefaults = (from: string, to: string) => `
   do $$
@@ -26,9 +29,9 @@ const setDefaults = (from: string, to: string) => `
 
 /**
  * Moves the clock of a whole database, for as long as the history is made. Commands take their moment from their context,
- * but many columns and the functions of the inventory ask the database: `now()`. Here these columns' defaults are
+ * but many columns and the functions of the inventory ask the database: `now()`, `clock_timestamp()`. Here these columns' defaults are
  * those of a function that reads the moved time, and connections made from now on find that function where a function
- * says `now()`. Nobody else may use the database meanwhile.
+ * says the same. Nobody else may use the database meanwhile.
  */
 export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
   const client = new Client({ connectionString: databaseUrl })
@@ -42,10 +45,12 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
   await client.query('create schema demo_clock')
   await client.query('create table demo_clock.moment (at timestamptz not null)')
   await client.query('insert into demo_clock.moment values ($1)', [at])
-  await client.query(
-    `create function demo_clock.now() returns timestamptz language sql stable as 'select at from demo_clock.moment'`
-  )
-  await client.query(setDefaults('now()', 'demo_clock.now()'))
+  for (const asked of ASKED) {
+    await client.query(
+      `create function demo_clock.${asked} returns timestamptz language sql stable as 'select at from demo_clock.moment'`
+    )
+    await client.query(setDefaults(asked, `demo_clock.${asked}`))
+  }
   await client.query(`alter database ${database} set search_path = demo_clock, pg_catalog, "$user", public`)
   // A history that was cut short is thrown away: nothing needs to be on disk before it is whole.
   await client.query(`alter database ${database} set synchronous_commit = off`)
@@ -62,9 +67,11 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
       released = true
       await client.query('set synchronous_commit = on')
       await client.query('begin')
-      await client.query(setDefaults('demo_clock.now()', 'now()'))
       await client.query(`alter database ${database} reset all`)
-      await client.query('drop function demo_clock.now()')
+      for (const asked of ASKED) {
+        await client.query(setDefaults(`demo_clock.${asked}`, asked))
+        await client.query(`drop function demo_clock.${asked}`)
+      }
       await client.query('drop table demo_clock.moment')
       await client.query('drop schema demo_clock')
       await client.query('commit')

@@ -300,4 +300,21 @@ describe('the life of a lease', () => {
     expect(await whoHeld(db, { ip: '10.3.4.9' })).toHaveLength(1)
     expect(await whoHeld(db, { ip: '192.0.2.1' })).toEqual([])
   })
+
+  it('leases an address no earlier than it was given back, also in a transaction that began before', async () => {
+    const { groupId, orders } = await shop(['10.3.5.0/29'])
+    const wanted = { groupId, step: 8, rules: rules.slice(0, 1), quantity: 8 }
+    const first = await reserved({ ...wanted, orderId: nth(orders, 0) })
+    await db.transaction(async tx => {
+      await tx.execute(sql`select now()`)
+      await release(db, { leaseIds: [first] })
+      expect((await reserve(tx, { ...wanted, orderId: nth(orders, 1) })).ok).toBe(true)
+      await activate(tx, nth(orders, 1))
+    })
+    const { rows } = await db.execute(sql`
+      select next.leased_at >= former.released_at as after, l.activated_at >= next.leased_at as active
+      from lease_blocks former join lease_blocks next on next.chunk_id = former.chunk_id and next.id > former.id
+      join leases l on l.id = next.lease_id where former.lease_id = ${first}`)
+    expect(rows).toEqual([{ after: true, active: true }])
+  })
 })

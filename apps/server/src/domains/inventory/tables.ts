@@ -224,7 +224,13 @@ export const leaseBlocks = pgTable(
     start: integer().notNull(),
     length: integer().notNull(),
     rules: integer().array().notNull(),
-    leasedAt: createdAt(),
+    /**
+     * Of these two the clock itself, and not the beginning of the transaction: one that began earlier may wait for the other, and
+     * two orders would have had an address at the same instant.
+     */
+    leasedAt: instant()
+      .notNull()
+      .default(sql`clock_timestamp()`),
     releasedAt: instant(),
     /** Released, but not in stock before this time (the setting `quarantine_hours`). Null: it does not rest. */
     restsUntil: instant()
