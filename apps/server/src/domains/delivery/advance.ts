@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { agentProgress, removeDesiredUsers, setDesiredUsers } from '../fleet/index.ts'
+import { agentProgress, removeDesiredUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import {
   failTask,
@@ -22,6 +22,7 @@ import { keepReplaced } from './keep-replaced.ts'
 import { deliveredQueue } from './queues.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
+import { wantUsers } from './want-users.ts'
 
 /**
  * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock.
@@ -177,8 +178,9 @@ async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<v
   )
   const servers = new Set(left.flatMap(holding => holding.serverIds))
   const users = usersOf(order, await servedShares(tx, order.id))
-  await setDesiredUsers(
+  await wantUsers(
     unit,
+    order,
     users.filter(user => servers.has(user.serverId))
   )
   const gone = [...servers].filter(id => !users.some(user => user.serverId === id))

@@ -1,10 +1,10 @@
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserve, reservePart, reserveUnknown } from '../inventory/index.ts'
 import { addDays, type OrderRow } from '../orders/index.ts'
 import { holdingsOf, lostOf } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, usersOf } from './start.ts'
+import { wantUsers } from './want-users.ts'
 
 /** Where an order's next addresses come from. */
 export type Place = { groupId: number; avoid: number[] }
@@ -60,8 +60,9 @@ export async function leaseMore(
   const added = (await leasesOf(tx, order.id)).filter(share => share.leaseId === found.leaseId)
   const serverIds = added.flatMap(share => share.serverId ?? [])
   const users = usersOf(order, await servedShares(tx, order.id))
-  await setDesiredUsers(
+  await wantUsers(
     unit,
+    order,
     users.filter(user => serverIds.includes(user.serverId))
   )
   return { addresses: found.addresses, serverIds }

@@ -1,6 +1,5 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { setDesiredUsers } from '../fleet/index.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { holdingsOf } from './holdings.ts'
@@ -10,6 +9,7 @@ import { announceMove } from './servers/announce-move.ts'
 import { leaveGivenUp } from './servers/replace.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
+import { wantUsers } from './want-users.ts'
 
 /**
  * Readies a locked, expired order for a renewal in its grace: what it held on servers that were given up is no use to it,
@@ -42,11 +42,11 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
  */
 export async function reviveDelivery(unit: Unit, order: OrderRow): Promise<void> {
   if (order.state !== 'expired') return
-  await reviveOrder(unit, order)
+  const revived = await reviveOrder(unit, order)
   // They wait for their agents from now on.
   await unit.tx
     .update(proxies)
     .set({ updatedAt: unit.now })
     .where(and(eq(proxies.orderId, order.id), eq(proxies.state, 'pending')))
-  await setDesiredUsers(unit, usersOf(order, await servedShares(unit.tx, order.id)))
+  await wantUsers(unit, revived, usersOf(order, await servedShares(unit.tx, order.id)))
 }

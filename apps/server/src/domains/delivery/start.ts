@@ -1,11 +1,11 @@
 import { and, eq, ne } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'
 import { failOrder, note, startDelivering, type OrderRow } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
+import { wantUsers } from './want-users.ts'
 
 /**
  * Is called where an order is delivered in spite of what its payment lacked: its payment counts now, and earns what payments
@@ -31,11 +31,11 @@ export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: 
     held = await leasesOf(tx, order.id)
   }
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(unit, order.id, leaseId)
-  await startDelivering(unit, order)
+  const started = await startDelivering(unit, order)
   if (order.state === 'failed') await acceptPayment(unit, order)
   // Late: it locks the rows of the ranges, for which every other delivery from them waits until we commit.
   await activate(tx, order.id)
-  await setDesiredUsers(unit, usersOf(order, held))
+  await wantUsers(unit, started, usersOf(order, held))
   return true
 }
 

@@ -6,7 +6,6 @@ import { command, type Unit } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
-import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, markReplaced, reserveOther, reserveUnknown, restsUntil } from '../inventory/index.ts'
 import {
   addDays,
@@ -32,6 +31,7 @@ import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired } from './holdings.ts'
 import { leaseMissing } from './missing.ts'
 import { createProxies, reservationOf, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
+import { wantUsers } from './want-users.ts'
 
 /**
  * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
@@ -184,14 +184,14 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
     await activate(tx, order.id)
     await createProxies(unit, order.id, lease.leaseId)
   }
-  await setDesiredUsers(unit, usersOf(order, await servedShares(tx, order.id)))
+  await wantUsers(unit, order, usersOf(order, await servedShares(tx, order.id)))
   await markOtherAddresses(unit, order)
   return null
 }
 
 async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
   const changed = await setCredentials(unit, order, randomCode(14))
-  await setDesiredUsers(unit, usersOf(changed, await servedShares(unit.tx, order.id)))
+  await wantUsers(unit, changed, usersOf(changed, await servedShares(unit.tx, order.id)))
   return null
 }
 
@@ -201,6 +201,6 @@ async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment
     return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
   }
   const { missing } = await leaseMissing(unit, order, 'part')
-  await setDesiredUsers(unit, usersOf(order, await servedShares(unit.tx, order.id)))
+  await wantUsers(unit, order, usersOf(order, await servedShares(unit.tx, order.id)))
   return missing === 0 ? null : { code: 'out_of_stock' }
 }

@@ -3,7 +3,7 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { deliveryPorts } from '../../workers.ts'
-import { servers } from '../fleet/tables.ts'
+import { agentUsers, orderAccess, servers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { remindExpiries } from '../orders/index.ts'
 import { webhookDeliveries, webhookEvents } from '../webhooks/tables.ts'
@@ -108,6 +108,31 @@ test("an order's life is told: each change once, in its transaction, and without
   await stack.settle()
   expect(await typesTo(mine)).toEqual(['order.expired'])
   expect(await typesTo(operators)).toEqual(['order.expired'])
+}, 60_000)
+
+test('what others do to the list of clients is told: an operator, and an order that has them at the same addresses', async () => {
+  const { db } = stack.ctx
+  const id = await stack.delivered(8)
+  const list = { access: 'address', client_ips: ['198.51.100.7', '203.0.113.7'] }
+  await toldTo(mine)
+  expect((await stack.admin.put(`/api/orders/order_list/${id}/client_access/`, list)).code).toBe(2000)
+  const byOperator = await toldTo(mine)
+  expect(byOperator).toMatchObject([{ type: 'credentials.changed', data: { order_id: id, changed: 'client_access' } }])
+
+  const [served] = await db.select().from(agentUsers).where(eq(agentUsers.orderId, id))
+  if (!served) throw new Error('the order is on no agent')
+  const other = { orderId: 999_999, access: 'address' as const, clientIps: ['198.51.100.0/24'] }
+  await db.insert(agentUsers).values({ ...served, orderId: other.orderId, username: 'another' })
+  await db.insert(orderAccess).values({ ...other, attemptsSince: new Date() })
+  await task(id, 'reset_proxy_password')
+  const lost = await toldTo(mine)
+  expect(lost.map(({ type, data }) => [type, data['changed']])).toEqual([
+    ['credentials.changed', 'password'],
+    ['credentials.changed', 'client_access']
+  ])
+  await db.delete(agentUsers).where(eq(agentUsers.orderId, other.orderId))
+  await task(id, 'reset_proxy_password')
+  expect(await toldTo(mine)).toHaveLength(1)
 }, 60_000)
 
 test('a server that sells nothing since it is silent is told once, and so is its return', async () => {

@@ -28,9 +28,12 @@ export type WantedUser = {
   egress?: EgressMode
 }
 
-/** Wants these users on their agents from now on; jobs bring the agents there. */
-export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<void> {
-  if (users.length === 0) return
+/**
+ * Wants these users on their agents from now on; jobs bring the agents there.
+ * @returns orders of these users that lost listed clients to others with the same addresses
+ */
+export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
+  if (users.length === 0) return []
   const held = await readHeld(unit, users)
   const now = await unit.tx
     .insert(agentUsers)
@@ -58,6 +61,7 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
     unit,
     users.map(user => user.serverId)
   )
+  return shortened
 }
 
 /** An order has one list for all of its agents: those that these users are not for still let in whom it has no more. */

@@ -1,12 +1,13 @@
 import { inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
-import { removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
+import { removeDesiredUsers } from '../../fleet/index.ts'
 import { markReplaced } from '../../inventory/index.ts'
 import { failTask, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { keepReplaced } from '../keep-replaced.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
+import { wantUsers } from '../want-users.ts'
 
 /**
  * Ends a change of a locked order's addresses whose new ones wait for a server in trouble, where there are no others: the
@@ -29,7 +30,7 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
     .flatMap(holding => holding.serverIds)
     .filter(serverId => !users.some(user => user.serverId === serverId))
   if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
-  await setDesiredUsers(unit, users)
+  await wantUsers(unit, order, users)
   // Whoever has seen some of the new ones has changed.
   await failTask(unit, order, { code: 'out_of_stock' }, { changed: worked > 0 })
   return true

@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
-import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
+import { dropDesiredUser, removeDesiredUsers } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import {
   leasesOf,
@@ -20,6 +20,7 @@ import { leaseMore, missingOf, type Amount, type Leased, type Place } from '../m
 import { followLease, setApart } from '../set-apart.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
+import { wantUsers } from '../want-users.ts'
 
 /** Why addresses of an order were replaced, for its history. */
 export type MoveCause = 'rescue' | 'move' | 'given_up'
@@ -70,7 +71,7 @@ export async function replaceOn(
   const given = await retireProxies(unit, order.id, and(ofParts, eq(proxies.state, 'pending')))
   // Other addresses of the order may be served there: its agent has to drop these before they go back to stock.
   const still = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
-  if (still.length > 0) await setDesiredUsers(unit, still)
+  if (still.length > 0) await wantUsers(unit, order, still)
   else await removeDesiredUsers(unit, order.id, [serverId])
   return { ...done, given: working + given }
 }

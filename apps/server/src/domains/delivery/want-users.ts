@@ -1,0 +1,13 @@
+import type { Unit } from '../../infra/command.ts'
+import { setDesiredUsers } from '../fleet/index.ts'
+import { tellOfOrder, type OrderRow } from '../orders/index.ts'
+
+/** Wants a locked order's users on these agents from now on; where it lost listed clients by that, webhooks are told. */
+export async function wantUsers(
+  unit: Unit,
+  order: OrderRow,
+  users: Parameters<typeof setDesiredUsers>[1]
+): Promise<void> {
+  const shortened = await setDesiredUsers(unit, users)
+  if (shortened.length > 0) await tellOfOrder(unit, 'credentials.changed', order, { changed: 'client_access' })
+}
