@@ -56,7 +56,7 @@ export const Order = z.object({
   delivery_seconds: z.number().nullable(),
   /** Null until the order is delivered: its term starts then. */
   expired_at: Time.nullable(),
-  /** An expired order: until then it can be renewed, and gets the same proxies back. */
+  /** An expired order: until then it can be renewed, and gets the same proxies back. Its addresses may be held for longer. */
   grace_until: Time.nullable(),
   /** Days that a renewal adds, as its plan is sold today. */
   renewal_days: z.number(),

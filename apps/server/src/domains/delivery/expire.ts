@@ -14,6 +14,7 @@ import {
   lockExpired,
   lockGraceEnded,
   orderMail,
+  renewableUntil,
   type OrderRow
 } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -115,6 +116,7 @@ async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<vo
 async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {
   const mail = await orderMail(unit.tx, order.id)
   if (!mail) return
+  const days = await termOf(unit.tx, order.variantId)
   enqueueMail(unit, {
     ...mail,
     template: 'order-expired',
@@ -122,8 +124,8 @@ async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Pro
       ...mail.data,
       proxies: order.quantity,
       expired_at: iso(order.expiredAt ?? unit.now),
-      grace_until: isoOrNull(order.graceUntil),
-      renewal_days: await termOf(unit.tx, order.variantId),
+      grace_until: isoOrNull(renewableUntil(order, days, unit.now)),
+      renewal_days: days,
       renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
       shop_url: `${publicUrl}/product`
     },

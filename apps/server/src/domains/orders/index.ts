@@ -42,7 +42,17 @@ export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { planRemoval } from './plan-removal.ts'
 export { bringBack, removeOrderIn } from './remove.ts'
-export { addDays, isOver, isOverSql, isOverWith, isUnsettledSql, renewable, renewOrder, reviveOrder } from './renew.ts'
+export {
+  addDays,
+  isOver,
+  isOverSql,
+  isOverWith,
+  isUnsettledSql,
+  renewable,
+  renewableUntil,
+  renewOrder,
+  reviveOrder
+} from './renew.ts'
 export { quotaRefusal } from './quotas.ts'
 export { orderRoutes } from './routes.ts'
 export { orderRetention, removeUnpaidOrders } from './retention.ts'

@@ -12,7 +12,7 @@ import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
 import { orderTranslations, rulesIn, type Called } from './plan-names.ts'
-import { isOver } from './renew.ts'
+import { isOver, renewableUntil } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
 /**
@@ -71,7 +71,7 @@ export function presentOrder(
         ? Math.max(0, (order.deliveredAt.getTime() - order.paidAt.getTime()) / 1000)
         : null,
     expired_at: isoOrNull(order.expiredAt),
-    grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
+    grace_until: isoOrNull(renewableUntil(order, renewalDays, now)),
     renewal_days: renewalDays,
     can_reopen: viewer === 'admin' && canReopen(order, now),
     holds_addresses: holdsAddresses,

@@ -59,6 +59,17 @@ export function isOverWith(order: OrderRow, days: number, now: Date): boolean {
 }
 
 /**
+ * Until when an expired order can be renewed for `days`: to the end of its grace, or of the term that counts from its old end, where
+ * that comes first. Null where it cannot.
+ */
+export function renewableUntil(order: OrderRow, days: number, now: Date): Date | null {
+  const { state, graceUntil } = order
+  if (state !== 'expired' || !graceUntil || graceUntil <= now || isOverWith(order, days, now)) return null
+  const end = endWith(order, days, graceUntil)
+  return end && end < graceUntil ? end : graceUntil
+}
+
+/**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
  * reminded of the new date. Its limits stay those that it was placed with, with another term's traffic: a plan that is limited
  * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer.

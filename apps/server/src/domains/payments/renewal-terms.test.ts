@@ -1,10 +1,12 @@
-import type { InboxEntry } from '@netlet/contract'
+import type { InboxEntry, Order } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
 
@@ -71,6 +73,32 @@ test('the link to a renewal says which term it gives', async () => {
   )
   expect(reply.data.days).toBe(7)
   expect(new URL(reply.data.checkout_url).searchParams.get('note')).toContain('for 7 days')
+})
+
+test('a renewal is offered no longer than its term would last, where that is shorter than the grace', async () => {
+  const order = await delivered()
+  await termIs(1)
+  await writeSettings(world.shop.ctx, { grace_hours: 72 })
+  const { shop } = world
+  const ended = new Date(shop.ctx.now().getTime() - 2 * HOUR)
+  await shop.ctx.db.execute(sql`update orders set expired_at = ${ended} where id = ${order.id}`)
+  await expireOrders(shop.ctx)
+  const until = new Date(ended.getTime() + DAY).toISOString()
+  const offered = async () =>
+    (await buyer.get<{ data: Order[] }>(`/api/orders/order_list/?id=${order.id}`)).data.data[0]?.grace_until
+  const link = () => buyer.post(`/api/orders/order_list/${order.id}/order-renew-checkout/`)
+  expect(await offered()).toBe(until)
+  const { told } = await one<{ told: string }>(
+    shop.ctx,
+    sql`select data -> 'data' ->> 'grace_until' as told from pgboss.job
+      where name = 'send-mail' and data ->> 'template' = 'order-expired' and data ->> 'key' like ${`expired:${order.id}:%`}`
+  )
+  expect(told).toBe(until)
+  expect((await link()).code).toBe(2000)
+  await world.advance(23 * HOUR)
+  expect(await offered()).toBeNull()
+  expect(await link()).toMatchObject({ status: 409, data: { reason: 'order_expired' } })
+  await writeSettings(shop.ctx, { grace_hours: 24 })
 })
 
 test('a renewal that is given back takes the days that it gave, and gives them again when its dispute is won', async () => {
