@@ -32,6 +32,12 @@ describe('an instant', () => {
     expect(plain(momentText(AT, 'en', 'Asia/Kolkata'))).toBe('Jun 15, 2026, 1:30:05 PM GMT+5:30')
   })
 
+  it('calls UTC by its name where there is no offset', () => {
+    expect(plain(momentText(AT, 'en', 'UTC'))).toBe('Jun 15, 2026, 8:00:05 AM UTC')
+    expect(plain(momentText(AT, 'zh-CN', 'UTC'))).toMatch(/8:00:05 UTC$/)
+    expect(zoneText(new Date('2026-01-15T08:00:00Z'), 'en', 'Europe/London')).toBe('Europe/London (UTC)')
+  })
+
   it('is a time element whose title has the whole, and says how far it is where that is asked for', () => {
     render(<Moment at={AT} ago />)
     const [exact, relative] = screen.getAllByText((_, node) => node?.tagName === 'TIME')

@@ -85,7 +85,9 @@ export function momentText(at: string | number | Date, language: string, timeZon
 
 function offsetOf(at: Date, language: string, timeZone: string): string {
   const parts = formatOf(language, { timeZone, timeZoneName: 'shortOffset' }).formatToParts(at)
-  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  // Without an offset it is what everything else calls UTC: browsers say 'GMT+0', or 'GMT'.
+  return /^GMT(\+0)?$/.test(offset) ? 'UTC' : offset
 }
 
 /** The whole of an instant: in the reader's zone, which is named, and in UTC, as logs have it. */
