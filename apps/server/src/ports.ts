@@ -7,7 +7,7 @@ import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { exportPayments, holdsMoneyOf, isUnresolved } from './domains/payments/index.ts'
+import { exportPayments, holdsMoneyOf, isUnresolved, paidBy } from './domains/payments/index.ts'
 import { payments } from './domains/payments/tables.ts'
 import {
   changePoints,
@@ -42,7 +42,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
     async (unit, { id }) => forgetEndpoints(unit, id),
     async (unit, { id }) => endCodesOf(unit, id),
     async (unit, { email }) => forgetSubscriber(unit, email),
-    async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),
+    async (unit, { id }) => forgetInvited(unit, { id, paid: await paidBy(unit.tx, id) }, nameOfDeleted(id)),
     async (unit, { id }) => forgetActor(unit, id, nameOfDeleted(id)),
     async (unit, { id }) => forgetSyncActor(unit, id, nameOfDeleted(id))
   ],

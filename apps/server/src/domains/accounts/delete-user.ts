@@ -86,7 +86,7 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   await allowLongStatements(tx, 5 * MINUTE)
   // While the audit log still tells under which names and addresses.
   const recipient = await recipientOf(tx, user)
-  for (const part of forget) await part(unit, { id, username, email, names: recipient.names })
+  for (const part of forget) await part(unit, { id, username, email })
   await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
   await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))
   await clearFailuresOf(unit, user)

@@ -10,6 +10,7 @@ import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { handleEvent, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
+import { payments } from '../payments/tables.ts'
 import { grantForPayment, takeBackForPayment } from '../rewards/index.ts'
 import { pointRecords } from '../rewards/tables.ts'
 import { tickets } from '../support/tables.ts'
@@ -172,8 +173,11 @@ test('nothing in the database names a person who was deleted', async () => {
   // As it was written once, and as it is.
   const once = { userId: inviter.user.id, kind: 'level', point: 10, reasonCode: 'invited' } as const
   await db.insert(pointRecords).values({ ...once, reasonParams: { username }, cause: `invite:${user.id}` })
+  const order = await place(client)
   const earns = (paymentId: string) =>
     command(shop.ctx, SYSTEM, async unit => {
+      const payment = { orderId: order.id, kind: 'renewal', amount: '20.00', discount: '0', accepted: true } as const
+      await unit.tx.insert(payments).values({ ...payment, platformOrderId: paymentId, platformOrderNumber: '#1' })
       const rates = { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 5, coins_hold_days: 0 }
       const paid = { orderPublicId: 'NL-1', userId: user.id, amount: '20.00', settings: rates, paymentId }
       await grantForPayment(unit, paid)
@@ -212,7 +216,6 @@ test('nothing in the database names a person who was deleted', async () => {
     .returning()
   await db.insert(tickets).values(ticket)
   await boss.delete(`/api/tickets/ticket/${first?.id}/`)
-  const order = await place(client)
   await pay(order.publicId, email, 'hers', {
     first_name: 'Ottilie',
     last_name: 'Quist',

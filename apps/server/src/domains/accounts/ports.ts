@@ -22,15 +22,13 @@ export type AccountPorts = {
    */
   owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null>
   /** Removes the personal data that other domains hold of a user. */
-  forget: readonly ((unit: Unit, person: Deleted) => Promise<void>)[]
+  forget: readonly ((unit: Unit, person: Person) => Promise<void>)[]
   /** What other domains hold of a user, for the download of the own data: parts by name, rows in batches. */
   exports: Readonly<Record<string, DataExport>>
 }
 
 /** Whose personal data it is. `username` and `email` as they were until now. */
 export type Person = { id: number; username: string; email: string }
-/** One who is being deleted, with all names that they ever had. */
-export type Deleted = Person & { names: readonly string[] }
 
 /** A part of the own data: JSON rows in batches, so that memory stays flat. */
 export type DataExport = (db: Executor, person: Person) => AsyncIterable<readonly object[]>

@@ -15,3 +15,9 @@ export async function holdsMoneyOf(db: Executor, userId: number): Promise<boolea
     .limit(1)
   return held !== undefined
 }
+
+/** The platform's ids of a user's payments. */
+export async function paidBy(db: Executor, userId: number): Promise<string[]> {
+  const rows = await db.select({ id: payments.platformOrderId }).from(payments).where(eq(payments.userId, userId))
+  return rows.map(({ id }) => id)
+}

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, like, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, like, ne, not, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -7,21 +7,36 @@ import { users } from '../accounts/tables.ts'
 import { sentenceOfRecord } from './grant.ts'
 import { coupons, pointRecords } from './tables.ts'
 
-/** Takes the names that a user ever had out of the points history of whoever invited them. The records stay. */
+/**
+ * Takes the names that a user ever had out of the points history of whoever invited them. The records stay. They are found by what
+ * caused them: another invited user may have had the same name before or since.
+ * @param paid the platform's ids of the user's payments
+ */
 export async function forgetInvited(
   { tx }: Unit,
-  { id, names }: { id: number; names: readonly string[] },
+  { id, paid }: { id: number; paid: readonly string[] },
   replacement: string
 ): Promise<void> {
   const [user] = await tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id))
   if (!user?.invitedBy) return
-  // A record keeps the name of its time.
-  const named = sql`lower(${pointRecords.reasonParams} ->> 'username') = any(${sql.param(names.map(name => name.toLowerCase()))}::text[])`
-  const invited = or(eq(pointRecords.cause, `invite:${id}`), like(pointRecords.cause, `invite:${id}:%`))
+  const ofInviter = eq(pointRecords.userId, user.invitedBy)
+  // What takes an earning back has its id, and may name the payment of others' coins: 'refund:<id>', 'refund:<id>:pending:<payment>'.
+  const takes = like(pointRecords.cause, 'refund:%')
+  const caused = or(
+    eq(pointRecords.cause, `invite:${id}`),
+    like(pointRecords.cause, `invite:${id}:%`),
+    sql`${pointRecords.payment} = any(${sql.param(paid)}::text[])`
+  )
+  const earned = and(not(takes), caused)
+  const earnings = tx
+    .select({ id: sql`${pointRecords.id}::text` })
+    .from(pointRecords)
+    .where(and(ofInviter, earned))
+  const taken = and(takes, sql`split_part(${pointRecords.cause}, ':', 2) in (${earnings})`)
   await tx
     .update(pointRecords)
     .set({ reasonParams: sql`jsonb_set(${pointRecords.reasonParams}, '{username}', to_jsonb(${replacement}::text))` })
-    .where(and(eq(pointRecords.userId, user.invitedBy), or(invited, named)))
+    .where(and(ofInviter, or(earned, taken), sql`${pointRecords.reasonParams} ? 'username'`))
 }
 
 /** A user's points history for the download of the own data, in batches. */
