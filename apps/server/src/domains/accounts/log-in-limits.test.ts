@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { nameKey } from './attempts.ts'
+import { loginFailures } from './tables.ts'
 import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
 
 let shop: TestShop
@@ -32,6 +33,22 @@ test('many guesses at once from one client get no further than twenty for an acc
   const right = { username: user.username, password: TEST_PASSWORD }
   expect(await client.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(THROTTLED)
 })
+
+test('an office logs in at once from one address, and no more guesses at once are tried than one by one', async () => {
+  const people = await Promise.all(Array.from({ length: 20 }, () => shop.customer()))
+  const office = () => shop.visitor({ ip: '198.51.100.60' })
+  const right = await Promise.all(
+    people.map(({ user }) => office().post(LOGIN, { username: user.username, password: TEST_PASSWORD }))
+  )
+  expect(right.map(reply => reply.code)).toEqual(people.map(() => 2000))
+  expect(await shop.ctx.db.$count(loginFailures, eq(loginFailures.key, 'ip:198.51.100.60'))).toBe(0)
+
+  const guesses = await Promise.all(
+    people.map(({ user }) => office().post(LOGIN, { username: user.username, password: 'Wrong#2026' }))
+  )
+  expect(guesses.filter(reply => reply.msg === WRONG)).toHaveLength(3)
+  expect(guesses.filter(reply => reply.msg !== WRONG).every(reply => reply.code === 401)).toBe(true)
+}, 60_000)
 
 test('a stranger locks nobody out: the owner, an administrator too, logs in from elsewhere with a captcha', async () => {
   for (const { user } of [await shop.customer(), await shop.admin()]) {

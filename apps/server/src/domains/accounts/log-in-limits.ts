@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { beginAttempt, countFailures, deviceKey, nameKey } from './attempts.ts'
+import { beginAttempt, countFailures, takeTurn, deviceKey, nameKey } from './attempts.ts'
 import { consumeCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-network.ts'
 import { users } from './tables.ts'
@@ -29,6 +29,8 @@ export type LoginAttempt = {
   nextNeedsCaptcha: boolean
   /** It did not fail: it does not count. */
   discard: () => Promise<void>
+  /** It failed: whoever waits for it goes on. */
+  fail: () => Promise<void>
   /** What the owner's login clears. */
   keys: string[]
 }
@@ -58,15 +60,15 @@ export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Pr
 }
 
 async function beginKnown(ctx: AppContext, by: Actor, own: string, { captcha }: Trying): Promise<Result<LoginAttempt>> {
-  const attempt = await beginAttempt(ctx, by, [own])
-  const discard = () => attempt.discard()
+  const attempt = await takeTurn(ctx, by, [own], turnsOf(captcha))
+  const { discard, fail } = attempt
   const failures = attempt.counts.get(own) ?? 0
   if (failures > MAX_PER_DEVICE) return refused(discard, 'login_throttled')
   if (failures > CAPTCHA_FROM) {
     if (isMissing(captcha)) return refused(discard, 'captcha_required')
-    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refuseLogin('wrong_captcha')
+    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refused(fail, 'wrong_captcha')
   }
-  return ok({ nextNeedsCaptcha: failures >= CAPTCHA_FROM, discard, keys: [own] })
+  return ok({ nextNeedsCaptcha: failures >= CAPTCHA_FROM, discard, fail, keys: [own] })
 }
 
 /**
@@ -81,7 +83,7 @@ async function beginStrangers(
   const name = nameKey(typed)
   const pair = nameKey(typed, clientNetwork(ip))
   const client = clientKey(ip)
-  const own = await beginAttempt(ctx, by, [pair, client])
+  const own = await takeTurn(ctx, by, [pair, client], turnsOf(captcha))
   const ofClient = own.counts.get(client) ?? 0
   if ((own.counts.get(pair) ?? 0) > MAX_PER_PAIR || ofClient > MAX_PER_CLIENT)
     return refused(own.discard, 'login_throttled')
@@ -94,8 +96,8 @@ async function beginStrangers(
   const asked = ofClient > CAPTCHA_FROM || before >= CAPTCHA_FROM
   if (asked && isMissing(captcha)) return refused(own.discard, 'captcha_required')
   // A wrong captcha counts for the client that sent it, not against the name.
-  if (asked && !(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refuseLogin('wrong_captcha')
-  const shared = await beginAttempt(ctx, by, [name])
+  if (asked && !(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refused(own.fail, 'wrong_captcha')
+  const shared = await takeTurn(ctx, by, [name], turnsOf(captcha))
   const discard = async () => {
     await own.discard()
     await shared.discard()
@@ -105,14 +107,24 @@ async function beginStrangers(
   // Others came at the same time.
   if (!asked && ofName > CAPTCHA_FROM) {
     if (isMissing(captcha)) return refused(discard, 'captcha_required')
-    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refused(shared.discard, 'wrong_captcha')
+    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) {
+      await shared.discard()
+      return refused(own.fail, 'wrong_captcha')
+    }
   }
   return ok({
     nextNeedsCaptcha: ofClient >= CAPTCHA_FROM || ofName >= CAPTCHA_FROM,
     discard,
+    async fail() {
+      await own.fail()
+      await shared.fail()
+    },
     keys: [pair, name]
   })
 }
+
+/** How many may be under way at once that may be wrong: more would pass the limit from which on a captcha is asked for. */
+const turnsOf = (captcha: Trying['captcha']): number => (isMissing(captcha) ? CAPTCHA_FROM : MAX_PER_CLIENT)
 
 const isMissing = ({ id, answer }: Trying['captcha']): boolean => id === undefined || answer === undefined
 
@@ -121,9 +133,9 @@ type LoginRefusal = 'login_throttled' | 'captcha_required' | 'wrong_captcha'
 const refuseLogin = (reason: LoginRefusal): Refusal =>
   reason === 'login_throttled' ? refuse(reason) : fieldRefusal('captcha', reason, {}, { require_captcha: true })
 
-/** @param discard takes back what does not count: nothing was tried */
-async function refused(discard: () => Promise<void>, reason: LoginRefusal): Promise<Refusal> {
-  await discard()
+/** @param end takes back what does not count, since nothing was tried, or lets it count */
+async function refused(end: () => Promise<void>, reason: LoginRefusal): Promise<Refusal> {
+  await end()
   return refuseLogin(reason)
 }
 

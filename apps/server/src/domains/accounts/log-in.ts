@@ -34,8 +34,10 @@ export async function logIn(
   })
   if (!begun.ok) return begun
   const attempt = begun.data
-  if (!(await verifyPassword(user?.passwordHash, form.password)) || !user)
+  if (!(await verifyPassword(user?.passwordHash, form.password)) || !user) {
+    await attempt.fail()
     return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha: true } : null })
+  }
   await attempt.discard()
   if (!user.isActive) return refuse('banned')
   return command(ctx, by, async unit => {

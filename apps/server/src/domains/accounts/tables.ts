@@ -173,10 +173,17 @@ export const captchas = pgTable('captchas', {
 })
 
 /** What failed or was asked for within the last hour, counted by keys: attempts.ts, log-in-limits.ts and whoever calls asks.ts name them. */
-export const loginFailures = pgTable('login_failures', { id: id(), key: text().notNull(), at: createdAt() }, t => [
-  index('login_failures_key').on(t.key, t.at.desc()),
-  index('login_failures_at').on(t.at)
-])
+export const loginFailures = pgTable(
+  'login_failures',
+  {
+    id: id(),
+    key: text().notNull(),
+    at: createdAt(),
+    /** Until then it is being tried, unless it is known to have failed before; null: it failed. */
+    underWayUntil: instant()
+  },
+  t => [index('login_failures_key').on(t.key, t.at.desc()), index('login_failures_at').on(t.at)]
+)
 
 export const apiKeys = pgTable(
   'api_keys',
