@@ -63,7 +63,14 @@ export const orders = {
       ),
       option_selected: Selection
     }),
-    reply: z.object({ checkout_url: z.string(), id: z.number(), order_id: z.string(), expires_at: Time })
+    reply: z.object({
+      checkout_url: z.string(),
+      id: z.number(),
+      order_id: z.string(),
+      expires_at: Time,
+      /** What it costs by the prices at which it was placed, before any discount code. */
+      amount: z.string()
+    })
   }),
   limits: route('GET', '/api/orders/limits', {
     summary: 'The most addresses of one order',

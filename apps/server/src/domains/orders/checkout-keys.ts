@@ -8,6 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { checkoutKeys, orders } from './tables.ts'
 
 type Reply = (typeof checkoutKeys.$inferSelect)['reply']
+type Replied = Reply & { amount: string }
 
 /** A key that one customer sent, and the hash of what was asked for with it. */
 export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
@@ -38,11 +39,12 @@ export async function replyTo(
   db: Executor,
   { userId, key, bodyHash }: CheckoutKey,
   now: Date
-): Promise<Result<Reply | null>> {
+): Promise<Result<Replied | null>> {
   const [known] = await db
     .select({
       bodyHash: checkoutKeys.bodyHash,
       reply: checkoutKeys.reply,
+      amount: orders.amount,
       isOpen: sql<boolean>`${orders.deletedAt} is null
         and (${orders.paidAt} is not null or ${orders.state} = 'placed' and ${orders.reservedUntil} > ${now})`
     })
@@ -57,7 +59,9 @@ export async function replyTo(
     )
   if (!known) return ok(null)
   if (!known.bodyHash.equals(bodyHash)) return refuse('idempotency_key_reused')
-  return known.isOpen ? ok(known.reply) : refuse('idempotency_key_over', { params: { order: known.reply.order_id } })
+  if (!known.isOpen || known.amount === null)
+    return refuse('idempotency_key_over', { params: { order: known.reply.order_id } })
+  return ok({ ...known.reply, amount: known.amount })
 }
 
 /** Keeps a reply for repeats. One under the same key that has run out is replaced. */

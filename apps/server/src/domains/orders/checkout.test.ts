@@ -112,7 +112,7 @@ test('the server prices an order, whatever else the body says', async () => {
     state: 'delivered',
     user_id: 1
   })
-  expect(reply.code).toBe(2000)
+  expect(reply).toMatchObject({ code: 2000, data: { amount: '48.00' } })
   const order = (await ordersOf(buyer)).find(row => row.order_id === reply.data.order_id)
   expect(order).toMatchObject({
     amount: '48.00',

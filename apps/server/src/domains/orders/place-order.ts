@@ -27,7 +27,7 @@ export type Placing = {
   rules: number[]
 }
 
-export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
+export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string; amount: string }
 
 /**
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
@@ -135,7 +135,7 @@ export async function placeOrder(
       family: variant.family
     })
     if (!lease.ok) return refuse(lease.reason)
-    return ok(reply)
+    return ok({ ...reply, amount })
   })
   if (placed.ok || placed.reason !== 'out_of_stock') return placed
   // After the transaction, whose locks other buyers wait for.

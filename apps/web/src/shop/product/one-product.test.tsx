@@ -327,7 +327,7 @@ describe('what cannot be had', () => {
 })
 
 describe('an order', () => {
-  const placed = { checkout_url: 'https://pay.example.com/1', id: 7, order_id: 'NL-7', expires_at: '' }
+  const placed = { checkout_url: 'https://pay.example.com/1', id: 7, order_id: 'NL-7', expires_at: '', amount: '24.00' }
   const at = '/product?id=1&o1=Paris&acl=1,2&q=16'
   const ready = () => screen.findByText('16 × $1.35')
 
@@ -355,7 +355,8 @@ describe('an order', () => {
           variant_name: 'Paris',
           acl_names: ['Video', 'Social'],
           quantity: 16,
-          amount: '21.60'
+          // What the server priced it at, not what this page knew of.
+          amount: '24.00'
         }
       }
     })

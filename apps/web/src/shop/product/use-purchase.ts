@@ -15,7 +15,7 @@ import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { loginPath } from '../../kit/return-path.ts'
 import { productPath } from '../product-facts.ts'
-import { choiceQuery, total } from './choice.ts'
+import { choiceQuery } from './choice.ts'
 import { orderFailureText } from './shortage.ts'
 import type { Choice } from './use-choice.ts'
 import { useIdempotencyKey } from './use-idempotency-key.ts'
@@ -25,7 +25,7 @@ export type Ordered = { pending: Pending; blocked: boolean }
 /** Milliseconds that an order's addresses are held. */
 const HELD = RESERVATION_MINUTES * 60_000
 
-type Order = { tab: CheckoutTab; body: BodyOf<typeof orders.checkout>; bought: Pending['bought'] }
+type Order = { tab: CheckoutTab; body: BodyOf<typeof orders.checkout>; bought: Omit<Pending['bought'], 'amount'> }
 
 type Props = {
   product: Product
@@ -61,10 +61,10 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const order = useMutation({
     mutationFn: ({ body }: Order) =>
       call(orders.checkout, { body }, { headers: { 'idempotency-key': idempotency.keyFor(body) } }),
-    onSuccess: ({ checkout_url, id, order_id, expires_at }, { tab, bought }) => {
+    onSuccess: ({ checkout_url, id, order_id, expires_at, amount }, { tab, bought }) => {
       const deadline = deadlineOf(expires_at, idempotency.since(), Date.now())
       idempotency.forgetKey()
-      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought }
+      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought: { ...bought, amount } }
       keepPayment(pending)
       onOrdered({ pending, blocked: !tab.open(checkout_url) })
       void refresh(orders.list, catalog.products)
@@ -92,8 +92,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
     const bought = {
       ...calledIn('en'),
       translations: { 'zh-CN': calledIn('zh-CN') },
-      quantity,
-      amount: total(info.price, quantity)
+      quantity
     }
     order.mutate({ tab: checkoutTab(t('pay.opening')), body: wanted, bought })
   }
