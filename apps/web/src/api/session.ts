@@ -24,8 +24,11 @@ const onLoss = new Set<(loss: SessionLoss) => void>()
 export const onSessionLoss = (listener: (loss: SessionLoss) => void) => void onLoss.add(listener)
 
 const listeners = new Set<() => void>()
-/** Calls `listener` whenever somebody else is signed in than before. */
-export const onSessionChange = (listener: () => void) => void listeners.add(listener)
+/** Calls `listener` whenever somebody else is signed in than before. @returns how to end it */
+export function onSessionChange(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
 
 /** Takes over the user that the server returned, and forgets what the former one saw. null: nobody is signed in. */
 export function setSessionUser(user: CurrentUser | null): void {

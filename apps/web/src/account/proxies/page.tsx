@@ -14,8 +14,9 @@ import { passFocus } from '../../kit/focus-return.ts'
 import { scrollMotion } from '../../kit/motion.ts'
 import { isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
-import { keepPayment, pendingPayment, type Pending } from '../../kit/payment/pending.ts'
+import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { useCancel } from '../../kit/payment/use-cancel.ts'
+import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { numberOf } from '../../kit/use-address.ts'
 import { BulkRenewal } from './bulk-renewal.tsx'
@@ -43,7 +44,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const list = useOrders(collection)
   const { rows, selected } = list
   const format = useFormatChoice()
-  const [payment, setPayment] = useState<Pending | null>(() => pendingPayment(Date.now()))
+  const [payment, setPayment] = useOpenPayment()
   const [picked, setPicked] = useState(NOBODY)
   const [renewal, setRenewal] = useState<Order[] | null>(null)
   const { renewing, start } = useRenewal()
@@ -81,7 +82,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   }
   const pay = (pending: Pending) => {
     keepPayment(pending)
-    setPayment(pending)
+    setPayment({ pending })
   }
   return (
     <div className="stack" style={{ gap: '1.5rem' }}>
@@ -166,7 +167,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
       )}
       <RenewalFromMail />
       {renewal && <BulkRenewal picked={renewal} onClose={renewed} />}
-      {payment && <PaymentDialog pending={payment} onClose={() => setPayment(null)} />}
+      {payment && <PaymentDialog {...payment} onClose={() => setPayment(null)} />}
     </div>
   )
 }

@@ -1,9 +1,11 @@
-import { screen } from '@testing-library/react'
+import { act, screen } from '@testing-library/react'
 import { beforeEach, expect, it } from 'vitest'
-import { catalog } from '../../api/routes.ts'
+import { catalog, orders } from '../../api/routes.ts'
+import { setSessionUser } from '../../api/session.ts'
+import { keepPayment } from '../../kit/payment/pending.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { pageOf } from '../../testing/shapes.ts'
+import { customer, pageOf } from '../../testing/shapes.ts'
 import ProductPage from './page.tsx'
 
 beforeEach(() => {
@@ -32,4 +34,29 @@ it.each(['abc', '', '0', '99999'])('says that what has the id %j is not on sale'
   expect(await screen.findByText('This product is not on sale')).toBeTruthy()
   // The server is asked of what can be an id alone.
   expect(requestsOf(catalog.products)).toHaveLength(id === '99999' ? 1 : 0)
+})
+
+it.each([
+  ['nobody', null],
+  ['another customer', { ...customer, id: customer.id + 1 }]
+])('shows a payment no more once %s is signed in', async (_, next) => {
+  answer(orders.payment, {
+    status: 'pending',
+    is_cancelled: false,
+    pay_status: 0,
+    delivery_num: 0,
+    proxy_num: 8,
+    fail: null
+  })
+  keepPayment({
+    id: 7,
+    orderId: 'NL-7',
+    checkoutUrl: 'https://pay.example.com/1',
+    deadline: Date.now() + 60_000,
+    bought: { product_name: 'Metro ISP', variant_name: 'Paris', acl_names: ['Video'], quantity: 8, amount: '8.00' }
+  })
+  renderAt(<ProductPage />, { at: '/product', user: customer })
+  expect(await screen.findByRole('dialog', { name: 'Waiting for your payment' })).toBeTruthy()
+  act(() => setSessionUser(next))
+  expect(screen.queryByRole('dialog')).toBeNull()
 })

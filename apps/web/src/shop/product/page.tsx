@@ -1,7 +1,6 @@
 import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
@@ -11,7 +10,7 @@ import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
-import { pendingPayment, type Pending } from '../../kit/payment/pending.ts'
+import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
 import { AskedRules } from './asked-rules.tsx'
 import { readChoice } from './choice.ts'
 import { CollectionFilter } from './collection-filter.tsx'
@@ -23,10 +22,7 @@ export default function ProductPage() {
   const shopT = useShopT()
   const [query] = useSearchParams()
   const id = numberIn(query, 'id')
-  const [payment, setPayment] = useState<{ pending: Pending; blocked?: boolean } | null>(() => {
-    const pending = pendingPayment(Date.now())
-    return pending && { pending }
-  })
+  const [payment, setPayment] = useOpenPayment()
   useTitle(shopT('nav.product'))
   return (
     <div className="wide page">
