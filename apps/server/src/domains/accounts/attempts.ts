@@ -15,6 +15,8 @@ export const FAILURE_WINDOW = 15 * MINUTE
 const UNDER_WAY = 10_000
 /** Milliseconds between two looks at the attempts that one waits for. */
 const LOOK = 100
+/** With more attempts under a key none waits: each looks at the database again and again. */
+const MOST_WAITING = 100
 
 export type Attempt = {
   /** Failures per key within the window, this attempt and those that were begun before it counted as some. */
@@ -35,7 +37,7 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
 /**
  * The same for an attempt that takes its turn: where others that were begun before it, and of which it is not known yet whether they
  * are right, would take a count beyond `most`, it waits for what becomes of them. So many who are right at once all pass, and
- * never more than `most` are tried that may be wrong.
+ * never more than `most` are tried that may be wrong. In a flood none waits.
  */
 export async function takeTurn(
   ctx: AppContext,
@@ -46,8 +48,9 @@ export async function takeTurn(
   const { ids, rows, counts, discard } = await begin(ctx, by, keys, UNDER_WAY)
   const deadline = performance.now() + UNDER_WAY
   while (performance.now() < deadline) {
-    const waits = (await rows()).some(({ count, failed }) => count > most && failed < most)
-    if (!waits) break
+    const found = await rows()
+    const mayPass = found.some(({ count, failed }) => count > most && failed < most)
+    if (!mayPass || found.some(({ count }) => count > MOST_WAITING)) break
     await sleep(LOOK)
   }
   return {
