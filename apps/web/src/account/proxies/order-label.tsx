@@ -10,7 +10,7 @@ import { useOrderWords } from './use-order-words.ts'
 /** The customer's label of an order, which it edits where it stands: Enter saves, Escape leaves it as it was. */
 export function OrderLabel({ order }: { order: Order }) {
   const t = useT()
-  const { text, change, open, close, button, form, isSaving } = useOrderWords(order, 'label')
+  const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'label')
   if (text === null)
     return (
       <button
@@ -34,7 +34,7 @@ export function OrderLabel({ order }: { order: Order }) {
         placeholder={t('label.limit', { max: LABEL_LENGTH })}
         maxLength={LABEL_LENGTH}
         value={text}
-        autoFocus
+        autoFocus={takesFocus}
         onChange={event => change(event.currentTarget.value)}
       />
       <ActionIcon type="submit" size={30} loading={isSaving} aria-label={t('save')} title={t('save')}>

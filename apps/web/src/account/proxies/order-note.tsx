@@ -10,7 +10,7 @@ import { useOrderWords } from './use-order-words.ts'
 /** What the customer has written down about an order. */
 export function OrderNote({ order }: { order: Order }) {
   const t = useT()
-  const { text, change, open, close, button, form, isSaving } = useOrderWords(order, 'note')
+  const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'note')
   if (text === null)
     return (
       <div className={classes.note}>
@@ -35,7 +35,7 @@ export function OrderNote({ order }: { order: Order }) {
         maxLength={NOTE_LENGTH}
         rows={3}
         value={text}
-        autoFocus
+        autoFocus={takesFocus}
         onChange={event => change(event.currentTarget.value)}
       />
       <div className="row">

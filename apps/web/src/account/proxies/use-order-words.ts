@@ -6,19 +6,36 @@ import { orders } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/proxies.ts'
+import { draftOf } from '../../kit/draft.ts'
 import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 
 /**
  * A customer's own words for an order, its label or its note, edited where they stand: `form` saves them, Escape leaves them
- * as they were, and an empty text takes them away. `text` is null while `button`, which opens the form, stands there.
+ * as they were, and an empty text takes them away. `text` is null while `button`, which opens the form, stands there. What is
+ * typed and not saved is there again after another order was looked at, a reload, or a session that ended meanwhile;
+ * `takesFocus` is false then.
  */
 export function useOrderWords(order: Order, field: 'label' | 'note') {
   const t = useT()
   const before = order[field] ?? ''
-  const [text, setText] = useState<string | null>(null)
+  const draft = draftOf(`${field}-${order.id}`, { text: '' })
+  const [text, setText] = useState(() => draft.read().text || null)
+  const [takesFocus, setTakesFocus] = useState(false)
   const button = useInPlace(text !== null)
-  const close = () => setText(null)
+  const open = () => {
+    setTakesFocus(true)
+    setText(before)
+  }
+  const change = (words: string) => {
+    setText(words)
+    if (words.trim() === before) draft.forget()
+    else draft.keep({ text: words })
+  }
+  const close = () => {
+    draft.forget()
+    setText(null)
+  }
   const save = useMutation({
     mutationFn: (words: string) => call(orders.label, { params: { id: order.id }, body: { [field]: words } }),
     onSuccess: async () => {
@@ -42,5 +59,5 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
       close()
     }
   }
-  return { text, change: setText, open: () => setText(before), close, button, form, isSaving: save.isPending }
+  return { text, change, open, takesFocus, close, button, form, isSaving: save.isPending }
 }
