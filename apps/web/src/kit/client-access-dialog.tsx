@@ -11,6 +11,7 @@ import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
 import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
 import { Dialog } from './dialog.tsx'
+import { draftOf } from './draft.ts'
 import { FormAlert } from './form-failure.tsx'
 import { useLeaveGuard } from './leave-guard.ts'
 import { notify } from './notify.ts'
@@ -19,6 +20,9 @@ import { useIsShown } from './use-is-shown.ts'
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
 /** Milliseconds between two looks while the servers have yet to hear of a change. */
 const WATCH = 2500
+
+/** What was changed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. */
+const draftFor = (orderId: number) => draftOf(`clients-${orderId}`, { access: '', text: '', version: '' })
 
 type DialogProps = {
   orderId: number
@@ -32,7 +36,12 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
   const t = useT()
   const [notice, setNotice] = useState<string | null>(null)
   // What is typed is not lost by Escape, a click beside it or the browser's back.
-  const guard = useLeaveGuard(false, { onRelease: onClose })
+  const guard = useLeaveGuard(false, {
+    onRelease: () => {
+      draftFor(orderId).forget()
+      onClose()
+    }
+  })
   const isShown = useIsShown()
   const leave = async () => {
     if (await guard.mayLeave()) onClose()
@@ -85,12 +94,22 @@ type Props = Required<DialogProps> & {
 
 function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onStale, ofOperator }: Props) {
   const t = useT()
-  const [access, setAccess] = useState(current.access)
-  const [text, setText] = useState(current.client_ips.join('\n'))
+  const [kept] = useState(() => {
+    const { access, text, version } = draftFor(orderId).read()
+    const kind = KINDS.find(one => one === access)
+    return kind && version === current.version ? { access: kind, text } : null
+  })
+  const [access, setAccess] = useState(kept?.access ?? current.access)
+  const [text, setText] = useState(kept?.text ?? current.client_ips.join('\n'))
   const [wrong, setWrong] = useState<{ list?: string; form?: string }>({})
   const lines = linesOf(text)
   const changed = access !== current.access || (access !== 'password' && lines.join() !== current.client_ips.join())
   useEffect(() => onChanged(changed), [changed, onChanged])
+  useEffect(() => {
+    const draft = draftFor(orderId)
+    if (changed) draft.keep({ access, text, version: current.version })
+    else draft.forget()
+  }, [changed, access, text, orderId, current.version])
   const isShown = useIsShown()
   const here = current.your_address
   const save = useMutation({
@@ -103,6 +122,7 @@ function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onSta
       })
     },
     onSuccess: () => {
+      draftFor(orderId).forget()
       notify('good', t('clients.saved'))
       void refresh(orders.clientAccess)
       onSaved()

@@ -50,6 +50,21 @@ describe("who may use an order's proxies", () => {
     await waitFor(() => expect(screen.queryByLabelText('Addresses')).toBeNull())
   })
 
+  it('is there again as it was typed after the page was left with its session, and not once it was given up', async () => {
+    const before = await open()
+    await before.user.selectOptions(await kind(), 'Password and address')
+    await before.user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
+    before.unmount()
+
+    const { user } = await open()
+    expect(await kind()).toHaveProperty('value', 'password_and_address')
+    expect(screen.getByLabelText('Addresses')).toHaveProperty('value', '198.51.100.77')
+    await user.keyboard('{Escape}')
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await user.click(screen.getByRole('button', { name: 'Client access' }))
+    expect(await kind()).toHaveProperty('value', 'password')
+  })
+
   it('says which line does not fit, and keeps what was typed', async () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and address')
