@@ -4,7 +4,6 @@ import { fromCents, toCents } from '@netlet/contract/money'
 import { Button, Skeleton } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
@@ -22,6 +21,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
+import type { Renewals } from './renewals-begun.ts'
 
 /** Milliseconds between two looks at an order whose checkout was opened, where no change feed tells of it. */
 const WATCH = 2500
@@ -29,15 +29,14 @@ const WATCH = 2500
 type Answer = ReplyOf<typeof orders.renewMany>[number]
 
 type Props = {
-  picked: Order[]
-  /** `begun`: a checkout was opened. */
-  onClose: (begun: boolean) => void
+  renewals: Renewals
+  onOpen: (id: number) => void
+  onClose: () => void
 }
 
 /** Renewals of several orders: browsers open one tab for a click, so each order has its own way to its checkout. */
-export function BulkRenewal({ picked, onClose }: Props) {
+export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onClose }: Props) {
   const t = useT()
-  const begun = useRef(false)
   const asked = picked.slice(0, MOST_RENEWALS)
   const ids = asked.map(order => order.id)
   const { data, error, refetch } = useQuery({
@@ -49,7 +48,7 @@ export function BulkRenewal({ picked, onClose }: Props) {
     retry: false
   })
   return (
-    <Dialog size="lg" onClose={() => onClose(begun.current)} title={t('bulk.title')}>
+    <Dialog size="lg" onClose={onClose} title={t('bulk.title')}>
       <div className="stack">
         <p className="dim">{t('bulk.hint')}</p>
         {picked.length > asked.length && <p>{t('bulk.limit', { max: MOST_RENEWALS })}</p>}
@@ -70,9 +69,8 @@ export function BulkRenewal({ picked, onClose }: Props) {
                   key={order.id}
                   order={order}
                   answer={data.find(one => one.id === order.id)}
-                  onOpen={() => {
-                    begun.current = true
-                  }}
+                  opened={opened.includes(order.id)}
+                  onOpen={() => onOpen(order.id)}
                 />
               ))}
             </ul>
@@ -93,12 +91,13 @@ function Total({ answers }: { answers: Answer[] }) {
   return <p className="num">{t('bulk.total', { count: priced.length, amount: money(fromCents(cents)) })}</p>
 }
 
-function Renewal({ order, answer, onOpen }: { order: Order; answer: Answer | undefined; onOpen: () => void }) {
+type RenewalProps = { order: Order; answer: Answer | undefined; opened: boolean; onOpen: () => void }
+
+function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
   const t = useT()
   const { product_name } = useNames().order(order)
   const language = useLanguage()
   const now = useClock()
-  const [opened, setOpened] = useState(false)
   const interval = usePollInterval(WATCH)
   const { data } = useQuery({
     ...read(orders.list, { query: { id: order.id, limit: 1 } }),
@@ -161,10 +160,7 @@ function Renewal({ order, answer, onOpen }: { order: Order; answer: Answer | und
           className={classes.main}
           rightSection={<IconExternalLink size={16} aria-hidden />}
           aria-label={`${t('bulk.pay')}: ${order.order_id}`}
-          onClick={() => {
-            onOpen()
-            setOpened(true)
-          }}
+          onClick={onOpen}
         >
           {t('bulk.pay')}
         </Button>

@@ -135,6 +135,29 @@ it('several renewals that are left without a checkout keep what was chosen, and 
   expect(screen.getByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' })).toHaveProperty('checked', true)
 })
 
+it('several renewals are found again after a reload, with what was opened and paid, and not once they were closed', async () => {
+  show(order, proxy)
+  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  const first = open()
+  await first.user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+  await first.user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
+  const pay = await screen.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
+  pay.addEventListener('click', event => event.preventDefault())
+  await first.user.click(pay)
+  await screen.findByRole('button', { name: 'Open again: 20260615-7QK2M9XA' })
+
+  first.unmount()
+  const second = open({ ...order, expired_at: '2027-01-05T12:00:00.000Z' })
+  const dialog = within(await screen.findByRole('dialog', { name: 'Renew orders' }))
+  expect(await dialog.findByText('Paid. It lasts until Jan 5, 2027 now.')).toBeTruthy()
+  await second.user.click(dialog.getByRole('button', { name: 'Close' }))
+
+  second.unmount()
+  open()
+  await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' })
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
 describe('after a payment', () => {
   const coming: Order = { ...order, state: 'partly_delivered', expired_at: null, delivery_num: 3 }
 

@@ -6,6 +6,7 @@ import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { useSession } from '../../api/session.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -26,6 +27,7 @@ import classes from './orders.module.css'
 import { ProxyPanel } from './proxy-panel.tsx'
 import { RenewalFromMail } from './renewal-from-mail.tsx'
 import { useOrders } from './use-orders.ts'
+import { keepRenewals, keptRenewals, type Renewals } from './renewals-begun.ts'
 import { useRenewal } from './use-renewal.ts'
 
 export default function ProxiesPage() {
@@ -46,7 +48,8 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const format = useFormatChoice()
   const [payment, setPayment] = useOpenPayment()
   const [picked, setPicked] = useState(NOBODY)
-  const [renewal, setRenewal] = useState<Order[] | null>(null)
+  const { user } = useSession()
+  const [renewals, setRenewals] = useState(() => (user ? keptRenewals(user.id) : null))
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
 
@@ -75,10 +78,14 @@ function Proxies({ collection }: { collection: number | undefined }) {
     if (!next.delete(order.id)) next.set(order.id, order)
     setPicked(next)
   }
-  const renewed = (begun: boolean) => {
-    setRenewal(null)
+  const renew = (next: Renewals | null) => {
+    keepRenewals(next)
+    setRenewals(next)
+  }
+  const renewed = ({ opened }: Renewals) => {
+    renew(null)
     // Chosen once more, they would be renewed twice.
-    if (begun) setPicked(NOBODY)
+    if (opened.length > 0) setPicked(NOBODY)
   }
   const pay = (pending: Pending) => {
     keepPayment(pending)
@@ -89,7 +96,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
       {picked.size > 0 && (
         <div className={classes.picked} role="group" aria-label={t('bulk.title')}>
           <span role="status">{t('orders.selected', { count: picked.size })}</span>
-          <Button size="sm" onClick={() => setRenewal([...picked.values()])}>
+          <Button size="sm" onClick={() => renew({ orders: [...picked.values()], opened: [] })}>
             {t('bulk.renew', { count: picked.size })}
           </Button>
           <Button
@@ -166,7 +173,13 @@ function Proxies({ collection }: { collection: number | undefined }) {
         />
       )}
       <RenewalFromMail />
-      {renewal && <BulkRenewal picked={renewal} onClose={renewed} />}
+      {renewals && (
+        <BulkRenewal
+          renewals={renewals}
+          onOpen={id => renew({ ...renewals, opened: [...renewals.opened, id] })}
+          onClose={() => renewed(renewals)}
+        />
+      )}
       {payment && <PaymentDialog {...payment} onClose={() => setPayment(null)} />}
     </div>
   )

@@ -1,6 +1,6 @@
 import type { Order, Proxy } from '@netlet/contract'
 import { vi } from 'vitest'
-import { orders } from '../../api/routes.ts'
+import { accounts, orders } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, noOrderTraffic, order, pageOf } from '../../testing/shapes.ts'
@@ -50,6 +50,7 @@ export const show = (now: Order = order, ...proxies: Proxy[]) =>
 
 /** Opens the page with one order. `copied`: what goes to the clipboard. */
 export function open(now: Order = order, at = '/dashboard/index/proxies') {
+  answer(accounts.whoIsSignedIn, customer)
   answer(orders.traffic, noOrderTraffic)
   answer(orders.credits, [])
   answer(orders.list, pageOf(now))
