@@ -56,6 +56,13 @@ export const moneyField = <const N extends string>(name: N): Field<N> => ({
   Input: plain({ inputMode: 'decimal', leftSection: '$' })
 })
 
+/** What a code takes off: an amount, or a share where the field `type` says percent. */
+export const discountField = <const N extends string>(name: N, type: string): Field<N> => ({
+  name,
+  Input: plain({ inputMode: 'decimal' }),
+  unit: values => (values[type] === 'percent' ? { rightSection: '%' } : { leftSection: '$' })
+})
+
 export const integerField = <const N extends string>(name: N): Field<N> => ({
   name,
   Input: plain({ inputMode: 'numeric' })

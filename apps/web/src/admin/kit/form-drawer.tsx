@@ -168,7 +168,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
   const wordOf = (field: Field | undefined) =>
     field?.translates ? t('form.inChinese', { field: labelOf(field.translates.like) }) : labelOf(field?.name ?? '')
   const input = (field: Field) => {
-    const { Input, optional, placeholder, help } = field
+    const { Input, optional, placeholder, help, unit } = field
     const key = keyOf(field)
     return (
       <Input
@@ -177,6 +177,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
         withAsterisk={!optional}
         {...(placeholder ? { placeholder: placeholder(t, row ?? {}) } : {})}
         {...(help ? { description: help(t) } : {})}
+        {...unit?.(form.values)}
         {...(field === fields[0] ? { 'data-autofocus': true } : {})}
         {...form.getInputProps(key)}
       />

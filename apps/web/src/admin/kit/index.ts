@@ -11,6 +11,7 @@ export { DataTable, type Column } from './data-table.tsx'
 export { defineResource } from './define-resource.tsx'
 export {
   choiceField,
+  discountField,
   idField,
   inChinese,
   instantField,

@@ -57,6 +57,8 @@ export type Field<Name extends string = string> = {
   /** Stands in the empty input, and below it. */
   placeholder?: (t: T, row: Record<string, unknown>) => string
   help?: (t: T) => string
+  /** The unit in the input, where it depends on what the form's other fields hold. */
+  unit?: (values: Record<string, string>) => { leftSection: string } | { rightSection: string }
   /** What the input shows of a row's value, and what is sent of the input's; `row` is the one that the form shows. */
   shown?: (value: unknown, row: Record<string, unknown>) => string
   sent?: (value: string, row: Record<string, unknown>) => unknown

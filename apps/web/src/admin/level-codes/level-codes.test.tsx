@@ -65,6 +65,16 @@ describe('the level codes of the console', () => {
     ])
   })
 
+  it('say beside the discount what it is counted in, also when that is chosen anew', async () => {
+    const { user } = open('/list?form=edit.2')
+    const discount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Discount' })
+    const unit = () => discount.parentElement?.textContent
+    expect(discount.value).toBe('10.00')
+    expect(unit()).toBe('%')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Counted in' }), 'Amount')
+    expect(unit()).toBe('$')
+  })
+
   it("say the server's words where the points are out of order", async () => {
     answerRefused(rewards.updateLevelCode, 'level_points_too_high', { params: { points: 10_000, level: 3 } })
     const { user } = open('/list?form=edit.2')

@@ -9,9 +9,9 @@ import {
   code,
   column,
   defineResource,
+  discountField,
   integer,
   integerField,
-  moneyField,
   optional,
   textField
 } from '../kit/index.ts'
@@ -41,7 +41,7 @@ export default defineResource({
   form: {
     schema: LevelCodeForm,
     fields: [
-      moneyField('discount'),
+      discountField('discount', 'discount_type'),
       optional(choiceField('discount_type', ['amount', 'percent'], 'codes.type')),
       textField('code', { mono: true }),
       integerField('point')

@@ -10,8 +10,8 @@ import {
   column,
   date,
   defineResource,
+  discountField,
   integer,
-  moneyField,
   optional,
   textField,
   yesNo
@@ -41,7 +41,7 @@ export default defineResource({
     fields: [
       textField('username'),
       textField('code', { mono: true }),
-      moneyField('discount'),
+      discountField('discount', 'discount_type'),
       optional(choiceField('discount_type', ['amount', 'percent'], 'codes.type')),
       choiceField('code_type', TYPES, 'promo-codes.type')
     ],
