@@ -3,7 +3,9 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { userActor } from '../../testing/session.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
 import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
@@ -214,6 +216,23 @@ test('the file needs the same rights and holds the same rows', async () => {
     'NL-UNPAIDQQQQQQQQQQ',
     'NL-RURALQQQQQQQQQQQ'
   ])
+})
+
+test('the file says to a spreadsheet that it is UTF-8, and begins with its first name for a program', async () => {
+  const made = await createApiKey(shop.ctx, userActor(bert.user.id), {
+    name: 'books',
+    scopes: ['read'],
+    password: TEST_PASSWORD
+  })
+  if (!made.ok) throw new Error(made.reason)
+  const program = { headers: { authorization: `Bearer ${made.data.key}` } }
+  // Its text would come without what is looked for.
+  const startOf = async (reply: Response) =>
+    Buffer.from(await reply.arrayBuffer())
+      .toString('utf8')
+      .slice(0, 3)
+  expect(await startOf(await bert.fetch(`${PATH}?format=csv`))).toBe('\ufeffid')
+  expect(await startOf(await shop.visitor().fetch(`${PATH}?format=csv`, program))).toBe('id,')
 })
 
 test('a failure names no server to a customer and quotes none, and all of it to an administrator', async () => {

@@ -54,7 +54,12 @@ const writer = (columns: readonly string[]) =>
     quoted_match: /[\r\n]/
   })
 
+/** Before the names of the columns it says that the file is UTF-8: a spreadsheet takes Chinese for its own code page without. */
+const BYTE_ORDER_MARK = '\ufeff'
+
 export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFile): Promise<void> {
+  // A program, which calls with a key, would take it for a part of the first name.
+  if (!reply.request.headers.authorization) content.unshift(BYTE_ORDER_MARK)
   await reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${filename}"`)
