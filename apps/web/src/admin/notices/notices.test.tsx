@@ -11,7 +11,7 @@ import {
 import { expect, it } from 'vitest'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
 
@@ -83,7 +83,7 @@ const channel: NoticeChannel = {
   version: 'v'
 }
 
-function open(at: string, shown = channel, prepare = () => {}) {
+function open(at: string, shown = channel, prepare = () => {}, as = admin) {
   answer(accounts.preferences, null)
   answer(accounts.users, pageOf())
   answer(notices.notices, pageOf(notice))
@@ -93,7 +93,7 @@ function open(at: string, shown = channel, prepare = () => {}) {
   answer(fleet.groups, pageOf())
   answer(inventory.rules, pageOf())
   prepare()
-  return renderScreen(<NoticesPage />, { at: `/dashboard/index/notices${at}` })
+  return renderScreen(<NoticesPage />, { at: `/dashboard/index/notices${at}`, as })
 }
 
 it('a notice says what it is about, leads to its rows, and shows why it could not be told', async () => {
@@ -183,6 +183,23 @@ it('figures for single groups and rules are added, changed, taken away, and save
     stock: [{ group_id: 2, rule_id: 9, below: 12 }],
     version: 'v1'
   })
+})
+
+it('the rules are only looked at by those who may not change them', async () => {
+  open(
+    '?tab=rules',
+    channel,
+    () => {
+      answer(fleet.groups, pageOf(group(1, 'New York')))
+      answer(inventory.rules, pageOf(rule(8, 'Nike')))
+    },
+    { ...admin, operator_role: 'viewer' }
+  )
+  const add = await screen.findByRole('button', { name: 'Add a figure' })
+  for (const part of [add, screen.getByLabelText(/^Quiet hours/), screen.getByLabelText(/^Time zone/)])
+    expect(part.closest('fieldset[disabled]')).not.toBeNull()
+  expect(screen.getByText('Your role does not allow this')).toBeTruthy()
+  expect(screen.queryByRole('button', { name: 'Save' })).toBeNull()
 })
 
 it('the list says at what time of the day each began', async () => {

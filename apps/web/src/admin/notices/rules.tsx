@@ -4,18 +4,21 @@ import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
 import { read, refresh } from '../../api/query.ts'
 import { notices, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { AuditLink, FormAlert, May, sayDone, WorkButton } from '../kit/index.ts'
+import { AuditLink, FormAlert, sayDone, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels } from './stock-levels.tsx'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
 type Edit = (change: Partial<Rules>) => void
+
+const NOT_ALLOWED = 'notice-rules-not-allowed'
 
 /** Causes with severity and threshold, quiet hours, and the digest. */
 export function NoticeRulesPart() {
@@ -27,6 +30,7 @@ export function NoticeRulesPart() {
 
 function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const t = useT()
+  const mayChange = useMay().mayCall(notices.saveRules)
   const [base, setBase] = useState(loaded)
   const [typed, setTyped] = useState<Partial<Rules>>({})
   const [failure, setFailure] = useState('')
@@ -80,22 +84,33 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       }}
     >
       <FormAlert failure={failure} stale={[]} labelOf={name => name} onTake={discard} />
-      <Times now={now} edit={edit} errors={errors} />
-      <fieldset className={`card ${classes.group}`}>
-        <legend className={classes.legend}>{t('noticeRules.causes')}</legend>
-        <ul className={classes.causes}>
-          {NOTICE_CAUSE_NAMES.map(cause => (
-            <CauseRow key={cause} cause={cause} now={now} edit={edit} error={errors[`causes.${cause}.threshold`]} />
-          ))}
-        </ul>
+      {!mayChange && (
+        <p id={NOT_ALLOWED} className="dim">
+          {t('form.notAllowed')}
+        </p>
+      )}
+      <fieldset
+        disabled={!mayChange}
+        aria-describedby={mayChange ? undefined : NOT_ALLOWED}
+        className={`stack ${classes.all}`}
+      >
+        <Times now={now} edit={edit} errors={errors} />
+        <fieldset className={`card ${classes.group}`}>
+          <legend className={classes.legend}>{t('noticeRules.causes')}</legend>
+          <ul className={classes.causes}>
+            {NOTICE_CAUSE_NAMES.map(cause => (
+              <CauseRow key={cause} cause={cause} now={now} edit={edit} error={errors[`causes.${cause}.threshold`]} />
+            ))}
+          </ul>
+        </fieldset>
+        <StockLevels levels={now.stock} onChange={stock => edit({ stock })} />
       </fieldset>
-      <StockLevels levels={now.stock} onChange={stock => edit({ stock })} />
       <div className={classes.foot}>
-        <May make={notices.saveRules}>
+        {mayChange && (
           <WorkButton type="submit" working={saving}>
             {t('form.save')}
           </WorkButton>
-        </May>
+        )}
         {dirty && (
           <Button variant="default" onClick={discard}>
             {t('webSettings.discard')}
