@@ -86,6 +86,7 @@ export const formMessages = {
   too_many_rules: 'Too many access rules',
   unknown_order: 'Unknown order',
   select_expiry: 'Please select the expire time',
+  expiry_too_late: 'The expire time must lie before the year 2100',
   quantity_whole: 'The quantity must be a whole number',
   quantity_too_large: 'The quantity is more than can be sold at once',
   quantity_step: 'The quantity must be a positive multiple of the step',

@@ -177,7 +177,8 @@ const Timestamp = z
     { error: message('select_expiry') }
   )
   .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
-  .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
+  .refine(value => value > 0, message('select_expiry'))
+  .refine(value => value < Date.UTC(2100), message('expiry_too_late'))
 
 /** `ends_at`: when the order ends, as it was shown; refused as stale where it has changed. Scripts may leave it out. */
 export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional() })

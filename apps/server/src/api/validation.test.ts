@@ -105,6 +105,10 @@ describe('what only the server knows', () => {
     const bought = await shop.buy(customer)
     const path = `/api/orders/order_list/${bought.id}/update_proxy_expired_at/`
     expect((await admin.post(path, { expired_at: Date.now() - 1000 })).code).toBe(400)
+    expect(await admin.post(path, { expired_at: Date.UTC(9999) })).toMatchObject({
+      code: 400,
+      data: { errors: { expired_at: 'The expire time must lie before the year 2100' } }
+    })
     expect((await admin.post(path, { expired_at: Date.now() + 86_400_000 })).code).toBe(2000)
   })
 

@@ -57,6 +57,14 @@ describe('the end of an order', () => {
     await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
   })
 
+  it('says how far ahead it may lie', async () => {
+    const { form, set, save } = await openExpiry({ ...order, expired_at: inDays(5).toISOString() })
+    set('9999-01-01T00:00')
+    await save()
+    expect(await form.findByText('The expire time must lie before the year 2100')).toBeTruthy()
+    expect(requestsOf(orders.extend)).toEqual([])
+  })
+
   it('is what it was by Undo, where it is still as it was set', async () => {
     const [former, later] = [inDays(60).toISOString(), inDays(61).toISOString()]
     const { user, set, save } = await openExpiry({ ...order, expired_at: former })
