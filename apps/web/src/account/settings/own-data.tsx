@@ -1,16 +1,25 @@
 import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useState } from 'react'
+import { onlineManager } from '@tanstack/react-query'
+import { useState, type MouseEvent } from 'react'
 import { useLocation, useNavigate } from 'react-router'
-import { call } from '../../api/client.ts'
+import { ApiError, call } from '../../api/client.ts'
 import { endSession } from '../../api/end-session.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { leaveForGood } from '../../kit/return-path.ts'
 import { ConfirmForm } from './confirm-form.tsx'
+
+/** A download that cannot begin is told of by the browser alone, if at all. */
+function sayIfOffline(event: MouseEvent): void {
+  if (onlineManager.isOnline()) return
+  event.preventDefault()
+  notify('bad', failureText(new ApiError('network', '')))
+}
 
 /** Downloads the own data; deletes the own account, which an administrator's is not. */
 export function OwnData({ canDelete }: { canDelete: boolean }) {
@@ -37,6 +46,7 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
         component="a"
         href={accounts.dataExport.path}
         download
+        onClick={sayIfOffline}
         variant="default"
         leftSection={<IconDownload size={18} aria-hidden />}
       >

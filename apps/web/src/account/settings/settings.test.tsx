@@ -1,3 +1,4 @@
+import { onlineManager } from '@tanstack/react-query'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
@@ -234,6 +235,21 @@ describe('the settings page', () => {
     await waitFor(() => expect(list.queryByText('Chrome')).toBeNull())
     // The form that had the focus is gone with it.
     expect(document.activeElement).toBe(screen.getByRole('list', { name: 'Where you are logged in' }))
+  })
+
+  it('says at once that own data cannot be downloaded without a connection', async () => {
+    const { user } = open()
+    const link = screen.getByRole('link', { name: 'Download my data' })
+    const prevented: boolean[] = []
+    window.addEventListener('click', event => prevented.push(event.defaultPrevented), { once: true })
+    act(() => onlineManager.setOnline(false))
+    try {
+      await user.click(link)
+      expect(await screen.findByText('You are offline. Please try again when there is a connection.')).toBeTruthy()
+      expect(prevented).toEqual([true])
+    } finally {
+      act(() => onlineManager.setOnline(true))
+    }
   })
 
   it('deletes the account for the password, and leaves; says what is still owed', async () => {
