@@ -13,6 +13,17 @@ export async function inTurns<T>(each: Iterable<T>, count: number, work: (one: T
 /** How long work that can wait may take in one turn of the loop, and one step of it. */
 const TURN_MS = 3
 const STEP_MS = 1
+
+/** The same for work that takes much longer for some of them: as much in one turn as fits into the time of a step. */
+export async function inShortTurns<T>(each: Iterable<T>, work: (one: T) => void): Promise<void> {
+  let until = performance.now() + STEP_MS
+  for (const one of each) {
+    work(one)
+    if (performance.now() < until) continue
+    await nextTurn()
+    until = performance.now() + STEP_MS
+  }
+}
 /** How much of what cannot wait each owner may have done in a turn that is over. */
 const URGENT = 64
 /** Where all strangers stand among the users. */
@@ -110,6 +121,11 @@ export class TurnBudget {
       this.#lines.add(STRANGERS, this.#strangers.step)
     }
     this.#ask()
+  }
+
+  /** Does all that waits, and what it leads to: there are no later turns. */
+  finish(): void {
+    while (this.#lines.size > 0) this.#step(performance.now())
   }
 
   #ask(): void {

@@ -15,7 +15,7 @@ import { clientKey, LoginGuard } from './login-guard.ts'
 import { noFigures } from './plane-figures.ts'
 import type { Sockets } from './raw-socket.ts'
 import { streamSockets } from './stream-sockets.ts'
-import { inTurns, TurnBudget } from '../turns.ts'
+import { inShortTurns, inTurns, TurnBudget } from '../turns.ts'
 import { AddressNames } from './address-names.ts'
 import { Associations } from './associations.ts'
 import {
@@ -43,8 +43,6 @@ export type LoginFault = 'no-auth' | 'too-many-failures' | 'ambiguous-client' | 
 
 /** Connections that are looked at in one turn of the loop. */
 const LOOK_A_TURN = 1000
-/** Connections that are judged again in one turn. */
-const JUDGE_A_TURN = 200
 /** Connections that are cut in one turn of the loop. */
 const CUT_A_TURN = 50
 const FAULT_EVERY_MS = 1000
@@ -366,7 +364,8 @@ export class Plane {
 
   /** Ends connections to what a new list denies, some a turn of the loop. @param isForAll whether they all have another list now */
   async #judgeAgain(connections: Iterable<TrackedConnection>, isForAll: boolean): Promise<void> {
-    await inTurns(connections, JUDGE_A_TURN, connection => {
+    // An association has hundreds of targets.
+    await inShortTurns(connections, connection => {
       const { lease } = connection
       if (lease !== null && (isForAll || this.present(lease).deny !== lease.deny)) connection.judgeAgain()
     })
@@ -422,6 +421,7 @@ export class Plane {
       if (note === null) connection.destroy()
       else connection.endWith(note)
     }
+    this.turns.finish()
   }
 
   #sweep(): void {

@@ -50,6 +50,8 @@ export class UdpStage implements Stage {
   #usedAt: number
   #note: AgentCode = 'ok'
   #closed = false
+  /** Whether targets that were silent wait to be forgotten. */
+  #isForgetting = false
 
   private constructor(connection: ClientConnection, clientPort: number, finished: (note: AgentCode) => void) {
     this.#connection = connection
@@ -254,11 +256,27 @@ export class UdpStage implements Stage {
     this.#connection.log({ what: 'UDP', target: to, status, up: target.up, down: target.down, ms, note: code })
   }
 
+  /**
+   * Forgets those targets, as the turns of the loop allow: each has a line of the log, and a user's associations, with a hundred thousand
+   * of them, may be silent or end at once.
+   */
+  #forgetAll(isToGo: (target: UdpTarget) => boolean): void {
+    const { plane, owner, guarded } = this.#connection
+    this.#isForgetting = false
+    for (const target of this.#targets.values()) {
+      if (!isToGo(target)) continue
+      // One at least each time, so that it comes to its end.
+      this.#forget(target, plane.now)
+      if (!plane.turns.isOver(owner)) continue
+      this.#isForgetting = true
+      return plane.turns.later(owner, () => guarded(() => this.#forgetAll(isToGo)))
+    }
+  }
+
   tick(now: number): void {
     const { idleMs } = this.#connection.plane.limits
-    for (const target of this.#targets.values()) {
-      if (now - target.usedAt > Math.min(TARGET_IDLE_MS, idleMs)) this.#forget(target, now)
-    }
+    const before = now - Math.min(TARGET_IDLE_MS, idleMs)
+    if (!this.#isForgetting) this.#forgetAll(target => target.usedAt < before)
     if (now - this.#usedAt <= idleMs) return
     this.#note = 'idle'
     this.#connection.socket.closeWhenSent()
@@ -288,7 +306,7 @@ export class UdpStage implements Stage {
 
   closed(): void {
     this.abandon()
-    for (const target of this.#targets.values()) this.#forget(target, this.#connection.plane.now)
+    this.#forgetAll(() => true)
     this.#finished(this.#note)
   }
 

@@ -1,0 +1,72 @@
+// Associations end with all their targets, of which a user can have a hundred thousand: nobody else's tunnel waits for that.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { onEnd, RawClient, turnsDuring, until } from './test-agent.ts'
+import { testPlane } from './test-plane.ts'
+
+const ASSOCIATIONS = 20
+const TARGETS = 256
+/** Fewer than are read of a user in a turn that is over. */
+const AT_ONCE = 32
+
+async function associations() {
+  const { plane, port } = await testPlane()
+  const later = { times: 0 }
+  const goOnLater = plane.turns.later.bind(plane.turns)
+  plane.turns.later = (...args) => {
+    later.times++
+    goOnLater(...args)
+  }
+  const client = createSocket('udp4')
+  onEnd(() => client.close())
+  client.bind(0, '127.0.0.1')
+  await once(client, 'listening')
+  for (let n = 0; n < ASSOCIATIONS; n++) {
+    const control = new RawClient('127.0.0.1', port)
+    const login = [5, 1, 2, 1, 1, ...Buffer.from('u'), 6, ...Buffer.from('secret')]
+    control.send(Buffer.from([...login, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]))
+    const relay = (await control.bytes(14)).readUInt16BE(12)
+    const connection = [...plane.open.of('u')].at(-1)
+    for (let target = 0; target < TARGETS; target++) {
+      client.send(Buffer.from([0, 0, 0, 1, 127, 0, 3, 1, 40, target, 120]), relay, '127.0.0.1')
+      // Each counts with its headers.
+      if (target % AT_ONCE === AT_ONCE - 1)
+        await until('the datagrams', () => Reflect.get(connection ?? {}, 'udpUp') === 28 * (target + 1))
+    }
+  }
+  const forgotten = (): number => plane.figures.outcomes['no-answer'] ?? 0
+  later.times = 0
+  return { plane, later, forgotten }
+}
+
+test('the targets of associations that end at once are forgotten in later turns of the loop, each with its line', async () => {
+  const { plane, later, forgotten } = await associations()
+  for (const connection of plane.open.of('u')) connection.destroy()
+  expect(plane.open.size).toBe(0)
+  expect(later.times).toBeGreaterThan(0)
+  expect(forgotten()).toBeLessThan(ASSOCIATIONS * TARGETS)
+  await until('all of them', () => forgotten() === ASSOCIATIONS * TARGETS)
+})
+
+test('so are those that were silent for too long, and the associations stay', async () => {
+  const { plane, later, forgotten } = await associations()
+  const inAMinute = plane.now + 61_000
+  for (const connection of plane.open) connection.tick(inAMinute)
+  expect(later.times).toBeGreaterThan(0)
+  await until('all of them', () => forgotten() === ASSOCIATIONS * TARGETS)
+  expect(plane.open.size).toBe(ASSOCIATIONS)
+})
+
+test('they are judged by another list some at a time', async () => {
+  const { plane } = await associations()
+  // Each association has hundreds, which is more than a turn's work for a few of them.
+  const turns = await turnsDuring(() => plane.apply([{ op: 'blacklist', domains: ['closed.test'] }]))
+  expect(turns).toBeGreaterThan(0)
+})
+
+test('where the process ends there are no later turns: all of them have their line by then', async () => {
+  const { plane, forgotten } = await associations()
+  plane.close()
+  expect(forgotten()).toBe(ASSOCIATIONS * TARGETS)
+})
