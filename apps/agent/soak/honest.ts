@@ -6,7 +6,7 @@ import { Broken, credentials, dial, piece, type Place, type Wire, Wrong } from '
 
 type Any = (most: number) => number
 /** What a customer does with its proxy. It throws `Wrong` for other bytes than it should get, `Broken` for an end before its time. */
-export type Deed = (place: Place, targets: Targets, any: Any) => Promise<void>
+export type Scenario = (place: Place, targets: Targets, any: Any) => Promise<void>
 
 const FROM = '127.0.0.1'
 
@@ -32,7 +32,7 @@ async function answer(wire: Wire, what: string, expected: Buffer): Promise<boole
 const request = (place: Place, to: string, path: string, more: string, method = 'GET'): string =>
   `${method} http://${to}${path} HTTP/1.1\r\nHost: ${to}\r\n${credentials(place)}${more}\r\n`
 
-const download: Deed = async (place, { http }, any) => {
+const download: Scenario = async (place, { http }, any) => {
   const wire = await dial(place, FROM)
   const [from, count] = [any(500_000), 1 + any(300_000)]
   wire.write(request(place, `127.0.0.1:${http}`, `/${from}/${count}`, 'Connection: close\r\n'))
@@ -41,7 +41,7 @@ const download: Deed = async (place, { http }, any) => {
   wire.socket.destroy()
 }
 
-const keptAlive: Deed = async (place, { http }, any) => {
+const keptAlive: Scenario = async (place, { http }, any) => {
   let wire = await dial(place, FROM)
   for (let n = 0; n < 6; n++) {
     const [from, count] = [any(500_000), 1 + any(5000)]
@@ -54,7 +54,7 @@ const keptAlive: Deed = async (place, { http }, any) => {
   wire.socket.end()
 }
 
-const upload: Deed = async (place, { http }, any) => {
+const upload: Scenario = async (place, { http }, any) => {
   const wire = await dial(place, FROM)
   const body = piece(any(500_000), 1 + any(300_000))
   const head = request(
@@ -85,13 +85,13 @@ async function echoed(wire: Wire, what: string, any: Any): Promise<void> {
 const connectHead = (place: Place, port: number): string =>
   `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${credentials(place)}\r\n`
 
-const tunnel: Deed = async (place, { echo }, any) => {
+const tunnel: Scenario = async (place, { echo }, any) => {
   const wire = (await dial(place, FROM)).write(connectHead(place, echo))
   statusOf(await wire.head())
   await echoed(wire, 'a tunnel', any)
 }
 
-const tlsTunnel: Deed = async (place, { echo }, any) => {
+const tlsTunnel: Scenario = async (place, { echo }, any) => {
   const wire = (await dial(place, FROM, true)).write(connectHead(place, echo))
   statusOf(await wire.head())
   await echoed(wire, 'a tunnel inside TLS', any)
@@ -111,12 +111,12 @@ async function socks(place: Place, command: number, to: number): Promise<{ wire:
   return { wire, bound: reply.readUInt16BE(8) }
 }
 
-const socksTunnel: Deed = async (place, { echo }, any) => {
+const socksTunnel: Scenario = async (place, { echo }, any) => {
   const { wire } = await socks(place, 1, echo)
   await echoed(wire, 'a SOCKS5 tunnel', any)
 }
 
-const datagrams: Deed = async (place, { udp }, any) => {
+const datagrams: Scenario = async (place, { udp }, any) => {
   const { wire, bound } = await socks(place, 3, 0)
   const client = createSocket('udp4')
   try {
@@ -143,7 +143,7 @@ const datagrams: Deed = async (place, { udp }, any) => {
   }
 }
 
-export const honest: Record<string, Deed> = {
+export const honest: Record<string, Scenario> = {
   download,
   'kept connection': keptAlive,
   upload,

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { Deed } from './honest.ts'
+import type { Scenario } from './honest.ts'
 import { credentials, dial, piece, type Place } from './wire.ts'
 
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
@@ -10,7 +10,7 @@ const connectHead = (place: Place, port: number): string =>
   `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${credentials(place)}\r\n`
 
 /** What clients do that mean ill, or are broken. Nothing of it is to be left behind, whatever the agent answers. */
-export const hostile: Record<string, Deed> = {
+export const hostile: Record<string, Scenario> = {
   'a reader that does not read': async (place, { bulk }, any) => {
     const wire = (await dial(place, from(any))).write(connectHead(place, bulk))
     wire.socket.pause()
@@ -107,7 +107,7 @@ export const hostile: Record<string, Deed> = {
 }
 
 /** Many connections at once, with and without a request. */
-export const floods: Record<string, Deed> = {
+export const floods: Record<string, Scenario> = {
   'a flood': async (place, _targets, any) => {
     const wires = await Promise.allSettled(Array.from({ length: 100 }, () => dial(place, from(any))))
     for (const each of wires) {

@@ -46,7 +46,7 @@ for (const sockets of kinds) {
     const held = (of: typeof begin): string =>
       `${of.handles} handles, ${of.sockets} sockets, ${of.ports} ports, ${of.pids.length} processes, ${megabytes(of.bytes)} held, ${megabytes(of.rss)} resident`
     console.log(
-      `${sockets}: ${report.connections} connections, ${report.done} deeds done, ${report.interrupted} interrupted by ${report.kills} kills and by deletions, ${report.takeovers} takeovers, ${report.compactions} compactions`
+      `${sockets}: ${report.connections} connections, ${report.done} scenarios done, ${report.interrupted} interrupted by ${report.kills} kills and by deletions, ${report.takeovers} takeovers, ${report.compactions} compactions`
     )
     console.log(`  at the beginning ${held(begin)}; at the end ${held(end)}`)
     console.log(

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Deed, honest } from './honest.ts'
+import { type Scenario, honest } from './honest.ts'
 import { floods, hostile } from './hostile.ts'
 import { type Held, startSubject, type Subject, until } from './subject.ts'
 import { startTargets, type Targets } from './targets.ts'
@@ -111,10 +111,10 @@ class Soak {
   }
 
   /** Does one thing as a client; what may not happen becomes a problem. */
-  async #try(name: string, deed: Deed, user: 'kept' | 'moving'): Promise<void> {
+  async #try(name: string, scenario: Scenario, user: 'kept' | 'moving'): Promise<void> {
     const began = performance.now()
     try {
-      await deed(this.#place(user), this.#targets, this.#any)
+      await scenario(this.#place(user), this.#targets, this.#any)
       this.done++
     } catch (error) {
       if (error instanceof Wrong) this.problems.push(`${name}: ${error.message}`)
@@ -127,16 +127,17 @@ class Soak {
 
   /** Each of them once, so that what is made at the first use is there. */
   async once(): Promise<void> {
-    for (const [name, deed] of [honest, hostile, floods].flatMap(deeds => Object.entries(deeds)))
-      await this.#try(name, deed, 'kept')
+    for (const [name, scenario] of [honest, hostile, floods].flatMap(scenarios => Object.entries(scenarios)))
+      await this.#try(name, scenario, 'kept')
     await this.#manage()
   }
 
-  async #lane(deeds: Record<string, Deed>): Promise<void> {
-    const all = Object.entries(deeds)
+  async #lane(scenarios: Record<string, Scenario>): Promise<void> {
+    const all = Object.entries(scenarios)
     while (performance.now() < this.#stopAt) {
-      const [name, deed] = all[this.#any(all.length)] ?? []
-      if (name !== undefined && deed !== undefined) await this.#try(name, deed, this.#any(4) === 0 ? 'moving' : 'kept')
+      const [name, scenario] = all[this.#any(all.length)] ?? []
+      if (name !== undefined && scenario !== undefined)
+        await this.#try(name, scenario, this.#any(4) === 0 ? 'moving' : 'kept')
     }
   }
 

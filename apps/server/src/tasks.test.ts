@@ -2,7 +2,7 @@ import type { DeadLetter, Tasks } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createHttpApp } from './app.ts'
-import { presentable } from './infra/dead-letters.ts'
+import { redacted } from './infra/dead-letters.ts'
 import { nextRun } from './infra/job-schedules.ts'
 import { SESSION_COOKIE } from './domains/accounts/index.ts'
 import { users } from './domains/accounts/tables.ts'
@@ -102,7 +102,7 @@ test('dead letters show what failed and why, without secrets and without what na
       }
     }
   ])
-  expect(presentable({ apiToken: 'x', orderId: 7, ok: true, note: 'two words', list: ['a@b.c'], none: null })).toEqual({
+  expect(redacted({ apiToken: 'x', orderId: 7, ok: true, note: 'two words', list: ['a@b.c'], none: null })).toEqual({
     apiToken: '[secret]',
     orderId: 7,
     ok: true,

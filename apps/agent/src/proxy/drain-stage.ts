@@ -1,5 +1,5 @@
 import type { ClientConnection, Stage } from './connection.ts'
-import { Silence } from './silence.ts'
+import { IdleDetector } from './idle-detector.ts'
 
 const LINGER_MS = 2000
 
@@ -9,12 +9,12 @@ const LINGER_MS = 2000
  */
 export class DrainStage implements Stage {
   readonly #connection: ClientConnection
-  readonly #silence: Silence
+  readonly #idle: IdleDetector
   #since: number
 
   private constructor(connection: ClientConnection) {
     this.#connection = connection
-    this.#silence = new Silence(connection)
+    this.#idle = new IdleDetector(connection)
     this.#since = connection.plane.now
   }
 
@@ -33,7 +33,7 @@ export class DrainStage implements Stage {
     // A slow reader gets its last bytes as long as it takes any.
     if (socket.unsent > 0) {
       this.#since = now
-      if (this.#silence.over(now, plane.limits.idleMs)) this.#connection.destroy()
+      if (this.#idle.isOver(now, plane.limits.idleMs)) this.#connection.destroy()
     } else if (now - this.#since > LINGER_MS) socket.closeWhenSent()
   }
 

@@ -10,7 +10,7 @@ import { established, reply } from './replies.ts'
 import { type Authority, isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
-import { Silence } from './silence.ts'
+import { IdleDetector } from './idle-detector.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 import type { RawSocket } from './raw-socket.ts'
 
@@ -45,7 +45,7 @@ export class HttpStage implements Stage {
   readonly #login = new Login()
   #phase: 'head' | 'dialing' | 'exchange' = 'head'
   #since: number
-  readonly #silence: Silence
+  readonly #idle: IdleDetector
   #served = 0
   #clientEnded = false
   #reading = false
@@ -72,7 +72,7 @@ export class HttpStage implements Stage {
   constructor(connection: ClientConnection) {
     this.#connection = connection
     this.#since = connection.plane.now
-    this.#silence = new Silence(connection)
+    this.#idle = new IdleDetector(connection)
   }
 
   clientData(chunk: Buffer): void {
@@ -429,12 +429,12 @@ export class HttpStage implements Stage {
     this.#dialing?.tick(now)
     const quiet = now - this.#since
     if (this.#phase === 'exchange') {
-      if (!this.#silence.over(now, limits.idleMs)) return
+      if (!this.#idle.isOver(now, limits.idleMs)) return
       if (this.#response?.begun === true) this.#brokenResponse('idle')
       else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
     } else if (this.#phase === 'head') {
       if (this.#connection.socket.unsent > 0) {
-        if (this.#silence.over(now, limits.idleMs)) this.#connection.destroy()
+        if (this.#idle.isOver(now, limits.idleMs)) this.#connection.destroy()
       } else if (this.#pending.length > 0) {
         if (now - this.#pending.since > limits.headMs)
           this.#rejectAndClose(408, 'The request took too long', 'slow-head')

@@ -1,7 +1,7 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { RawSocket } from './raw-socket.ts'
-import { Silence } from './silence.ts'
+import { IdleDetector } from './idle-detector.ts'
 
 /** Two connections joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
 export class TunnelStage implements Stage {
@@ -9,7 +9,7 @@ export class TunnelStage implements Stage {
   readonly #client: RawSocket
   readonly #remote: RawSocket
   readonly #finished: (note: AgentCode) => void
-  readonly #silence: Silence
+  readonly #idle: IdleDetector
   #clientEnded = false
   #remoteEnded = false
   #note: AgentCode = 'ok'
@@ -20,7 +20,7 @@ export class TunnelStage implements Stage {
     this.#client = connection.socket
     this.#remote = remote
     this.#finished = finished
-    this.#silence = new Silence(connection)
+    this.#idle = new IdleDetector(connection)
     // From here on every piece goes straight to the target.
     this.#client.zeroCopy = true
   }
@@ -90,7 +90,7 @@ export class TunnelStage implements Stage {
   tick(now: number): void {
     const { idleMs, halfClosedMs } = this.#connection.plane.limits
     const patience = this.#clientEnded || this.#remoteEnded ? Math.min(idleMs, halfClosedMs) : idleMs
-    if (!this.#silence.over(now, patience)) return
+    if (!this.#idle.isOver(now, patience)) return
     this.#note = 'idle'
     // A client that has everything gets no reset behind it.
     if (this.#remoteEnded && this.#client.unsent === 0) this.#client.closeWhenSent()

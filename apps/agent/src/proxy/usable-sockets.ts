@@ -67,7 +67,7 @@ async function tryStream(
   if (code !== null) throw new Error(`connecting: ${code}`)
   const far = await accepting
   const sent = Buffer.alloc(PROBE_BYTES, 'what is sent has to arrive')
-  const [there, back] = [new Ear(), new Ear()]
+  const [there, back] = [new Receiver(), new Receiver()]
   far.start(there)
   near.start(back)
   if (near.peer.port !== port || far.peer.port !== near.local.port) throw new Error('names of the ends')
@@ -91,14 +91,14 @@ async function tryReset(
   made.push(plain)
   const error = new Promise<NodeJS.ErrnoException>(resolve => plain.once('error', resolve))
   const rawSocket = await accepting
-  rawSocket.start(new Ear())
+  rawSocket.start(new Receiver())
   plain.resume()
   rawSocket.reset()
   if ((await error).code !== 'ECONNRESET') throw new Error('a reset')
 }
 
 /** Keeps what it hears. */
-class Ear implements RawSocketOwner {
+class Receiver implements RawSocketOwner {
   readonly pieces: Buffer[] = []
   readonly #ended = Promise.withResolvers<void>()
   readonly #closed = Promise.withResolvers<void>()

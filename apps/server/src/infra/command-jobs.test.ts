@@ -15,7 +15,7 @@ import {
   expectNoTrace,
   useCommands
 } from './command.fixture.ts'
-import { command, rehearse } from './command.ts'
+import { command, dryRun } from './command.ts'
 import { ok } from './result.ts'
 
 useCommands()
@@ -107,7 +107,7 @@ describe('a deadlock', () => {
 
   test('in a rehearsal is tried again as well, and leaves nothing behind', async () => {
     let runs = 0
-    const failing = rehearse(ctx(), boss, {}, async unit => {
+    const failing = dryRun(ctx(), boss, {}, async unit => {
       runs++
       await leaveTraces(unit)
       const code = runs === 1 ? '40P01' : '40001'

@@ -16,7 +16,7 @@ import {
   expectNoTrace,
   useCommands
 } from './command.fixture.ts'
-import { command, rehearse } from './command.ts'
+import { command, dryRun } from './command.ts'
 import { queue } from './jobs.ts'
 import { ok, type Result } from './result.ts'
 
@@ -147,7 +147,7 @@ describe('a unique violation', () => {
 
 describe('a rehearsal', () => {
   test('gives back what the write would come to, and leaves no trace of it', async () => {
-    const seen = await rehearse(ctx(), boss, {}, async unit => {
+    const seen = await dryRun(ctx(), boss, {}, async unit => {
       await leaveTraces(unit)
       const { rows: found } = await unit.tx.execute<{ id: number }>(sql`select id from things`)
       return ok(found.map(({ id }) => id))
@@ -157,8 +157,8 @@ describe('a rehearsal', () => {
   })
 
   test('is refused as the write would be, also by a unique constraint', async () => {
-    expect(await rehearse(ctx(), boss, {}, () => Promise.resolve(refuse('not_found')))).toEqual(refuse('not_found'))
-    const twice = rehearse(ctx(), boss, { unique: { things_pkey: 'name_taken' } }, async unit => {
+    expect(await dryRun(ctx(), boss, {}, () => Promise.resolve(refuse('not_found')))).toEqual(refuse('not_found'))
+    const twice = dryRun(ctx(), boss, { unique: { things_pkey: 'name_taken' } }, async unit => {
       await insert(unit, 1)
       await insert(unit, 1)
       return ok(null)

@@ -73,7 +73,7 @@ export async function command<T>(
  * a serialisation failure, as `command` does.
  * @returns what `work` gave back, or the refusal of a unique constraint
  */
-export async function rehearse<T>(
+export async function dryRun<T>(
   ctx: Running,
   by: Actor,
   { unique }: Options,
@@ -83,13 +83,13 @@ export async function rehearse<T>(
   return attempt(unique, async () => {
     try {
       await ctx.db.transaction(async tx => {
-        throw new Rehearsed(await work({ tx, ...unit }))
+        throw new DryRunEnd(await work({ tx, ...unit }))
       })
     } catch (error) {
-      if (error instanceof Rehearsed) return error.given as T
+      if (error instanceof DryRunEnd) return error.given as T
       throw error
     }
-    throw new Error('a rehearsal was not undone')
+    throw new Error('a dry run was not undone')
   })
 }
 
@@ -179,7 +179,7 @@ class Refused extends Error {
 }
 
 /** Carries what a rehearsed write gave back out of its transaction. */
-class Rehearsed extends Error {
+class DryRunEnd extends Error {
   readonly given: unknown
   constructor(given: unknown) {
     super('rehearsed')

@@ -40,7 +40,7 @@ export async function readDeadLetters(
     failed_at: iso(new Date(row.failed_at)),
     tries: row.tries,
     error: row.error === null ? null : masked(row.error).slice(0, 2000),
-    payload: presentable(row.payload)
+    payload: redacted(row.payload)
   }))
   return { data, more: rows.length > PAGE }
 }
@@ -79,11 +79,11 @@ const IDENTIFIER = /^[\w.:+/-]{1,80}$/
 const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
 
 /** A job's payload without secrets, and with what may say something of a person hidden. */
-export function presentable(value: unknown, key = ''): unknown {
+export function redacted(value: unknown, key = ''): unknown {
   if (isSecret(key) && value) return '[secret]'
-  if (Array.isArray(value)) return value.map(one => presentable(one, key))
+  if (Array.isArray(value)) return value.map(one => redacted(one, key))
   if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, presentable(inner, name)]))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redacted(inner, name)]))
   if (typeof value !== 'string' || value === '') return value ?? null
   return PERSONAL.test(snake(key)) || !IDENTIFIER.test(value) ? HIDDEN : masked(value)
 }

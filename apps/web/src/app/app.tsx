@@ -27,8 +27,8 @@ if ('BroadcastChannel' in window) shareSession(new BroadcastChannel('netlet-sess
 watchHistory()
 
 // Somebody who does something may soon be told of it: not before, since the first load is to be small.
-for (const deed of ['pointerdown', 'keydown'])
-  window.addEventListener(deed, preloadHosts, { once: true, passive: true })
+for (const event of ['pointerdown', 'keydown'])
+  window.addEventListener(event, preloadHosts, { once: true, passive: true })
 
 const schemes = localStorageColorSchemeManager({ key: 'netlet-color-scheme' })
 

@@ -69,12 +69,12 @@ export const CellArt = memo(function CellArt({ cells, ratio, label, className }:
 
 /** The columns with which so many cells fill a picture best: near `ratio` of width to height, and with the last row full. */
 export function columnsFor(count: number, ratio: number): number {
-  const misfit = (cols: number) => {
+  const mismatch = (cols: number) => {
     const rows = Math.ceil(count / cols)
     return Math.abs(Math.log(cols / rows / ratio)) + (6 * (cols * rows - count)) / count
   }
   const all = Array.from({ length: Math.max(count, 1) }, (_, at) => at + 1)
-  return all.reduce((best, cols) => (misfit(cols) < misfit(best) ? cols : best), 1)
+  return all.reduce((best, cols) => (mismatch(cols) < mismatch(best) ? cols : best), 1)
 }
 
 type Cell = { opacity: number; fill?: string }

@@ -3,21 +3,21 @@ import type { Order } from '@netlet/contract'
 /** What the server would refuse is not offered. It decides, by the same rules, with the order as it is then. */
 
 /** What keeps something from being done with an order; undefined: nothing. */
-export type Hindrance = 'notPaid' | 'refunded' | 'over' | 'busy' | 'underway' | 'noProxies' | 'notBegun'
+export type Obstacle = 'notPaid' | 'refunded' | 'over' | 'busy' | 'underway' | 'noProxies' | 'notBegun'
 
-function whyNotOn(order: Order): Hindrance | undefined {
+function whyNotOn(order: Order): Obstacle | undefined {
   if (order.pay_status !== 1) return 'notPaid'
   if (order.state === 'refunded') return 'refunded'
   return order.is_expired ? 'over' : undefined
 }
 
 /** Are there proxies to be copied, exported and checked? */
-export const whyNoProxies = (order: Order): Hindrance | undefined =>
+export const whyNoProxies = (order: Order): Obstacle | undefined =>
   whyNotOn(order) ?? (order.delivery_num > 0 ? undefined : 'noProxies')
 export const hasProxies = (order: Order): boolean => whyNoProxies(order) === undefined
 
 /** May this piece of work be asked for? One that runs is waited for. */
-export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Hindrance | undefined {
+export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Obstacle | undefined {
   const off = whyNotOn(order)
   if (off) return off
   if (order.task !== null) return 'busy'
@@ -32,7 +32,7 @@ const TIMED: ReadonlySet<Order['state']> = new Set(['delivering', 'partly_delive
 export const isRunning = ({ state }: Order): boolean => TIMED.has(state)
 
 /** May its end be moved? */
-export function whyNotExtend(order: Order): Hindrance | undefined {
+export function whyNotExtend(order: Order): Obstacle | undefined {
   const { pay_status, state, expired_at } = order
   if (pay_status !== 1) return 'notPaid'
   if (state === 'refunded') return 'refunded'

@@ -141,7 +141,7 @@ export function connectBot(
     let after = cursor === null ? firstIdOf(now) : BigInt(cursor) > BigInt(oldest) ? cursor : oldest
     for (let pages = 0; pages < MOST_PAGES && !isOver(); pages++) {
       const found = await bot.history(channelId, after, PAGE)
-      if (!found.ok) return lookedInVain(channelId, found)
+      if (!found.ok) return markUnreadable(channelId, found)
       if (unreadable.delete(channelId)) events.onUnreadable([...unreadable])
       for (const message of found.messages) if (!isOver()) await count(message)
       if (over || found.last === null) return
@@ -152,7 +152,7 @@ export function connectBot(
     if (!over) ctx.log.warn({ channel: channelId }, 'more chat messages were written than are counted afterwards')
   }
 
-  function lookedInVain(channelId: string, failure: CallFailure): void {
+  function markUnreadable(channelId: string, failure: CallFailure): void {
     const { status, message } = failure
     if (over) return
     // It was taken out of the settings meanwhile.

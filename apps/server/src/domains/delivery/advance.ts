@@ -66,13 +66,13 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     sumOf(held, holding => holding.live),
     order.quantity
   )
-  const refuser = concerned.find(agent => agent.refusal !== null)
-  const refusal = refuser?.refusal ?? null
+  const refusing = concerned.find(agent => agent.refusal !== null)
+  const refusal = refusing?.refusal ?? null
   const waits = concerned.some(isAwaited)
   const lost = lostOf(order, held)
   // What is to be given back works for now, but does not stand for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
-  const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refuser?.server })
+  const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refusing?.server })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (waits || refusal) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)

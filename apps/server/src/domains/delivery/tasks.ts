@@ -20,7 +20,7 @@ import {
   recordTaskDone,
   setCredentials,
   taskStateOf,
-  uncountTask,
+  undoTaskCount,
   type FailedTask,
   type OrderRow
 } from '../orders/index.ts'
@@ -169,7 +169,7 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
   const held = await holdingsOf(tx, order.id)
   // Addresses that still work and were replaced: an earlier change was refused by an agent halfway, or operators move the
   // order. That is taken up where it stands; nothing is leased, so nothing of the quota is taken.
-  if (held.some(holding => holding.replaced && !isRetired(holding))) await uncountTask(unit, order)
+  if (held.some(holding => holding.replaced && !isRetired(holding))) await undoTaskCount(unit, order)
   else {
     const wanted = reservationOf(order)
     // A customer who may change often gets nothing back that it has just given away.

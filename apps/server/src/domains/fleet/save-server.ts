@@ -9,7 +9,7 @@ import {
 } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
-import { command, rehearse, type Unit } from '../../infra/command.ts'
+import { command, dryRun, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -71,7 +71,7 @@ export async function planEdit(
   const { db } = ctx
   const before = await stockOfGroups(db, await groupsOfServer(db, id))
   // What is typed wrong is said as a save would.
-  const saved = await rehearse(ctx, by, { unique }, unit => saveServer(unit, ctx, id, form))
+  const saved = await dryRun(ctx, by, { unique }, unit => saveServer(unit, ctx, id, form))
   if (!saved.ok) return saved
   const { row, added, removed, agent } = saved.data
   const [from, to] = [saved.data.before.proxy_port, saved.data.after.proxy_port]

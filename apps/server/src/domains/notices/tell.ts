@@ -12,7 +12,7 @@ export const sendNoticeQueue = queue<{ sendId: number }>('send-notice')
 type NewSend = typeof noticeSends.$inferInsert
 
 /** Is the first one more urgent? */
-export const isGraver = (one: NoticeSeverity, than: NoticeSeverity): boolean =>
+export const isMoreSevere = (one: NoticeSeverity, than: NoticeSeverity): boolean =>
   NOTICE_SEVERITIES.indexOf(one) < NOTICE_SEVERITIES.indexOf(than)
 
 export const isMuted = ({ mutedUntil }: Pick<NoticeRow, 'mutedUntil'>, now: Date): boolean =>
@@ -75,18 +75,18 @@ async function earlierSends({ tx, now }: Unit, told: readonly Told[]): Promise<S
     told.map(({ notice }) => notice.id)
   )
   const waits = and(eq(noticeSends.state, 'waiting'), eq(noticeSends.tries, 0), gt(noticeSends.dueAt, now))
-  const grave = told.filter(({ notice, telling }) => telling === 'ended' && notice.severity === 'critical')
+  const critical = told.filter(({ notice, telling }) => telling === 'ended' && notice.severity === 'critical')
   const isKept = and(
     isNotNull(noticeSends.withId),
     inArray(
       noticeSends.noticeId,
-      grave.map(({ notice }) => notice.id)
+      critical.map(({ notice }) => notice.id)
     )
   )
   await tx
     .update(noticeSends)
     .set({ state: 'skipped', endedAt: now })
-    .where(and(ofThese, waits, grave.length > 0 && isKept ? not(isKept) : undefined))
+    .where(and(ofThese, waits, critical.length > 0 && isKept ? not(isKept) : undefined))
   const rows = await tx
     .selectDistinct({ noticeId: noticeSends.noticeId, channelId: noticeSends.channelId })
     .from(noticeSends)

@@ -9,7 +9,7 @@ import { lock } from '../../infra/db/locks.ts'
 import { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
 import { readRules } from './rules.ts'
 import { notices, type NoticeRow } from './tables.ts'
-import { isGraver, isMuted, openTeller, type Teller } from './tell.ts'
+import { isMoreSevere, isMuted, openTeller, type Teller } from './tell.ts'
 
 /** What has no cause of its own is over, as far as anybody knows, when it was not told of again for so long. */
 const FORGOTTEN_AFTER = 7 * DAY
@@ -109,16 +109,16 @@ function newNotice(
   { subject, words, params = {}, count = 1, severity, since }: Found & { words: NoticeWords },
   standard: NoticeRow['severity']
 ): typeof notices.$inferInsert {
-  const grave = severity && isGraver(severity, standard) ? severity : standard
+  const highest = severity && isMoreSevere(severity, standard) ? severity : standard
   return {
     cause,
     subject,
     words,
     params,
     count,
-    severity: grave,
+    severity: highest,
     toldCount: count,
-    toldSeverity: grave,
+    toldSeverity: highest,
     toldAt: now,
     since: since ?? now,
     seenAt: now,
@@ -129,7 +129,7 @@ function newNotice(
 
 /** An open notice as it is now; undefined where nothing about it has changed. */
 function renewed(notice: NoticeRow, found: Found, standard: NoticeRow['severity']): NoticeRow | undefined {
-  const severity = found.severity && isGraver(found.severity, standard) ? found.severity : standard
+  const severity = found.severity && isMoreSevere(found.severity, standard) ? found.severity : standard
   // What a command told of has better words than a search.
   const says = found.words && notice.key === null ? { words: found.words, params: found.params ?? {} } : {}
   const count = found.count ?? 1
@@ -173,7 +173,7 @@ async function openAll(unit: Unit, teller: Teller, fresh: (typeof notices.$infer
 function isWorse(notice: NoticeRow, now: Date): boolean {
   if (isMuted(notice, now)) return false
   const { severity, count, toldSeverity, toldCount } = notice
-  return toldSeverity === null || isGraver(severity, toldSeverity) || count >= 2 * Math.max(1, toldCount)
+  return toldSeverity === null || isMoreSevere(severity, toldSeverity) || count >= 2 * Math.max(1, toldCount)
 }
 
 /** What got worse is told again; fewer rows are news when they grow again. */

@@ -65,7 +65,7 @@ export {
   finishTask,
   queueTask,
   recordTaskDone,
-  uncountTask,
+  undoTaskCount,
   type FailedTask
 } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'

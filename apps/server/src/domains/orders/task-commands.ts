@@ -50,7 +50,7 @@ export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
 }
 
 /** A locked order's task turned out to take nothing of the quota: what it took is given back, and it never is again. */
-export async function uncountTask(unit: Unit, order: OrderRow): Promise<void> {
+export async function undoTaskCount(unit: Unit, order: OrderRow): Promise<void> {
   if (order.taskCounted) await updateOrder(unit, order.id, { ...giveQuotaBack(order), taskCounted: false })
 }
 

@@ -2,7 +2,7 @@ import { refuse, type DecisionPlan, type PaymentDecision, type Resolution } from
 import { and, asc, eq, gte, isNull } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
-import { command, rehearse, type Unit } from '../../infra/command.ts'
+import { command, dryRun, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
@@ -115,7 +115,7 @@ export const planDecision = (
   id: number,
   { action, order }: { action: PaymentDecision; order?: string | undefined }
 ): Promise<Result<DecisionPlan>> =>
-  rehearse(ctx, by, {}, async unit => {
+  dryRun(ctx, by, {}, async unit => {
     const acted = await act(unit, ctx, id, { action, form: { order } })
     return acted.ok ? ok(acted.data.plan) : acted
   })

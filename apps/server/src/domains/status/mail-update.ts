@@ -37,13 +37,14 @@ export const mailUpdate = (
       .orderBy(asc(statusSubscribers.id))
       .limit(SLICE)
     if (to.length === 0) return 0
-    const annoyed = await blockedAmong(
+    const complained = await blockedAmong(
       tx,
       'complained',
       to.map(({ address }) => address)
     )
     // Who calls such a mail spam does not want the next one either.
-    if (annoyed.size > 0) await tx.delete(statusSubscribers).where(inArray(statusSubscribers.address, [...annoyed]))
+    if (complained.size > 0)
+      await tx.delete(statusSubscribers).where(inArray(statusSubscribers.address, [...complained]))
     const { update, incident } = found
     const [first] = await tx
       .select({ id: incidentUpdates.id })
@@ -63,7 +64,7 @@ export const mailUpdate = (
       ends_at: isoOrNull(incident.endsAt)
     }
     for (const { id, address, language } of to)
-      if (!annoyed.has(address))
+      if (!complained.has(address))
         enqueueMail(unit, {
           to: address,
           language,

@@ -25,7 +25,7 @@ const { token, api, commands, connectMs, callMs, registerMs } = workerData as Bo
 const tell = (message: FromBot) => port.postMessage(message, [])
 
 /** Lost connections in a row after which the bot begins anew, more slowly than the library tries. */
-const MOST_LOSSES = 6
+const MOST_DISCONNECTS = 6
 /** A wait that the platform asks for and that is not longer is waited for within a call. */
 const SHORT_WAIT_MS = 5000
 /** The longest pause between two tries to register the commands. */
@@ -70,7 +70,7 @@ const client = new Client({
 })
 
 let failed = false
-let losses = 0
+let disconnects = 0
 let deadline: NodeJS.Timeout | undefined
 /** Commands whose answer follows: what it is sent with. */
 const asked = new Map<string, { applicationId: string; answerToken: string }>()
@@ -90,7 +90,7 @@ function expectConnection(): void {
 
 function connected(): void {
   clearTimeout(deadline)
-  losses = 0
+  disconnects = 0
 }
 
 /** Threads of the guilds: a message does not say what kind of channel it is in. */
@@ -139,12 +139,12 @@ async function register(failures = 0): Promise<void> {
   }
 }
 client.on(Events.ShardReconnecting, () => {
-  losses++
-  if (losses === 1) {
+  disconnects++
+  if (disconnects === 1) {
     expectConnection()
     tell({ kind: 'lost' })
   }
-  if (losses > MOST_LOSSES) fail('unreachable', 'The connection to the chat platform keeps breaking.')
+  if (disconnects > MOST_DISCONNECTS) fail('unreachable', 'The connection to the chat platform keeps breaking.')
 })
 client.on(Events.ShardDisconnect, ({ code }) => {
   if (code === 4004) fail('token_refused', 'The chat platform refused the bot token.')

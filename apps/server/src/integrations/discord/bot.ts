@@ -155,12 +155,12 @@ export function openBot(
       if (!result.ok && !over) handlers.onNote(`A command could not be answered: ${result.message}`)
     },
 
-    /** Says goodbye where that is quick, and ends the thread. Nothing is told any more. */
+    /** Closes the connection where that is quick, and ends the thread. Nothing is told any more. */
     async close(): Promise<void> {
       if (over) return
-      const goodbye = call({ kind: 'close' }, CLOSE_MS)
+      const closing = call({ kind: 'close' }, CLOSE_MS)
       over = true
-      await goodbye
+      await closing
       await end()
     }
   }

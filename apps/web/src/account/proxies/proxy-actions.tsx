@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useT, type T } from '../../i18n/proxies.ts'
-import { isRunning, whyNotAsk, type Hindrance } from '../../kit/order-may.ts'
+import { isRunning, whyNotAsk, type Obstacle } from '../../kit/order-may.ts'
 import { WithReason } from '../../kit/with-reason.tsx'
 import { ClientAccessButton } from './client-access.tsx'
 import classes from './panel.module.css'
@@ -14,7 +14,7 @@ import { renewable, useRenewal } from './use-renewal.ts'
 type Props = { order: Order | undefined; loading: boolean; tasks: ReturnType<typeof useOrderTasks> }
 
 /** What of an order that is not served: nothing of it can be changed. */
-const UNSERVED: ReadonlySet<Hindrance> = new Set(['notPaid', 'refunded', 'over'])
+const UNSERVED: ReadonlySet<Obstacle> = new Set(['notPaid', 'refunded', 'over'])
 
 /** Why no own work on an order can be asked for now: other work runs, or not all of it is delivered. */
 export const whyNotNow = (order: Order, task: 'check' | 'change' | 'reset', t: T): string | undefined => {

@@ -10,7 +10,7 @@ import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
 import { whyNoProxies } from '../../kit/order-may.ts'
 import { Moment } from '../../kit/time.tsx'
 import { FactList, May, WithReason, type Fact } from '../kit/index.ts'
-import { hindrance } from './why-not.ts'
+import { obstacle } from './why-not.ts'
 
 /** How the customer lets clients in at the order's proxies. */
 export function OrderClientAccess({ order }: { order: Order }) {
@@ -38,7 +38,7 @@ export function OrderClientAccess({ order }: { order: Order }) {
 function ChangeAccess({ order }: { order: Order }) {
   const t = useT()
   const [open, setOpen] = useState(false)
-  const why = hindrance(whyNoProxies(order))
+  const why = obstacle(whyNoProxies(order))
   return (
     <p>
       <WithReason why={why && t(why)}>

@@ -6,14 +6,14 @@ import { whyNotExtend } from '../../kit/order-may.ts'
 import { CreditForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
 import { integerField, textField, type T } from '../kit/index.ts'
-import { hindrance } from './why-not.ts'
+import { obstacle } from './why-not.ts'
 import { shownEnd } from './expiry.tsx'
 
 /** Gives an order more days, with a reason. */
 export const credit = {
   name: 'credit',
   icon: IconCalendarHeart,
-  whyNot: (order: Order) => hindrance(whyNotExtend(order)),
+  whyNot: (order: Order) => obstacle(whyNotExtend(order)),
   form: { schema: CreditForm, fields: [integerField('days'), textField('note'), shownEnd], route: orders.credit },
   confirm: (t: T, order: Order, sent: Record<string, unknown>) => ({
     title: t('orders.creditTitle'),

@@ -6,7 +6,7 @@ import { whyNotExtend } from '../../kit/order-may.ts'
 import { ExtendForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
 import { hiddenField, timeField, type Question, type T } from '../kit/index.ts'
-import { hindrance } from './why-not.ts'
+import { obstacle } from './why-not.ts'
 
 const DAY = 86_400_000
 /** A term that is set further ahead than this is asked about: nothing is sold for longer. */
@@ -39,7 +39,7 @@ function question(t: T, order: Order, sent: Record<string, unknown>): Question |
 export const extend = {
   name: 'extend',
   icon: IconCalendarPlus,
-  whyNot: (order: Order) => hindrance(whyNotExtend(order)),
+  whyNot: (order: Order) => obstacle(whyNotExtend(order)),
   form: { schema: ExtendForm, fields: [timeField('expired_at'), shownEnd], route: orders.extend },
   confirm: question,
   // The end that it had, where it ends now as it was set.

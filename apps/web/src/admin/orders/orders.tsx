@@ -55,7 +55,7 @@ import { extend } from './expiry.tsx'
 import { pathOfOrder } from './paths.ts'
 import { refund } from './refund.ts'
 import { OrdersHead } from './orders-head.tsx'
-import { hindrance, whyNotMove } from './why-not.ts'
+import { obstacle, whyNotMove } from './why-not.ts'
 import { none } from '../../kit/none.tsx'
 
 /** Milliseconds: a large order takes its time. */
@@ -69,9 +69,7 @@ const isUnpaidFor = ({ state, fail }: Order) => state === 'failed' && fail !== n
 
 /** Delivering what was not paid for settles its payment: this is for those who decide about money. */
 const whyNotDeliver: WhyNot<Order> = (order, me) =>
-  isUnpaidFor(order) && !may(me, 'payments.change')
-    ? 'whyNot.order.heldPayment'
-    : hindrance(whyNotAsk(order, 'deliver'))
+  isUnpaidFor(order) && !may(me, 'payments.change') ? 'whyNot.order.heldPayment' : obstacle(whyNotAsk(order, 'deliver'))
 
 function deliverQuestion(t: T, order: Order) {
   if (!isUnpaidFor(order)) return undefined
@@ -151,7 +149,7 @@ export const Orders = defineResource({
       name: 'reset',
       icon: IconKey,
       route: orders.resetPassword,
-      whyNot: order => hindrance(whyNotAsk(order, 'reset')),
+      whyNot: order => obstacle(whyNotAsk(order, 'reset')),
       confirm: (t, order) => ({
         title: t('orders.resetTitle'),
         body: t('orders.resetBody', { order: order.order_id }),
@@ -163,14 +161,14 @@ export const Orders = defineResource({
       name: 'check',
       icon: IconActivity,
       route: orders.check,
-      whyNot: order => hindrance(whyNotAsk(order, 'check')),
+      whyNot: order => obstacle(whyNotAsk(order, 'check')),
       success: queued
     },
     {
       name: 'change',
       icon: IconReplace,
       route: orders.change,
-      whyNot: order => hindrance(whyNotAsk(order, 'change')),
+      whyNot: order => obstacle(whyNotAsk(order, 'change')),
       confirm: (t, order) => ({
         title: t('orders.changeTitle'),
         body: t('orders.changeBody', { order: order.order_id }),
@@ -233,7 +231,7 @@ export const Orders = defineResource({
     {
       name: 'copy',
       icon: IconCopy,
-      whyNot: order => hindrance(whyNoProxies(order)),
+      whyNot: order => obstacle(whyNoProxies(order)),
       run: copyProxies,
       needs: orders.copyProxies,
       failure: 'Replication failure'

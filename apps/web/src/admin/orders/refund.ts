@@ -8,7 +8,7 @@ import { money, moneyIn } from '../../kit/money.ts'
 import { RefundForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
 import { figures, moneyField, optional, textField, type T } from '../kit/index.ts'
-import { hindrance } from './why-not.ts'
+import { obstacle } from './why-not.ts'
 
 const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
   money(fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount)))
@@ -53,7 +53,7 @@ export const refund = {
   icon: IconReceiptRefund,
   danger: true,
   // Renewals of a refunded one are given back by the platform's number of theirs.
-  whyNot: (order: Order) => (order.pay_status === 1 ? undefined : hindrance('notPaid')),
+  whyNot: (order: Order) => (order.pay_status === 1 ? undefined : obstacle('notPaid')),
   form: {
     schema: RefundForm,
     fields: [

@@ -1,7 +1,7 @@
 import { mayOperate, refuse, type Refusal, type SyncPlan } from '@netlet/contract'
 import { and, eq, inArray } from 'drizzle-orm'
 import { actorOf, SYSTEM, type UserActor } from '../../../infra/actor.ts'
-import { command, rehearse } from '../../../infra/command.ts'
+import { command, dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { isTemporaryFailure } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
@@ -67,7 +67,7 @@ async function plan(
     const found = await planOf(ctx.db, what, source)
     return ok({ plan: { what, ...presentPlan(found) }, version: versionOfPlan(found) })
   }
-  return rehearse(ctx, SYSTEM, {}, async unit => {
+  return dryRun(ctx, SYSTEM, {}, async unit => {
     const { shown, version } = await planCatalogue(unit, source, (done, total) => report('comparing', done, total))
     return ok({ plan: { what, ...shown }, version })
   })

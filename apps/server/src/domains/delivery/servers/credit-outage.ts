@@ -15,7 +15,7 @@ import { incidentsOfOutages, nameIncidentIn } from '../../status/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
-import { creditedAfterEnd, losersOf, type EndedOutage } from './lost-time.ts'
+import { creditedAfterEnd, ordersAffectedBy, type EndedOutage } from './lost-time.ts'
 import { serverNames } from './replace.ts'
 
 /** So many orders that ended meanwhile are listed. */
@@ -25,11 +25,11 @@ const LISTED = 500
 export async function previewCredit(db: Executor, outageId: number, now: Date): Promise<Result<CreditPreview>> {
   const outage = await endedOutage(db, outageId)
   if (!outage.ok) return outage
-  const losers = await losersOf(db, outage.data, now)
-  const served = losers.filter(({ phase }) => phase !== 'ended')
+  const affected = await ordersAffectedBy(db, outage.data, now)
+  const served = affected.filter(({ phase }) => phase !== 'ended')
   const ended = [
-    ...losers.filter(({ phase }) => phase === 'ended').map(loser => ({ ...loser, credited: false })),
-    ...(await creditedAfterEnd(db, outageId)).map(loser => ({ ...loser, credited: true }))
+    ...affected.filter(({ phase }) => phase === 'ended').map(order => ({ ...order, credited: false })),
+    ...(await creditedAfterEnd(db, outageId)).map(order => ({ ...order, credited: true }))
   ]
   const buyers = await db
     .select({ id: users.id, email: users.email })
@@ -77,7 +77,7 @@ export const creditOutage = (
     // It is not deleted before its run is known.
     const outage = ended(await lockOutage(unit, outageId, 'key share'))
     if (!outage.ok) return outage
-    const ids = (await losersOf(unit.tx, outage.data, unit.now)).map(({ id }) => id)
+    const ids = (await ordersAffectedBy(unit.tx, outage.data, unit.now)).map(({ id }) => id)
     if (ids.length === 0) return ok(null)
     unit.audit('server.credit_outage', outage.data.serverId, { after: { outage: outageId, orders: ids.length } })
     const input = { outage_id: outageId }
@@ -85,7 +85,7 @@ export const creditOutage = (
   })
 
 /**
- * Credits one order, once for the outage, with the time that it lost (`losersOf`). One in its grace is revived on the same
+ * Credits one order, once for the outage, with the time that it lost (`ordersAffectedBy`). One in its grace is revived on the same
  * addresses, for that time from now on. One whose addresses are gone keeps it as time that was not served: an operator may
  * reopen it, or refund it.
  */
@@ -98,9 +98,9 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   const { id: outageId, serverId, startedAt, endedAt } = outage.data
   const known = and(eq(outageCredits.outageId, outageId), eq(outageCredits.orderId, orderId))
   if ((await tx.$count(outageCredits, known)) > 0) return done
-  const [loser] = await losersOf(tx, outage.data, now, orderId)
-  if (!loser || !order.expiredAt) return refuse('nothing_to_credit')
-  const { seconds, phase } = loser
+  const [affected] = await ordersAffectedBy(tx, outage.data, now, orderId)
+  if (!affected || !order.expiredAt) return refuse('nothing_to_credit')
+  const { seconds, phase } = affected
   await tx.insert(outageCredits).values({ outageId, orderId, seconds })
   const revived = phase === 'grace' && (await restoreAddresses(unit, order))
   if (revived) await reviveDelivery(unit, order)

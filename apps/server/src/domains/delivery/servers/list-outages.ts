@@ -11,7 +11,7 @@ import { serverOutages, servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { incidentsOfOutages, locationsOfServers } from '../../status/index.ts'
 import { outageCredits, proxies } from '../tables.ts'
-import { losersOf } from './lost-time.ts'
+import { ordersAffectedBy } from './lost-time.ts'
 
 type Query = ListInput<'id'> & { server_id?: number | undefined; state?: OutageState | undefined }
 
@@ -80,7 +80,7 @@ async function readOutages(db: Executor, ids: number[], now: Date): Promise<Outa
 }
 
 /**
- * How many orders had addresses on the server while an outage lasted, as `losersOf` looks for them, without the time that
+ * How many orders had addresses on the server while an outage lasted, as `ordersAffectedBy` looks for them, without the time that
  * each of them lost: that takes longer than a list may. The proxies of a server are read once for all of its outages. Most orders
  * were there once, from one moment to another: those that had come before an outage ended, less those that had left before it began,
  * are counted along the time. Only orders that left and came back are compared with each outage.
@@ -133,13 +133,13 @@ export async function readOutageOrders(
 ): Promise<Result<{ data: OutageOrder[]; total: number; limit: number; offset: number }>> {
   const outage = await findOutage(db, outageId)
   if (!outage) return refuse('not_found')
-  const losers = await losersOf(db, { ...outage, endedAt: outage.endedAt ?? now }, now)
+  const affected = await ordersAffectedBy(db, { ...outage, endedAt: outage.endedAt ?? now }, now)
   const given = await db
     .select({ id: outageCredits.orderId, seconds: outageCredits.seconds })
     .from(outageCredits)
     .where(eq(outageCredits.outageId, outageId))
   const all = [
-    ...losers.map(({ id, phase, seconds }) => ({ id, part: phase, seconds })),
+    ...affected.map(({ id, phase, seconds }) => ({ id, part: phase, seconds })),
     ...given.map(({ id, seconds }) => ({ id, part: 'credited' as const, seconds }))
   ].toSorted((a, b) => a.id - b.id)
   const shown = all.slice(offset, offset + limit)

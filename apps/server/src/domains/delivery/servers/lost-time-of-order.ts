@@ -6,7 +6,7 @@ import { ok, type Result } from '../../../infra/result.ts'
 import { serverOutages, servers } from '../../fleet/tables.ts'
 import { findOrder } from '../../orders/index.ts'
 import { outageCredits, proxies } from '../tables.ts'
-import { losersOf } from './lost-time.ts'
+import { ordersAffectedBy } from './lost-time.ts'
 
 /** Of so many outages at most, and no older ones: each is looked at by itself. */
 const MOST = 20
@@ -22,7 +22,7 @@ export async function lostTimeOf(db: Executor, { id, now }: { id: number; now: D
     .innerJoin(servers, eq(servers.id, serverOutages.serverId))
     .where(
       and(
-        // As `losersOf` looks: others are not to take the places of those that cost time.
+        // As `ordersAffectedBy` looks: others are not to take the places of those that cost time.
         sql`exists (select 1 from ${proxies} p where p.order_id = ${id} and p.server_id = ${serverOutages.serverId}
           and p.live_at < coalesce(${serverOutages.endedAt}, ${iso(now)}::timestamptz)
           and (p.state <> 'retired' or p.updated_at > ${serverOutages.startedAt}))`,
@@ -35,10 +35,10 @@ export async function lostTimeOf(db: Executor, { id, now }: { id: number; now: D
     .limit(MOST)
   const lost: LostTime[] = []
   for (const { outage, server } of outages) {
-    const [loser] = await losersOf(db, { ...outage, endedAt: outage.endedAt ?? now }, now, id)
-    if (!loser) continue
+    const [affected] = await ordersAffectedBy(db, { ...outage, endedAt: outage.endedAt ?? now }, now, id)
+    if (!affected) continue
     const { startedAt, endedAt } = outage
-    lost.push({ outage_id: outage.id, server, from: iso(startedAt), to: isoOrNull(endedAt), seconds: loser.seconds })
+    lost.push({ outage_id: outage.id, server, from: iso(startedAt), to: isoOrNull(endedAt), seconds: affected.seconds })
   }
   return ok(lost)
 }

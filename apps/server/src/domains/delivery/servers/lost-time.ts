@@ -9,7 +9,7 @@ import { outageCredits, proxies } from '../tables.ts'
 export type EndedOutage = Outage & { endedAt: Date }
 
 /** `running`: its time runs; `grace`: it can be revived on the same addresses; `ended`: these are not held any more. */
-export type Loser = {
+export type AffectedOrder = {
   id: number
   publicId: string
   userId: number
@@ -24,10 +24,15 @@ export type Loser = {
  * lasts (its `endedAt` is `now` then) it is what they have lost so far.
  * @param orderId of this order only
  */
-export async function losersOf(db: Executor, outage: EndedOutage, now: Date, orderId?: number): Promise<Loser[]> {
+export async function ordersAffectedBy(
+  db: Executor,
+  outage: EndedOutage,
+  now: Date,
+  orderId?: number
+): Promise<AffectedOrder[]> {
   const [from, to, at] = [outage.startedAt, outage.endedAt, now].map(time => sql`${iso(time)}::timestamptz`)
-  const { rows } = await db.execute<Loser>(sql`
-    with loser as (
+  const { rows } = await db.execute<AffectedOrder>(sql`
+    with affected as (
       select o.id, o.order_id as public_id, o.user_id, o.state, least(o.expired_at, o.ended_at) as ended_at,
         o.state = 'expired' or o.expired_at <= ${at} as is_over,
         case when o.state <> 'expired' then 'running' when o.grace_until > ${at} then 'grace' else 'ended' end as phase
@@ -38,20 +43,20 @@ export async function losersOf(db: Executor, outage: EndedOutage, now: Date, ord
         and exists (select 1 from ${proxies} p where p.order_id = o.id and p.server_id = ${outage.serverId}
           and p.live_at < ${to} and (p.state <> 'retired' or p.updated_at > ${from}))
     ), credited as (
-      select c.order_id, c.outage_id, c.seconds from ${outageCredits} c join loser on loser.id = c.order_id
+      select c.order_id, c.outage_id, c.seconds from ${outageCredits} c join affected on affected.id = c.order_id
     ), away as (
-      select id as order_id, ${outage.id}::bigint as outage_id from loser union select order_id, outage_id from credited
+      select id as order_id, ${outage.id}::bigint as outage_id from affected union select order_id, outage_id from credited
     ), part as (
-      select loser.id, greatest(s.started_at, p.live_at) as starts, least(coalesce(s.ended_at, ${at}),
-        case when p.state = 'retired' then p.updated_at end, case when loser.is_over then loser.ended_at end) as ends
-      from loser join away on away.order_id = loser.id join ${serverOutages} s on s.id = away.outage_id
-        join ${proxies} p on p.order_id = loser.id and p.server_id = s.server_id and p.live_at is not null
+      select affected.id, greatest(s.started_at, p.live_at) as starts, least(coalesce(s.ended_at, ${at}),
+        case when p.state = 'retired' then p.updated_at end, case when affected.is_over then affected.ended_at end) as ends
+      from affected join away on away.order_id = affected.id join ${serverOutages} s on s.id = away.outage_id
+        join ${proxies} p on p.order_id = affected.id and p.server_id = s.server_id and p.live_at is not null
     ), lost as (
       select id, range_agg(tstzrange(starts, ends)) as time from part where starts < ends group by id
     ), pause as (
       select e.order_id as id, range_agg(tstzrange(
         (e.detail ->> 'ended_at')::timestamptz, (e.detail ->> 'resumed_at')::timestamptz)) as time
-      from ${orderEvents} e join loser on loser.id = e.order_id
+      from ${orderEvents} e join affected on affected.id = e.order_id
       where e.kind in ('revive', 'reopen') and (e.detail ->> 'ended_at')::timestamptz < (e.detail ->> 'resumed_at')::timestamptz
       group by e.order_id
     ), total as (
@@ -61,8 +66,8 @@ export async function losersOf(db: Executor, outage: EndedOutage, now: Date, ord
         - coalesce((select sum(seconds) from credited where credited.order_id = lost.id), 0) as seconds
       from lost left join pause on pause.id = lost.id
     )
-    select loser.id, loser.public_id as "publicId", loser.user_id as "userId", loser.phase, total.seconds::int as seconds
-    from loser join total on total.id = loser.id where total.seconds > 0 order by loser.id`)
+    select affected.id, affected.public_id as "publicId", affected.user_id as "userId", affected.phase, total.seconds::int as seconds
+    from affected join total on total.id = affected.id where total.seconds > 0 order by affected.id`)
   return rows
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../../infra/actor.ts'
-import { rehearse } from '../../../infra/command.ts'
+import { dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
@@ -53,7 +53,7 @@ export async function planAction(
   if ('reason' in leaving) return leaving
   if (action === 'move') return ok({ ...found.data, ...leaving, stock: [] })
   if (action === 'delete') {
-    const removed = await rehearse(ctx, by, {}, unit => removeServer(unit, id))
+    const removed = await dryRun(ctx, by, {}, unit => removeServer(unit, id))
     if (!removed.ok) return removed
   }
   const before = await stockOfGroups(db, await groupsOfServer(db, id))
@@ -133,13 +133,13 @@ async function planLeaving(
     const found = await roomFor(one)
     if (!found.ok) return found
     const room = found.data
-    const rivals = [...rooms.values()].filter(
+    const competing = [...rooms.values()].filter(
       other =>
         other.groupId === room.groupId &&
         (other.family === room.family || other.family === 'any' || room.family === 'any') &&
         other.rules.some(rule => room.rules.includes(rule))
     )
-    const left = room.free - rivals.reduce((sum, { taken }) => sum + taken, 0)
+    const left = room.free - competing.reduce((sum, { taken }) => sum + taken, 0)
     const fits = one.addresses <= left
     if (fits) room.taken += one.addresses
     else if (!one.unpaid && plan.staying.length < NAMED)

@@ -16,7 +16,7 @@ const MOST_BYTES = 4096
  * Asks a proxy for a tunnel to the check site.
  * @returns the status of its answer; 0 where none came in time
  */
-export async function knock(point: Point, site: URL, timeoutMs: number): Promise<number> {
+export async function askForTunnel(point: Point, site: URL, timeoutMs: number): Promise<number> {
   const { status, socket } = await openTunnel(point, site, AbortSignal.timeout(timeoutMs))
   socket?.destroy()
   return status

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { ProofAnswer, ProofTry } from '@netlet/contract'
 import { iso } from '../../../infra/clock.ts'
 import type { SyncContext } from '../agents.ts'
-import { askDirectly, askThrough, knock, type Point } from './dial.ts'
+import { askDirectly, askThrough, askForTunnel, type Point } from './dial.ts'
 import { isOwn } from './samples.ts'
 
 /** A worker of an agent may hear of a change some milliseconds after the console has its answer. */
@@ -16,10 +16,10 @@ const LOGGED_IN = new Set([200, 403, 502, 504])
 export async function tryOld(ctx: SyncContext, point: Point, timeoutMs: number): Promise<ProofTry> {
   const site = new URL(ctx.config.egressSite ?? ctx.config.publicUrl)
   const begun = performance.now()
-  let answer = oldAnswer(await knock(point, site, timeoutMs))
+  let answer = oldAnswer(await askForTunnel(point, site, timeoutMs))
   if (answer === 'accepted') {
     await sleep(AGAIN_MS)
-    answer = oldAnswer(await knock(point, site, timeoutMs))
+    answer = oldAnswer(await askForTunnel(point, site, timeoutMs))
   }
   return tried(ctx, point.address, { answer, begun })
 }

@@ -4,7 +4,7 @@ import type { ClientConnection } from './connection.ts'
  * Tells a connection on which nothing moves from one that is slow. Bytes that come are movement, and so are bytes that the kernel
  * sends on: a steady reader at a few kilobytes a second takes nothing from us for minutes.
  */
-export class Silence {
+export class IdleDetector {
   readonly #connection: ClientConnection
   #seen = -1
   #since: number
@@ -27,7 +27,7 @@ export class Silence {
   }
 
   /** Whether nothing has moved for longer than `patience` (milliseconds). */
-  over(now: number, patience: number): boolean {
+  isOver(now: number, patience: number): boolean {
     const { socket, remote } = this.#connection
     const seen = socket.bytesRead + socket.bytesWritten - socket.unsent + (remote?.bytesRead ?? 0)
     // What waits for its user's turn is not silent: nobody lets it move.
