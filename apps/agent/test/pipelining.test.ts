@@ -42,8 +42,9 @@ describe('many requests at once on one connection', () => {
     const { plane, port } = await testPlane()
     const answered = (): number => plane.figures.outcomes['refused-range'] ?? 0
     // As if each request took as long as a turn may.
-    Object.assign(plane, {
-      turns: { isOver: () => true, later: (_owner: string, work: () => void) => void setImmediate(work) }
+    Object.assign(plane.turns, {
+      isOver: () => true,
+      later: (_owner: string, work: () => void) => void setImmediate(work)
     })
     const [all, url] = [500, 'http://10.0.0.1/']
     new RawClient('127.0.0.1', port).send(get(url).repeat(all))
@@ -61,9 +62,7 @@ describe('many requests at once on one connection', () => {
     let connection: ClientConnection | undefined
     const { plane, port } = await testPlane({ stage: each => firstStage((connection = each)) })
     const turns: Array<() => void> = []
-    Object.assign(plane, {
-      turns: { isOver: () => true, later: (_owner: string, work: () => void) => turns.push(work) }
-    })
+    Object.assign(plane.turns, { isOver: () => true, later: (_owner: string, work: () => void) => turns.push(work) })
     const { host } = await tcpTarget(() => undefined)
     const client = new RawClient('127.0.0.1', port)
     client.send(`${get('http://10.0.0.1/')}CONNECT ${host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
