@@ -4,6 +4,8 @@ import { DAY, iso } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { AskedCommand } from '../../integrations/discord/bot.ts'
 import { users } from '../accounts/tables.ts'
+import { variants } from '../catalog/tables.ts'
+import { renewableUntil, type OrderRow } from '../orders/index.ts'
 import { expiry, listed, orders } from '../orders/tables.ts'
 import { chatPointsOfDay, pendingCoins } from '../rewards/index.ts'
 import { chatTexts, type ChatText } from './texts.ts'
@@ -76,16 +78,9 @@ async function points(
 
 async function proxies({ db, now, config }: AppContext, { id }: BoundUser, say: Asker['say']): Promise<ChatAnswer> {
   const rows = await db
-    .select({
-      productName: orders.productName,
-      variantName: orders.variantName,
-      quantity: orders.quantity,
-      live: orders.deliveryNum,
-      state: orders.state,
-      expiredAt: orders.expiredAt,
-      graceUntil: orders.graceUntil
-    })
+    .select({ order: orders, renewalDays: variants.proxyTime })
     .from(orders)
+    .innerJoin(variants, eq(variants.id, orders.variantId))
     .where(
       and(
         eq(orders.userId, id),
@@ -100,22 +95,25 @@ async function proxies({ db, now, config }: AppContext, { id }: BoundUser, say: 
     .limit(SHOWN_ORDERS + 1)
   const link = { label: say('openOrders'), url: `${config.publicUrl}/dashboard/index/proxies` }
   if (rows.length === 0) return { content: say('noOrders'), link }
-  const lines = rows.slice(0, SHOWN_ORDERS).map(row =>
-    say('order', {
-      name: row.productName === row.variantName ? row.productName : `${row.productName}, ${row.variantName}`,
-      live: row.live,
-      quantity: row.quantity,
-      term: termOf(row, now(), say)
+  const lines = rows.slice(0, SHOWN_ORDERS).map(({ order, renewalDays }) => {
+    const { productName, variantName, deliveryNum: live, quantity } = order
+    return say('order', {
+      name: productName === variantName ? productName : `${productName}, ${variantName}`,
+      live,
+      quantity,
+      term: termOf(order, renewalDays, now(), say)
     }).slice(0, 160)
-  )
+  })
   if (rows.length > SHOWN_ORDERS) lines.push(say('more'))
   return { content: [say('orders'), ...lines].join('\n'), link }
 }
 
-type Term = { state: string; expiredAt: Date | null; graceUntil: Date | null }
-
-function termOf({ state, expiredAt, graceUntil }: Term, now: Date, say: Asker['say']): string {
-  if (state === 'expired' && graceUntil) return say('grace', clock(graceUntil))
+function termOf(order: OrderRow, renewalDays: number, now: Date, say: Asker['say']): string {
+  const { state, expiredAt } = order
+  if (state === 'expired') {
+    const until = renewableUntil(order, renewalDays, now)
+    return until ? say('grace', clock(until)) : say('expired')
+  }
   if (state !== 'delivered' && state !== 'partly_delivered') return say('paid')
   if (!expiredAt) return say('noEnd')
   const days = Math.floor((expiredAt.getTime() - now.getTime()) / DAY)

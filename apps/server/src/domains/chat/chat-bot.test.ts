@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import { addOrders, addGroup } from '../inventory/fixtures.ts'
 import { orders } from '../orders/tables.ts'
 import { users } from '../accounts/tables.ts'
@@ -204,6 +204,27 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   // Each is asked of the database; one member does not keep the others waiting.
   for (let n = 0; n < 4; n++) await chat.ask('passer.by', 'points')
   expect((await chat.ask('passer.by', 'points'))?.content).toBe('Too many requests, please wait a little')
+})
+
+test('/proxies offers a renewal no longer than its term would last, where that is shorter than the grace', async () => {
+  const { db } = chat.shop.ctx
+  const nora = await chat.member('nora')
+  const [id = 0] = await addOrders(db, await addGroup(db, 'short terms', []), 1)
+  await db.execute(sql`update variants set proxy_time = 1 where id = (select variant_id from orders where id = ${id})`)
+  const endedAt = async (ended: Date) => {
+    const graceUntil = new Date(ended.getTime() + 3 * DAY)
+    await db
+      .update(orders)
+      .set({ userId: nora, state: 'expired', expiredAt: ended, endedAt: ended, graceUntil })
+      .where(eq(orders.id, id))
+    return (await chat.ask('nora', 'proxies'))?.content
+  }
+  const ended = new Date(Date.now() - DAY + HOUR)
+  const until = new Date(ended.getTime() + DAY).toISOString()
+  expect(await endedAt(ended)).toContain(
+    `· expired; renew it until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC to keep`
+  )
+  expect(await endedAt(new Date(ended.getTime() - 2 * HOUR))).toMatch(/ · expired$/)
 })
 
 test('points, cap, channels and the token that are saved take effect without a restart', async () => {

@@ -13,6 +13,7 @@ const english = {
   lastDay: 'ends today (until {date} {time} UTC)',
   noEnd: 'without an end',
   grace: 'expired; renew it until {date} {time} UTC to keep its proxies',
+  expired: 'expired',
   openOrders: 'My orders',
   bound:
     'This chat account belongs to {username} in the shop. To connect another one, open the settings of your account.',
@@ -37,6 +38,7 @@ const chinese: Record<ChatText, string> = {
   lastDay: '今天到期（至 {date} {time} UTC）',
   noEnd: '无到期日',
   grace: '已到期；在 {date} {time} UTC 前续费可保留代理',
+  expired: '已到期',
   openOrders: '我的订单',
   bound: '此聊天账户已绑定商店用户 {username}。如需绑定其他账户，请打开账户设置。',
   unbound: '此聊天账户尚未绑定商店用户。请登录商店，在账户设置中绑定。',
