@@ -3,8 +3,9 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { setSessionUser } from '../../api/session.ts'
 import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { order, pageOf } from '../../testing/shapes.ts'
+import { customer, order, pageOf } from '../../testing/shapes.ts'
 import { lastCopy, LINES, open, proxy, show } from './proxies.fixture.tsx'
 
 afterEach(() => vi.restoreAllMocks())
@@ -156,6 +157,18 @@ it('several renewals are found again after a reload, with what was opened and pa
   open()
   await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' })
   expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+it('several renewals, and what was chosen for them, are closed once another customer is signed in', async () => {
+  show(order, proxy)
+  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  const { user } = open()
+  await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+  await user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
+  await screen.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
+  act(() => setSessionUser({ ...customer, id: customer.id + 1 }))
+  expect(screen.queryByRole('dialog')).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Renew 1 order' })).toBeNull()
 })
 
 describe('after a payment', () => {

@@ -6,7 +6,7 @@ import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { useSession } from '../../api/session.ts'
+import { onSessionChange, useSession } from '../../api/session.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -50,6 +50,15 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const [picked, setPicked] = useState(NOBODY)
   const { user } = useSession()
   const [renewals, setRenewals] = useState(() => (user ? keptRenewals(user.id) : null))
+  // The page stays where another customer signs in: what was chosen and begun is none of the next one's business.
+  useEffect(
+    () =>
+      onSessionChange(() => {
+        setPicked(NOBODY)
+        setRenewals(null)
+      }),
+    []
+  )
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
 
