@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
 import { read, refresh } from '../api/query.ts'
 import { orders } from '../api/routes.ts'
+import { useSession } from '../api/session.ts'
 import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
@@ -21,8 +22,12 @@ const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and
 /** Milliseconds between two looks while the servers have yet to hear of a change. */
 const WATCH = 2500
 
-/** What was changed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. */
-const draftFor = (orderId: number) => draftOf(`clients-${orderId}`, { access: '', text: '', version: '' })
+/**
+ * What was changed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. For whoever
+ * typed it alone: an order's dialog is opened by its customer and by operators.
+ */
+const draftFor = (orderId: number, userId: number) =>
+  draftOf(`clients-${orderId}-by-${userId}`, { access: '', text: '', version: '' })
 
 type DialogProps = {
   orderId: number
@@ -35,10 +40,13 @@ type DialogProps = {
 export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
   const t = useT()
   const [notice, setNotice] = useState<string | null>(null)
+  const { user } = useSession()
+  // Whoever signs in while it is open has typed none of it.
+  const [draft] = useState(() => draftFor(orderId, user?.id ?? 0))
   // What is typed is not lost by Escape, a click beside it or the browser's back.
   const guard = useLeaveGuard(false, {
     onRelease: () => {
-      draftFor(orderId).forget()
+      draft.forget()
       onClose()
     }
   })
@@ -60,6 +68,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
         <ClientAccessForm
           key={shown.version}
           orderId={orderId}
+          draft={draft}
           current={shown}
           onClose={() => void leave()}
           // One that was opened after it stays.
@@ -85,6 +94,7 @@ const linesOf = (text: string) =>
     .filter(line => line !== '')
 
 type Props = Required<DialogProps> & {
+  draft: ReturnType<typeof draftFor>
   current: ClientAccess
   onSaved: () => void
   /** Whether it differs from what is saved. */
@@ -92,10 +102,10 @@ type Props = Required<DialogProps> & {
   onStale: (text: string) => void
 }
 
-function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onStale, ofOperator }: Props) {
+function ClientAccessForm({ orderId, draft, current, onClose, onSaved, onChanged, onStale, ofOperator }: Props) {
   const t = useT()
   const [kept] = useState(() => {
-    const { access, text, version } = draftFor(orderId).read()
+    const { access, text, version } = draft.read()
     const kind = KINDS.find(one => one === access)
     return kind && version === current.version ? { access: kind, text } : null
   })
@@ -106,10 +116,9 @@ function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onSta
   const changed = access !== current.access || (access !== 'password' && lines.join() !== current.client_ips.join())
   useEffect(() => onChanged(changed), [changed, onChanged])
   useEffect(() => {
-    const draft = draftFor(orderId)
     if (changed) draft.keep({ access, text, version: current.version })
     else draft.forget()
-  }, [changed, access, text, orderId, current.version])
+  }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
   const here = current.your_address
   const save = useMutation({
@@ -122,7 +131,7 @@ function ClientAccessForm({ orderId, current, onClose, onSaved, onChanged, onSta
       })
     },
     onSuccess: () => {
-      draftFor(orderId).forget()
+      draft.forget()
       notify('good', t('clients.saved'))
       void refresh(orders.clientAccess)
       onSaved()

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
-import { customer, order } from '../../testing/shapes.ts'
+import { admin, customer, order } from '../../testing/shapes.ts'
 import { ClientAccessButton } from './client-access.tsx'
 
 const current: ClientAccess = {
@@ -15,8 +15,8 @@ const current: ClientAccess = {
   your_address: '203.0.113.9',
   is_pending: false
 }
-const open = async () => {
-  const rendered = renderAt(<ClientAccessButton order={order} />, { at: '/x', route: '/x', user: customer })
+const open = async (user = customer) => {
+  const rendered = renderAt(<ClientAccessButton order={order} />, { at: '/x', route: '/x', user })
   await rendered.user.click(screen.getByRole('button', { name: 'Client access' }))
   return rendered
 }
@@ -63,6 +63,19 @@ describe("who may use an order's proxies", () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await user.click(screen.getByRole('button', { name: 'Client access' }))
     expect(await kind()).toHaveProperty('value', 'password')
+  })
+
+  it('is not there for an operator who opens the same order in the tab in which its customer typed it', async () => {
+    const before = await open()
+    await before.user.selectOptions(await kind(), 'Password and address')
+    await before.user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
+    before.unmount()
+
+    const after = await open(admin)
+    expect(await kind()).toHaveProperty('value', 'password')
+    after.unmount()
+    await open()
+    expect(screen.getByLabelText('Addresses')).toHaveProperty('value', '198.51.100.77')
   })
 
   it('says which line does not fit, and keeps what was typed', async () => {
