@@ -6,6 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { hashToken } from '../../infra/secrets.ts'
+import { inLine } from './in-line.ts'
 import { loginFailures } from './tables.ts'
 
 /** For how long a failure counts. */
@@ -64,15 +65,18 @@ export async function takeTurn(
 }
 
 async function begin(ctx: AppContext, by: Actor, keys: string[], underWay: number | null) {
-  const written = await command(ctx, by, async unit => {
-    // One after the other: whoever has the higher id sees all that were begun before.
-    if (underWay !== null) for (const key of keys.toSorted()) await lock(unit.tx, 'asks', key)
-    const underWayUntil = underWay === null ? null : new Date(unit.now.getTime() + underWay)
-    return unit.tx
-      .insert(loginFailures)
-      .values(keys.map(key => ({ key, at: unit.now, underWayUntil })))
-      .returning({ id: loginFailures.id, at: loginFailures.at })
-  })
+  const write = () =>
+    command(ctx, by, async unit => {
+      // One after the other: whoever has the higher id sees all that were begun before.
+      if (underWay !== null) for (const key of keys.toSorted()) await lock(unit.tx, 'asks', key)
+      const underWayUntil = underWay === null ? null : new Date(unit.now.getTime() + underWay)
+      return unit.tx
+        .insert(loginFailures)
+        .values(keys.map(key => ({ key, at: unit.now, underWayUntil })))
+        .returning({ id: loginFailures.id, at: loginFailures.at })
+    })
+  // A flood of them under one key must not hold all of the database's connections while they wait for the lock.
+  const written = underWay === null ? await write() : await inLine(keys, write)
   const ids = written.map(({ id }) => id)
   const last = Math.max(...ids)
   // After the commit: within it, attempts at the same time would not see each other.

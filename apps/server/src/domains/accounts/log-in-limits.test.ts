@@ -1,5 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closeDatabase, openDatabase } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { nameKey } from './attempts.ts'
 import { loginFailures } from './tables.ts'
@@ -48,6 +50,34 @@ test('an office logs in at once from one address, and no more guesses at once ar
   )
   expect(guesses.filter(reply => reply.msg === WRONG)).toHaveLength(3)
   expect(guesses.filter(reply => reply.msg !== WRONG).every(reply => reply.code === 401)).toBe(true)
+}, 60_000)
+
+test('many attempts at once under one key wait for their turn with one connection of the database', async () => {
+  const { db } = shop.ctx
+  const flood = shop.visitor({ ip: '198.51.100.61' })
+  // A connection of its own, since there may be no other.
+  const watcher = openDatabase(shop.ctx.config.databaseUrl, { max: 1 })
+  const waiting = () =>
+    watcher.$count(
+      sql`pg_locks`,
+      sql`locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`
+    )
+  // More than there are connections.
+  const names = Array.from({ length: 20 }, (_, n) => `nobody${n}`)
+  const held = Promise.withResolvers<void>()
+  const holder = db.transaction(async tx => {
+    await lock(tx, 'asks', 'ip:198.51.100.61')
+    await held.promise
+  })
+  const tries = Promise.all(names.map(username => flood.post(LOGIN, { username, password: 'Wrong#2026' })))
+  const seen = new Set<number>()
+  await expect.poll(waiting).toBeGreaterThan(0)
+  for (let n = 0; n < 100; n++) seen.add(await waiting())
+  held.resolve()
+  await holder
+  await closeDatabase(watcher)
+  expect((await tries).filter(reply => reply.msg === WRONG)).toHaveLength(3)
+  expect([...seen]).toEqual([1])
 }, 60_000)
 
 test('a stranger locks nobody out: the owner, an administrator too, logs in from elsewhere with a captcha', async () => {
