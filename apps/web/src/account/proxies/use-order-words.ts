@@ -19,8 +19,12 @@ import { notify } from '../../kit/notify.ts'
 export function useOrderWords(order: Order, field: 'label' | 'note') {
   const t = useT()
   const before = order[field] ?? ''
-  const draft = draftOf(`${field}-${order.id}`, { text: '' })
-  const [text, setText] = useState(() => draft.read().text || null)
+  const draft = draftOf(`${field}-${order.id}`, { text: '', before: '' })
+  const [text, setText] = useState(() => {
+    const kept = draft.read()
+    // Where other words were saved meanwhile, as in another browser, they are shown, and not written over unseen.
+    return kept.before === before && kept.text ? kept.text : null
+  })
   const [takesFocus, setTakesFocus] = useState(false)
   const button = useInPlace(text !== null)
   const open = () => {
@@ -30,7 +34,7 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
   const change = (words: string) => {
     setText(words)
     if (words.trim() === before) draft.forget()
-    else draft.keep({ text: words })
+    else draft.keep({ text: words, before })
   }
   const close = () => {
     draft.forget()
