@@ -59,7 +59,8 @@ function watch(element: HTMLElement, row: number | null): void {
   }
   const observer = new MutationObserver(() => {
     if (!element.isConnected) return goOn()
-    if (waited && !waits(element) && isNowhere()) takes(element)
+    // Also out of the dialog that is closed: it may still fade out, and takes the focus with it.
+    if (waited && !waits(element) && !isElsewhere(element)) takes(element)
     waited = waits(element)
   })
   const moved = ({ target }: FocusEvent) => {
