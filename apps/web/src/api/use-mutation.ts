@@ -2,6 +2,8 @@ import { useMutation as useAny, type UseMutationOptions } from '@tanstack/react-
 import { useCallback, useEffect, useRef } from 'react'
 
 const GOING = 'data-going'
+/** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
+export const QUESTION = 'data-question'
 
 /**
  * A mutation that is made once at a time: until its answer is there, `mutate` does nothing. What is rendered of it comes
@@ -27,7 +29,8 @@ export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V
       if (out.current) return
       out.current = true
       const button = document.activeElement
-      pressed.current = button
+      // YES goes with its question: the focus is given back to what opened that.
+      pressed.current = button?.closest(`[${QUESTION}]`) ? null : button
       if (button instanceof HTMLButtonElement) button.setAttribute(GOING, '')
       const settled = () => {
         out.current = false

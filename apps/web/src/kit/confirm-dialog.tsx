@@ -2,10 +2,11 @@ import './styles/overlays.ts'
 import { Button, Group, TextInput } from '@mantine/core'
 import { ModalsProvider, useModals } from '@mantine/modals'
 import { useEffect, useState } from 'react'
+import { QUESTION } from '../api/use-mutation.ts'
 import { useT } from '../i18n/index.ts'
 import classes from './confirm-dialog.module.css'
 import type { questions } from './confirm.ts'
-import { QUESTION, useFocusReturn } from './focus-return.ts'
+import { useFocusReturn } from './focus-return.ts'
 import { numberText } from './number.ts'
 
 type Props = { asked: ReturnType<typeof questions.current> }

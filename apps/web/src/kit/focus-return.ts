@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, type RefObject } from 'react'
+import { QUESTION } from '../api/use-mutation.ts'
 
-/** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
-export const QUESTION = 'data-question'
 /** Milliseconds in which what got the focus back may still lose it: it leaves the page, as the row of a deletion does, or waits. */
 const WATCHED = 15_000
 
