@@ -208,16 +208,16 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
 
 test('/proxies offers a renewal no longer than its term would last, where that is shorter than the grace', async () => {
   const { db } = chat.shop.ctx
-  const nora = await chat.member('nora')
+  const lena = await chat.member('lena')
   const [id = 0] = await addOrders(db, await addGroup(db, 'short terms', []), 1)
   await db.execute(sql`update variants set proxy_time = 1 where id = (select variant_id from orders where id = ${id})`)
   const endedAt = async (ended: Date) => {
     const graceUntil = new Date(ended.getTime() + 3 * DAY)
     await db
       .update(orders)
-      .set({ userId: nora, state: 'expired', expiredAt: ended, endedAt: ended, graceUntil })
+      .set({ userId: lena, state: 'expired', expiredAt: ended, endedAt: ended, graceUntil })
       .where(eq(orders.id, id))
-    return (await chat.ask('nora', 'proxies'))?.content
+    return (await chat.ask('lena', 'proxies'))?.content
   }
   const ended = new Date(Date.now() - DAY + HOUR)
   const until = new Date(ended.getTime() + DAY).toISOString()
