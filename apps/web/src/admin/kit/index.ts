@@ -2,6 +2,7 @@
  * The console's building blocks: a screen is a declaration of columns, filters, fields and actions over one list of the
  * contract. Screens import from here; what is beside this file is the kit's own.
  */
+export { AllowedFields } from './allowed-fields.tsx'
 export { AuditLink, auditPath } from './audit-link.tsx'
 export { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
 export { ChangedMeanwhile } from './changed-meanwhile.tsx'

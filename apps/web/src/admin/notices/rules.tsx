@@ -11,14 +11,12 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { AuditLink, FormAlert, sayDone, WorkButton } from '../kit/index.ts'
+import { AllowedFields, AuditLink, FormAlert, sayDone, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels } from './stock-levels.tsx'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
 type Edit = (change: Partial<Rules>) => void
-
-const NOT_ALLOWED = 'notice-rules-not-allowed'
 
 /** Causes with severity and threshold, quiet hours, and the digest. */
 export function NoticeRulesPart() {
@@ -84,16 +82,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       }}
     >
       <FormAlert failure={failure} stale={[]} labelOf={name => name} onTake={discard} />
-      {!mayChange && (
-        <p id={NOT_ALLOWED} className="dim">
-          {t('form.notAllowed')}
-        </p>
-      )}
-      <fieldset
-        disabled={!mayChange}
-        aria-describedby={mayChange ? undefined : NOT_ALLOWED}
-        className={`stack ${classes.all}`}
-      >
+      <AllowedFields allowed={mayChange} className="stack">
         <Times now={now} edit={edit} errors={errors} />
         <fieldset className={`card ${classes.group}`}>
           <legend className={classes.legend}>{t('noticeRules.causes')}</legend>
@@ -104,7 +93,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
           </ul>
         </fieldset>
         <StockLevels levels={now.stock} onChange={stock => edit({ stock })} />
-      </fieldset>
+      </AllowedFields>
       <div className={classes.foot}>
         {mayChange && (
           <WorkButton type="submit" working={saving}>

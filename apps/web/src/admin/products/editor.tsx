@@ -13,7 +13,7 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
-import { sayDone, type Undo, WorkButton } from '../kit/index.ts'
+import { AllowedFields, sayDone, type Undo, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
 import { isSame, wordsOf, type Draft, type VariantDraft } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
@@ -23,8 +23,6 @@ import { StaleNotice } from './stale-notice.tsx'
 import { Translation } from './translation.tsx'
 import { VariantDialog } from './variant-dialog.tsx'
 import { VariantsTable } from './variants.tsx'
-
-const NOT_ALLOWED = 'product-not-allowed'
 
 type Props = {
   title: string
@@ -158,16 +156,7 @@ export function Editor(props: Props) {
         </div>
       )}
       {notices}
-      <fieldset
-        disabled={!mayChange}
-        aria-describedby={mayChange ? undefined : NOT_ALLOWED}
-        className={`card ${classes.panel}`}
-      >
-        {!mayChange && (
-          <p id={NOT_ALLOWED} className="dim">
-            {t('form.notAllowed')}
-          </p>
-        )}
+      <AllowedFields allowed={mayChange} className={`card ${classes.panel}`}>
         <div className={classes.fields}>
           <div className="stack">
             <TextInput
@@ -218,7 +207,7 @@ export function Editor(props: Props) {
           errors={errors}
           onChange={translation => edit({ translation })}
         />
-      </fieldset>
+      </AllowedFields>
       <section className="stack" aria-label={t('products.variants')}>
         <div className={classes.head}>
           <h3 className={classes.heading}>{t('products.variants')}</h3>
