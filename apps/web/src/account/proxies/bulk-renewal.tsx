@@ -21,7 +21,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
-import type { Renewals } from './renewals-begun.ts'
+import type { Renewals } from './use-renewals.ts'
 
 /** Milliseconds between two looks at an order whose checkout was opened, where no change feed tells of it. */
 const WATCH = 2500

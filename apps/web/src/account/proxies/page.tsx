@@ -6,7 +6,7 @@ import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { onSessionChange, useSession } from '../../api/session.ts'
+import { onSessionChange } from '../../api/session.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
@@ -27,8 +27,8 @@ import classes from './orders.module.css'
 import { ProxyPanel } from './proxy-panel.tsx'
 import { RenewalFromMail } from './renewal-from-mail.tsx'
 import { useOrders } from './use-orders.ts'
-import { keepRenewals, keptRenewals, type Renewals } from './renewals-begun.ts'
 import { useRenewal } from './use-renewal.ts'
+import { useRenewals, type Renewals } from './use-renewals.ts'
 
 export default function ProxiesPage() {
   const { id } = useParams()
@@ -48,17 +48,9 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const format = useFormatChoice()
   const [payment, setPayment] = useOpenPayment()
   const [picked, setPicked] = useState(NOBODY)
-  const { user } = useSession()
-  const [renewals, setRenewals] = useState(() => (user ? keptRenewals(user.id) : null))
-  // The page stays where another customer signs in: what was chosen and begun is none of the next one's business.
-  useEffect(
-    () =>
-      onSessionChange(() => {
-        setPicked(NOBODY)
-        setRenewals(null)
-      }),
-    []
-  )
+  const [renewals, renew] = useRenewals()
+  // The page stays where another customer signs in: what was chosen is none of the next one's business.
+  useEffect(() => onSessionChange(() => setPicked(NOBODY)), [])
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
 
@@ -86,10 +78,6 @@ function Proxies({ collection }: { collection: number | undefined }) {
     const next = new Map(picked)
     if (!next.delete(order.id)) next.set(order.id, order)
     setPicked(next)
-  }
-  const renew = (next: Renewals | null) => {
-    keepRenewals(next)
-    setRenewals(next)
   }
   const renewed = ({ opened }: Renewals) => {
     renew(null)
