@@ -14,13 +14,14 @@ import { t as word } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { useClock } from '../../kit/clock.ts'
-import { confirm } from '../../kit/confirm.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
+import { isBegun } from './begun-renewals.ts'
+import { mayOpenAnother } from './use-renewal.ts'
 import type { Renewals } from './use-renewals.ts'
 
 /** Milliseconds between two looks at an order whose checkout was opened, where no change feed tells of it. */
@@ -30,7 +31,7 @@ type Answer = ReplyOf<typeof orders.renewMany>[number]
 
 type Props = {
   renewals: Renewals
-  onOpen: (id: number) => void
+  onOpen: (order: Order) => void
   onClose: () => void
 }
 
@@ -69,8 +70,8 @@ export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onCl
                   key={order.id}
                   order={order}
                   answer={data.find(one => one.id === order.id)}
-                  opened={opened.includes(order.id)}
-                  onOpen={() => onOpen(order.id)}
+                  opened={opened.includes(order.id) || isBegun(order)}
+                  onOpen={() => onOpen(order)}
                 />
               ))}
             </ul>
@@ -107,10 +108,10 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
   const ends = data?.data[0]?.expired_at ?? null
   const isPaid = ends !== null && ends !== order.expired_at
   const url = answer && 'checkout_url' in answer ? webAddress(answer.checkout_url) : null
-  // Each visit of the link makes a checkout of its own, and each of them can be paid: a second one is asked about.
   const openAgain = async (address: string) => {
-    if (await confirm({ title: t('bulk.againTitle'), body: t('bulk.againBody') }))
-      window.open(address, '_blank', 'noopener')
+    if (!(await mayOpenAnother())) return
+    onOpen()
+    window.open(address, '_blank', 'noopener')
   }
   return (
     <li>
@@ -160,7 +161,12 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
           className={classes.main}
           rightSection={<IconExternalLink size={16} aria-hidden />}
           aria-label={`${t('bulk.pay')}: ${order.order_id}`}
-          onClick={onOpen}
+          onClick={event => {
+            // Another tab may have opened one since this was drawn.
+            if (!isBegun(order)) return onOpen()
+            event.preventDefault()
+            void openAgain(url)
+          }}
         >
           {t('bulk.pay')}
         </Button>

@@ -20,6 +20,7 @@ import { useCancel } from '../../kit/payment/use-cancel.ts'
 import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { numberOf } from '../../kit/use-address.ts'
+import { begin } from './begun-renewals.ts'
 import { BulkRenewal } from './bulk-renewal.tsx'
 import { useFormatChoice } from './format-choice.ts'
 import { orderColumns } from './order-columns.tsx'
@@ -121,7 +122,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
             renewing,
             onSelect,
             onPick,
-            onRenew: start,
+            onRenew: order => void start(order),
             onPay: pay,
             onCancel: id => void cancel.ask(id)
           })}
@@ -173,7 +174,10 @@ function Proxies({ collection }: { collection: number | undefined }) {
       {renewals && (
         <BulkRenewal
           renewals={renewals}
-          onOpen={id => renew({ ...renewals, opened: [...renewals.opened, id] })}
+          onOpen={order => {
+            begin(order)
+            renew({ ...renewals, opened: [...renewals.opened, order.id] })
+          }}
           onClose={() => renewed(renewals)}
         />
       )}

@@ -38,7 +38,7 @@ export function OrderActions({ order, loading, tasks }: Props) {
         leftSection={<IconRefresh size={16} aria-hidden />}
         disabled={loading || (order !== undefined && !renewable(order))}
         loading={order !== undefined && renewing === order.id}
-        onClick={() => start(order)}
+        onClick={() => void start(order)}
       >
         {t('proxy.renew')}
       </Button>

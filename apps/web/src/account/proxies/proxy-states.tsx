@@ -60,7 +60,7 @@ export function NoProxies({ order, onClear, onPay }: Props) {
   if (order.is_expired && renewable(order))
     return (
       <EmptyState title={t('proxy.expired')} body={t('proxy.graceHint')}>
-        <Button loading={renewing === order.id} onClick={() => start(order)}>
+        <Button loading={renewing === order.id} onClick={() => void start(order)}>
           {t('proxy.renewThis')}
         </Button>
       </EmptyState>

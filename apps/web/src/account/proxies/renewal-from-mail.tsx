@@ -48,7 +48,7 @@ function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
     }
     const question = { title: t('renew.title'), body: t('renew.body', names) }
     const ask = async () => {
-      if (await confirm(question)) start(order)
+      if (await confirm(question)) void start(order)
       onAnswered()
     }
     void ask()

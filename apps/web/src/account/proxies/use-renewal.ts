@@ -3,16 +3,22 @@ import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { useT } from '../../i18n/proxies.ts'
+import { t, useT } from '../../i18n/proxies.ts'
+import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
 import { webAddress } from '../../kit/web-address.ts'
+import { begin, isBegun, takeBack } from './begun-renewals.ts'
 
 /** What was paid can go on, until its grace is over; what failed or went back cannot. The server decides. */
 export function renewable(order: Order | undefined): boolean {
   if (order?.pay_status !== 1 || order.state === 'failed' || order.state === 'refunded') return false
   return order.state !== 'expired' || (order.grace_until !== null && Date.parse(order.grace_until) > Date.now())
 }
+
+/** Each visit of a renewal's link makes a checkout of its own, and each of them can be paid: a second one is asked about. */
+export const mayOpenAnother = (): Promise<boolean> =>
+  confirm({ title: t('renew.againTitle'), body: t('renew.againBody') })
 
 /** Renews an order at its own checkout, in a new tab. `renewing`: the order whose checkout is on its way. */
 export function useRenewal() {
@@ -24,17 +30,20 @@ export function useRenewal() {
       // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
       else if (webAddress(checkout_url)) window.location.assign(checkout_url)
     },
-    onError: (error, { tab }) => {
+    onError: (error, { id, tab }) => {
+      takeBack(id)
       tab.close()
       notify('bad', failureText(error, t('proxy.renewFailed')))
     }
   })
   return {
     renewing: renew.isPending ? renew.variables?.id : undefined,
-    start: (order: Order | undefined) => {
+    start: async (order: Order | undefined) => {
       if (!order) return notify('bad', t('proxy.selectFirst'))
+      if (renew.isOut() || (isBegun(order) && !(await mayOpenAnother()))) return
+      begin(order)
       // Its tab is opened before the call.
-      if (!renew.isOut()) renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')) })
+      renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')) })
     }
   }
 }
