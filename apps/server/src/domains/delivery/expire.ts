@@ -10,6 +10,7 @@ import {
   endGrace,
   expireOrder,
   graceAfter,
+  heldUntil,
   isServed,
   lockExpired,
   lockGraceEnded,
@@ -46,10 +47,11 @@ async function expire(
   order: OrderRow,
   graceUntil: Date | null
 ): Promise<OrderRow> {
-  const expired = await expireOrder(unit, order, graceUntil)
+  const days = await termOf(unit.tx, order.variantId)
+  const expired = await expireOrder(unit, order, heldUntil(order, graceUntil, days, unit.now))
   await stopProxies(unit, expired)
   await removeDesiredUsers(unit, order.id)
-  await tellCustomer(unit, expired, config.publicUrl)
+  await tellCustomer(unit, expired, days, config.publicUrl)
   return expired
 }
 
@@ -113,10 +115,9 @@ async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<vo
       .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
 }
 
-async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {
+async function tellCustomer(unit: Unit, order: OrderRow, days: number, publicUrl: string): Promise<void> {
   const mail = await orderMail(unit.tx, order.id)
   if (!mail) return
-  const days = await termOf(unit.tx, order.variantId)
   enqueueMail(unit, {
     ...mail,
     template: 'order-expired',

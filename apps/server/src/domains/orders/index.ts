@@ -44,6 +44,7 @@ export { planRemoval } from './plan-removal.ts'
 export { bringBack, removeOrderIn } from './remove.ts'
 export {
   addDays,
+  heldUntil,
   isOver,
   isOverSql,
   isOverWith,

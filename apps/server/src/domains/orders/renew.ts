@@ -70,6 +70,15 @@ export function renewableUntil(order: OrderRow, days: number, now: Date): Date |
 }
 
 /**
+ * How long the addresses of an order that ends now are held for its customer: a grace serves a renewal only, so it lasts no longer
+ * than one for `days` is possible.
+ */
+export function heldUntil(order: OrderRow, grace: Date | null, days: number, now: Date): Date | null {
+  const ended: OrderRow = { ...order, state: 'expired', endedAt: order.endedAt ?? now, graceUntil: grace }
+  return renewableUntil(ended, days, now)
+}
+
+/**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
  * reminded of the new date. Its limits stay those that it was placed with, with another term's traffic: a plan that is limited
  * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer.

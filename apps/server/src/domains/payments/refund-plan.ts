@@ -5,8 +5,9 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
+import { termOf } from '../catalog/index.ts'
 import { endsTakenBack } from '../delivery/index.ts'
-import { graceAfter, termWithout, type OrderRow } from '../orders/index.ts'
+import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { refusedByForeign } from './foreign-amount.ts'
@@ -75,15 +76,17 @@ const NOTHING: End = { ends: 'nothing', proxies: 0, days: 0, held_until: null }
 const renewalOf = async (db: Executor, order: OrderRow, { id, days }: PaymentRow, graceHours: number) => ({
   days: days ?? order.proxyTime,
   paidDays: await paidDays(db, order, id),
-  graceHours
+  graceHours,
+  term: await termOf(db, order.variantId)
 })
 
 /** What is taken off by the refund of a renewal, and whether the order ends with that, as the refund itself computes it. */
-function endOfRenewal(order: OrderRow, renewal: Parameters<typeof termWithout>[1], now: Date): End {
+function endOfRenewal(order: OrderRow, renewal: Awaited<ReturnType<typeof renewalOf>>, now: Date): End {
   const { taken: days, expiredAt, graceUntil } = termWithout(order, renewal, now)
   if (expiredAt && endsTakenBack({ ...order, expiredAt }, now)) {
-    const heldUntil = graceAfter(expiredAt, renewal.graceHours, now)
-    return { ends: 'term_and_lease', proxies: order.deliveryNum, days, held_until: isoOrNull(heldUntil) }
+    const grace = graceAfter(expiredAt, renewal.graceHours, now)
+    const held = heldUntil({ ...order, expiredAt }, grace, renewal.term, now)
+    return { ends: 'term_and_lease', proxies: order.deliveryNum, days, held_until: isoOrNull(held) }
   }
   if (graceUntil?.getTime() !== order.graceUntil?.getTime())
     return { ...NOTHING, ends: 'grace', held_until: isoOrNull(graceUntil && graceUntil > now ? graceUntil : null) }

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
-import { expireOrders } from '../delivery/index.ts'
+import { endGraces, expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -98,6 +98,27 @@ test('a renewal is offered no longer than its term would last, where that is sho
   await world.advance(23 * HOUR)
   expect(await offered()).toBeNull()
   expect(await link()).toMatchObject({ status: 409, data: { reason: 'order_expired' } })
+  // The grace that is left serves nobody: its addresses can be sold again.
+  const held = (await world.row(order.id)).graceUntil?.toISOString()
+  await endGraces(shop.ctx)
+  await world.confirm()
+  const { leases } = await one<{ leases: number }>(
+    shop.ctx,
+    sql`select count(*)::int as leases from leases where order_id = ${order.id} and state <> 'released'`
+  )
+  expect({ held, leases }).toEqual({ held: until, leases: 0 })
+  await writeSettings(shop.ctx, { grace_hours: 24 })
+})
+
+test('nothing is held for a renewal that is over already, as where the worker was away for the whole term', async () => {
+  const order = await delivered()
+  await termIs(1)
+  const { shop } = world
+  await writeSettings(shop.ctx, { grace_hours: 72 })
+  const ended = new Date(shop.ctx.now().getTime() - 25 * HOUR)
+  await shop.ctx.db.execute(sql`update orders set expired_at = ${ended} where id = ${order.id}`)
+  await expireOrders(shop.ctx)
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', graceUntil: null })
   await writeSettings(shop.ctx, { grace_hours: 24 })
 })
 

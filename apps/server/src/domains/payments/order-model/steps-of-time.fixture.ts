@@ -7,6 +7,8 @@ import {
   isServed,
   letGo,
   RESCUE_AFTER,
+  TERM,
+  unserved,
   type Model,
   type ModelOrder,
   type Real,
@@ -51,14 +53,19 @@ export async function expireNow(model: Model, real: Real): Promise<void> {
   const ended: ModelOrder[] = []
   for (const order of model.orders) {
     if (!isServed(order) || order.expiredAt === null || order.expiredAt > model.now) continue
-    Object.assign(order, {
-      state: 'expired',
-      graceUntil: model.now + GRACE,
-      endedAt: order.endedAt ?? model.now
-    })
+    Object.assign(order, { state: 'expired', endedAt: order.endedAt ?? model.now })
+    order.graceUntil = heldUntil(order, order.expiredAt, model.now)
     ended.push(order)
   }
   await takePlacement(model, real, ended)
+  for (const order of ended) if (order.graceUntil === null) letGo(order)
+}
+
+/** Its grace, as far as a renewal would not be over already: whoever ends orders may have been away for a whole term. */
+function heldUntil(order: ModelOrder, expiredAt: number, now: number): number | null {
+  const left = unserved(order)
+  const renewedUntil = (left > 0 ? now + left : expiredAt) + TERM
+  return renewedUntil > now ? Math.min(now + GRACE, renewedUntil) : null
 }
 
 export const endGrace = (): Step => step('endGrace', endGracesNow)
