@@ -33,7 +33,7 @@ export const EmailChangeBody = z.object({
 /** What people do with their own account, a part of `accounts`. What outlasts a stolen session asks for the password. */
 export const ownAccountRoutes = {
   sessions: route('GET', '/api/users/sessions/', {
-    summary: 'Where the own account is signed in, last used first',
+    summary: 'Where the own account is signed in, the present session first, then the last used: a hundred at most',
     access: 'user',
     reply: z.array(OwnSession)
   }),
@@ -43,6 +43,12 @@ export const ownAccountRoutes = {
     params: IdParams,
     body: ConfirmBody.partial().optional(),
     reply: Done
+  }),
+  endOtherSessions: route('POST', '/api/users/sessions/end_others/', {
+    summary: 'End all of the own sessions but the present one, for the password',
+    access: 'user',
+    body: ConfirmBody,
+    reply: z.object({ ended: z.number() })
   }),
   bindDiscord: route('POST', '/api/auth/discord/bind', {
     summary: 'Where to send the browser to bind a chat-platform account',

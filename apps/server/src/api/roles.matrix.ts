@@ -58,6 +58,7 @@ POST /api/users/bot_webhook                                   401  401  401  401
 GET /api/users/preferences/:key                               401  in   in   401  in   in   in   in   403  403  403  403
 PUT /api/users/preferences/:key                               401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/users/sessions/                                      401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/sessions/end_others/                          401  in   in   401  in   in   in   in   403  403  403  403
 DELETE /api/users/sessions/:id/                               401  in   404  401  404  404  404  404  403  403  403  403
 POST /api/auth/discord/bind                                   401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/auth/discord/unbind                                 401  in   in   401  in   in   in   in   403  403  403  403

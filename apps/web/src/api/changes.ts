@@ -118,6 +118,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   user: [
     accounts.users,
     accounts.user,
+    accounts.sessions,
     accounts.userSessions,
     accounts.userLogins,
     accounts.currentUser,

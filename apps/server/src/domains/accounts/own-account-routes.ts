@@ -7,7 +7,7 @@ import { changeEmail, sendEmailChangeCode } from './change-email.ts'
 import { exportOwnData } from './data-export.ts'
 import { deleteOwnAccount } from './delete-user.ts'
 import { clearDeviceCookie, deviceCookieOf } from './device-cookie.ts'
-import { endOwnSession, listSessions } from './own-sessions.ts'
+import { endOtherSessions, endOwnSession, listSessions } from './own-sessions.ts'
 import type { AccountPorts } from './ports.ts'
 import { clearSessionCookie } from './sessions.ts'
 
@@ -20,6 +20,10 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
     calls.endSession,
     async ({ caller, params, body }) =>
       refuseWhileImpersonating(caller) ?? endOwnSession(ctx, caller, params.id, body?.password)
+  )
+  mount(
+    calls.endOtherSessions,
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? endOtherSessions(ctx, caller, body.password)
   )
   mount(
     calls.changeEmailCode,

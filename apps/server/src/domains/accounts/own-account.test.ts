@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
@@ -7,7 +7,7 @@ import { mailJobs } from '../mail/index.ts'
 import { rewardsQueues } from '../rewards/queues.ts'
 import { mailChoices } from '../mail/tables.ts'
 import { accountRoutesWithPorts, visitorFromAnywhere, type MailedCode } from './accounts.fixture.ts'
-import { users } from './tables.ts'
+import { apiKeys, users } from './tables.ts'
 
 let shop: TestShop
 
@@ -147,6 +147,37 @@ test('the own sessions are listed with device and place, and ended one by one', 
   expect((await end(client, password)).code).toBe(404)
   expect((await away.get(LOGIN)).code).toBe(401)
   expect((await client.get(LOGIN)).code).toBe(2000)
+})
+
+test('all other sessions end at once for the password, and nothing else does', async () => {
+  const OTHERS = '/api/users/sessions/end_others/'
+  const client = await shop.customer()
+  const login = { username: client.user.username, password }
+  const away = [shop.visitor({ ip: '8.8.8.8' }), shop.visitor({ ip: '8.8.4.4' }), shop.visitor({ ip: '9.9.9.9' })]
+  for (const browser of away) await browser.post(LOGIN, login)
+  await client.post('/api/users/api_keys/', { name: 'Crawler', scopes: ['read'], password })
+  const boss = await shop.admin()
+  await boss.post('/api/users/admin/switch-user', { user_id: client.user.id })
+  const stranger = await shop.customer()
+  // Used last by another browser: the present session is listed first all the same.
+  const { data } = await client.get<Listed[]>('/api/users/sessions/')
+  expect(data.map(one => one.is_current)).toEqual([true, false, false, false])
+  expect(await client.post(OTHERS, { password: 'Guess#2026' })).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'The password is not correct' } }
+  })
+  expect((await away[0]?.get(LOGIN))?.code).toBe(2000)
+  expect((await boss.post(OTHERS, { password })).code).toBe(403)
+  expect(await client.post(OTHERS, { password })).toMatchObject({ code: 2000, data: { ended: 3 } })
+  for (const browser of away) expect((await browser.get(LOGIN)).code).toBe(401)
+  for (const browser of [client, boss, stranger]) expect((await browser.get(LOGIN)).code).toBe(2000)
+  expect(await shop.ctx.db.$count(apiKeys, and(eq(apiKeys.userId, client.user.id), isNull(apiKeys.revokedAt)))).toBe(1)
+  expect(await client.post(OTHERS, { password })).toMatchObject({ code: 2000, data: { ended: 0 } })
+  const entries = await shop.ctx.db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.targetId, String(client.user.id)), eq(auditLog.action, 'user.end_sessions')))
+  expect(entries).toMatchObject([{ actorId: client.user.id, before: { sessions: 4 }, after: { sessions: 1 } }])
 })
 
 test('an administrator who views the shop as a user is not among the sessions, and cannot be ended as one', async () => {

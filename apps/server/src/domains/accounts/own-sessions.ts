@@ -1,13 +1,13 @@
 import { formMessages, refuse, type OwnSession } from '@netlet/contract'
-import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, ne, or } from 'drizzle-orm'
 import { countryOf } from '../../integrations/geoip/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { formRefusal } from '../../infra/refusals.ts'
-import { done, type Result } from '../../infra/result.ts'
-import { confirmPassword } from './confirm-password.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { deviceName } from './device-name.ts'
 import { endSession } from './sessions.ts'
 import { sessions } from './tables.ts'
@@ -17,12 +17,12 @@ const MOST_SHOWN = 100
 /** A user's own sessions; an administrator who views the shop as the user has none of them. */
 const own = (userId: number) => and(eq(sessions.userId, userId), isNull(sessions.impersonatorId))
 
-/** Where the caller is signed in, last used first, the latest hundred. */
+/** Where the caller is signed in: the present session, then the last used, a hundred at most. */
 export const listSessions = (ctx: Pick<AppContext, 'db' | 'now'>, by: UserActor): Promise<OwnSession[]> =>
   sessionsOf(ctx, by.id, by.sessionHash)
 
 /**
- * Where a user is signed in, last used first, the latest hundred.
+ * Where a user is signed in, a hundred at most, last used first after the present session.
  * @param current the hash of the session that asks; null: it is none of the user's
  */
 export async function sessionsOf(
@@ -34,7 +34,7 @@ export async function sessionsOf(
     .select()
     .from(sessions)
     .where(and(own(userId), gt(sessions.expiresAt, now())))
-    .orderBy(desc(sessions.lastSeenAt), desc(sessions.id))
+    .orderBy(...(current ? [desc(eq(sessions.tokenHash, current))] : []), desc(sessions.lastSeenAt), desc(sessions.id))
     .limit(MOST_SHOWN)
   return rows.map(row => {
     const ip = row.ip?.replace(/\/(32|128)$/, '') ?? null
@@ -77,6 +77,36 @@ export async function endOwnSession(
       .where(and(own(by.id), eq(sessions.id, id)))
     if (!found) return refuse('not_found')
     await endSession(unit, found.tokenHash)
+    if (!by.sessionHash || !found.tokenHash.equals(by.sessionHash))
+      unit.audit('user.end_session', by.id, { before: { session: id } })
     return done
+  })
+}
+
+/**
+ * Ends all of the caller's sessions but the present one, with those that they view the shop as others with. Keys stay, and so
+ * does whoever views the shop as the caller.
+ */
+export async function endOtherSessions(
+  ctx: AppContext,
+  by: UserActor,
+  password: string
+): Promise<Result<{ ended: number }>> {
+  const current = by.sessionHash
+  if (!current) return refuse('not_found')
+  const confirmed = await confirmPassword(ctx, by, password)
+  if (!confirmed.ok) return confirmed
+  return command(ctx, by, async unit => {
+    // A log-in at the same time waits here, and stays.
+    if (!(await lockConfirmed(unit, confirmed.data))) return refuse('unauthorized')
+    const others = and(own(by.id), ne(sessions.tokenHash, current))
+    const hashes = unit.tx.select({ hash: sessions.tokenHash }).from(sessions).where(others)
+    const gone = await unit.tx
+      .delete(sessions)
+      .where(or(others, inArray(sessions.parentHash, hashes)))
+      .returning({ impersonatorId: sessions.impersonatorId, expiresAt: sessions.expiresAt })
+    const ended = gone.filter(row => row.impersonatorId === null && row.expiresAt > unit.now).length
+    if (ended > 0) unit.audit('user.end_sessions', by.id, { before: { sessions: ended + 1 }, after: { sessions: 1 } })
+    return ok({ ended })
   })
 }

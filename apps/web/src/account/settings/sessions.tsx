@@ -8,29 +8,73 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { CountryName } from '../../kit/country.tsx'
 import { passFocus, useInPlace } from '../../kit/focus-return.ts'
+import { notify } from '../../kit/notify.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
 import { ConfirmForm } from './confirm-form.tsx'
 
-/** Where the account is signed in; each session but this one can be ended, for the password. */
+/** How many are shown at first; the present one is the first. */
+const FEW = 5
+/** As many as a reply has: there may be more. */
+const MOST = 100
+
+/** Where the account is signed in; each session but this one can be ended, or all of them, for the password. */
 export function Sessions() {
   const t = useT()
+  const part = useRef<HTMLDivElement>(null)
   const list = useRef<HTMLUListElement>(null)
+  const [all, setAll] = useState(false)
   const { data, isPending, error, refetch } = useQuery(read(accounts.sessions))
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (isPending) return <Skeleton height={160} />
   /** The session takes its form along, and the focus in it. */
   const keepFocus = () => {
     const { activeElement: active } = document
-    if (!active || active === document.body || list.current?.contains(active)) passFocus(list.current)
+    if (!active || active === document.body || part.current?.contains(active)) passFocus(list.current)
   }
+  const others = data.filter(session => !session.is_current).length
   return (
-    <ul ref={list} className={classes.list} aria-label={t('sessions.title')}>
-      {data?.map(session => (
-        <Session key={session.id} session={session} onEnded={keepFocus} />
-      ))}
-    </ul>
+    <div ref={part} className="stack">
+      <ul ref={list} className={classes.list} aria-label={t('sessions.title')}>
+        {(all ? data : data.slice(0, FEW)).map(session => (
+          <Session key={session.id} session={session} onEnded={keepFocus} />
+        ))}
+      </ul>
+      {data.length > FEW && (
+        <Button size="sm" variant="subtle" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t('sessions.fewer') : t('sessions.all', { count: data.length })}
+        </Button>
+      )}
+      {others > 1 && <EndOthers count={others} isAll={data.length < MOST} onEnded={keepFocus} />}
+    </div>
+  )
+}
+
+type OthersProps = { count: number; isAll: boolean; onEnded: () => void }
+
+/** Ends all sessions but this one. */
+function EndOthers({ count, isAll, onEnded }: OthersProps) {
+  const t = useT()
+  const [asked, setAsked] = useState(false)
+  const ask = useInPlace(asked)
+  const end = async (password: string) => {
+    const { ended } = await call(accounts.endOtherSessions, { body: { password } })
+    notify('good', t('sessions.othersEnded', { count: ended }))
+    await refresh(accounts.sessions)
+    onEnded()
+  }
+  if (!asked)
+    return (
+      <Button ref={ask} size="sm" variant="default" onClick={() => setAsked(true)}>
+        {t('sessions.endOthers')}
+      </Button>
+    )
+  return (
+    <div className="stack">
+      <p role="status">{t(isAll ? 'sessions.othersBody' : 'sessions.othersMany', { count })}</p>
+      <ConfirmForm label={t('sessions.endOthers')} danger onConfirm={end} onCancel={() => setAsked(false)} />
+    </div>
   )
 }
 
