@@ -195,6 +195,45 @@ test('coins, codes and levels: too few, NO and YES, used and unused, and the hig
   await admin.dispose()
 })
 
+test('what was typed stays where a session only ended, and goes from every tab with a log-out', async ({
+  page,
+  shop
+}) => {
+  const customer = await asNewCustomer(page, shop)
+  const nameOfKey = (tab: Page) => partOf(tab, 'API keys').getByRole('textbox', { name: 'Name', exact: true })
+  const drafts = (tab: Page) =>
+    tab.evaluate(() => Object.keys(sessionStorage).filter(key => key.startsWith('netlet-draft-')))
+  const other = await page.context().newPage()
+  for (const [tab, name] of [
+    [page, 'Crawler'],
+    [other, 'Mirror']
+  ] as const) {
+    await tab.goto(`${shop.url}${AT}/setting`)
+    await nameOfKey(tab).fill(name)
+  }
+
+  await test.step('the session ends unasked: the same person finds it again', async () => {
+    await page.context().clearCookies()
+    await page.getByRole('link', { name: 'Invite' }).first().click()
+    await page.getByRole('textbox', { name: /username/i }).fill(customer.username)
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Login', exact: true }).click()
+    await expect(page).toHaveURL(`${shop.url}${AT}/invite`)
+    await page.goto(`${shop.url}${AT}/setting`)
+    await expect(nameOfKey(page)).toHaveValue('Crawler')
+    await other.goto(`${shop.url}${AT}/setting`)
+    await expect(nameOfKey(other)).toHaveValue('Mirror')
+  })
+
+  await test.step('its user logs out', async () => {
+    await page.getByRole('button', { name: customer.username }).click()
+    await page.getByRole('button', { name: 'Logout' }).click()
+    await expect(page).toHaveURL(`${shop.url}/login`)
+    await expect.poll(() => drafts(page)).toEqual([])
+    await expect.poll(() => drafts(other)).toEqual([])
+  })
+})
+
 test('settings: another e-mail address, a session that is ended, own data, and the account deleted', async ({
   page,
   shop

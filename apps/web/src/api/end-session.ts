@@ -1,9 +1,9 @@
 import { holdCallsDuring } from './client.ts'
 import { queryClient, refreshAll } from './query.ts'
-import { setSessionUser } from './session.ts'
+import { leaveSession } from './session.ts'
 
 /**
- * Ends the session by `end`, then goes to another page by `leave`. What the screen has asked for is taken back, and what it
+ * Ends the session of a user who wants it, by `end`, then goes to another page by `leave`. What the screen has asked for is taken back, and what it
  * asks meanwhile waits and is never asked: it would be answered that nobody is signed in, and lead to the login.
  */
 export async function endSession(end: () => Promise<unknown>, leave: () => void | Promise<void>): Promise<void> {
@@ -11,7 +11,7 @@ export async function endSession(end: () => Promise<unknown>, leave: () => void 
     await end()
     await leave()
     await queryClient.cancelQueries()
-    setSessionUser(null)
+    leaveSession()
   }
   await queryClient.cancelQueries()
   try {

@@ -4,7 +4,15 @@ import { answer, answerLost, requestsOf } from '../testing/answers.ts'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
 import { keyOf, queryClient } from './query.ts'
 import { accounts } from './routes.ts'
-import { onSessionChange, onSessionLoss, sessionQuery, setSessionUser, shareSession } from './session.ts'
+import {
+  leaveSession,
+  onLogout,
+  onSessionChange,
+  onSessionLoss,
+  sessionQuery,
+  setSessionUser,
+  shareSession
+} from './session.ts'
 
 /** This tab's end of the channel, and what another tab does at its own. */
 function channel() {
@@ -15,7 +23,11 @@ function channel() {
     addEventListener: (_: string, listener: unknown) => void listeners.push(listener as (event: MessageEvent) => void),
     close: () => undefined
   })
-  return { posted, end, hear: () => listeners.forEach(listener => listener(new MessageEvent('message'))) }
+  return {
+    posted,
+    end,
+    hear: (data?: unknown) => listeners.forEach(listener => listener(new MessageEvent('message', { data })))
+  }
 }
 let tabs: ReturnType<typeof channel>
 afterEach(() => tabs.end())
@@ -77,6 +89,23 @@ describe('the session in several tabs', () => {
     onSessionLoss(listener)
     setSessionUser(null)
     expect(listener).not.toHaveBeenCalled()
+  })
+
+  it('knows a log-out, here and in other tabs, from a session that only ended', async () => {
+    tabs = channel()
+    const listener = vi.fn()
+    onLogout(listener)
+    queryClient.setQueryData(sessionQuery.queryKey, customer)
+    answer(accounts.whoIsSignedIn, null)
+    tabs.hear('changed')
+    await waitFor(() => expect(shown()).toBeNull())
+    setSessionUser(null)
+    expect(listener).not.toHaveBeenCalled()
+    leaveSession()
+    expect(listener).toHaveBeenCalledOnce()
+    expect(tabs.posted).toEqual(['changed', 'left'])
+    tabs.hear('left')
+    await waitFor(() => expect(listener).toHaveBeenCalledTimes(2))
   })
 
   it('keeps what it has where it is the same user, or the server does not answer', async () => {

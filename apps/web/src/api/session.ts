@@ -30,13 +30,29 @@ export function onSessionChange(listener: () => void): () => void {
   return () => void listeners.delete(listener)
 }
 
+const onLeave = new Set<() => void>()
+/** Calls `listener` where the session was ended by its user, in whatever tab of the browser: not where it only ended. */
+export const onLogout = (listener: () => void) => void onLeave.add(listener)
+
 /** Takes over the user that the server returned, and forgets what the former one saw. null: nobody is signed in. */
 export function setSessionUser(user: CurrentUser | null): void {
   takeOver(user)
-  tellTabs()
+  tellTabs('changed')
 }
 
-let tellTabs = () => {}
+/** The session was ended by its user. */
+export function leaveSession(): void {
+  takeOver(null)
+  left()
+  tellTabs('left')
+}
+
+function left(): void {
+  for (const listener of onLeave) listener()
+}
+
+type Message = 'changed' | 'left'
+let tellTabs = (_message: Message) => {}
 
 /** What a broadcast channel does; messages reach all tabs but the own. */
 export type Channel = Pick<BroadcastChannel, 'addEventListener' | 'postMessage' | 'close'>
@@ -48,9 +64,10 @@ export type Channel = Pick<BroadcastChannel, 'addEventListener' | 'postMessage' 
  */
 export function shareSession(channel: Channel): () => void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a broadcast channel stays within its origin
-  const tell = () => channel.postMessage('changed')
+  const tell = (message: Message) => channel.postMessage(message)
   tellTabs = tell
-  channel.addEventListener('message', () => void follow())
+  // A form keeps what is typed until it is gone.
+  channel.addEventListener('message', ({ data }) => void follow().then(() => data === 'left' && left()))
   return () => {
     if (tellTabs === tell) tellTabs = () => {}
     channel.close()

@@ -3,8 +3,9 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { BrowserRouter } from 'react-router'
 import { queryClient } from '../api/query.ts'
-import { onSessionChange, onSessionLoss, shareSession } from '../api/session.ts'
+import { onLogout, onSessionChange, onSessionLoss, shareSession } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
+import { forgetDrafts } from '../kit/draft.ts'
 import { Hosts, preloadHosts } from '../kit/hosts.tsx'
 import { isUnsaved, watchHistory } from '../kit/leaving.ts'
 import { notify } from '../kit/notify.ts'
@@ -14,6 +15,8 @@ import { theme, variables } from './theme.ts'
 
 // What one person was about to pay is none of the next one's business.
 onSessionChange(() => keepPayment(null))
+// After a session that only ended they are there for the next login of the same person.
+onLogout(forgetDrafts)
 
 /** Milliseconds for which it is said. */
 const LOSS_SHOWN = 15_000

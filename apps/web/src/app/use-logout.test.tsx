@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { act, screen, waitFor } from '@testing-library/react'
 import { useState, type ReactNode } from 'react'
 import { Route, Routes } from 'react-router'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { read } from '../api/query.ts'
 import { accounts, bulk, orders } from '../api/routes.ts'
+import { onLogout } from '../api/session.ts'
 import { useLeaveGuard } from '../kit/leave-guard.ts'
-import { answer, answerLost, hold, holdRefused, requestsOf } from '../testing/answers.ts'
+import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
 import { useLogout } from './use-logout.ts'
@@ -99,4 +100,19 @@ it('asks before what is not saved is lost', async () => {
   await user.click(screen.getByText('Logout'))
   await user.click(await screen.findByRole('button', { name: 'YES' }))
   await screen.findByText('login page')
+})
+
+it('is told of as a log-out once it has happened', async () => {
+  const listener = vi.fn()
+  onLogout(listener)
+  answer(orders.list, pageOf(order))
+  answerRefused(accounts.logout, 'internal')
+  const { user } = open()
+  await user.click(screen.getByText('Logout'))
+  await screen.findByText(/please try again/i)
+  expect(listener).not.toHaveBeenCalled()
+  answer(accounts.logout, null)
+  await user.click(screen.getByText('Logout'))
+  await screen.findByText('login page')
+  await waitFor(() => expect(listener).toHaveBeenCalledOnce())
 })

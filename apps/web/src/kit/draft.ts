@@ -2,6 +2,7 @@ type Draft = Record<string, string | number>
 
 /** Milliseconds that a draft is kept after its last change: whoever comes later begins anew. */
 const LIFE = 3_600_000
+const PREFIX = 'netlet-draft-'
 
 /**
  * What was typed into a form, for a reload of its tab. Passwords do not belong in it. Where the browser keeps nothing, there
@@ -9,7 +10,7 @@ const LIFE = 3_600_000
  * @param empty names what is kept, and of which kind it is: anything else in the store is left out
  */
 export function draftOf<T extends Draft>(name: string, empty: T) {
-  const key = `netlet-draft-${name}`
+  const key = PREFIX + name
   return {
     read(): T {
       const { at, ...kept } = stored(key)
@@ -25,6 +26,12 @@ export function draftOf<T extends Draft>(name: string, empty: T) {
     }
   }
 }
+
+/** Removes all drafts of this tab: whoever uses it next has typed none of them. */
+export const forgetDrafts = (): void =>
+  attempt(() => {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+  })
 
 function stored(key: string): Record<string, unknown> {
   const found = attempt<unknown>(() => JSON.parse(sessionStorage.getItem(key) ?? 'null'))

@@ -7,8 +7,6 @@ import { draftOf } from '../../kit/draft.ts'
 export type Renewals = { orders: Order[]; opened: number[] }
 
 const draft = draftOf('renewals', { renewals: '' })
-// Also where the page is not shown.
-onSessionChange(() => draft.forget())
 
 function keptOf(userId: number): Renewals | null {
   try {

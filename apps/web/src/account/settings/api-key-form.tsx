@@ -2,12 +2,14 @@ import type { Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import type { RefObject } from 'react'
+import { useEffect, useState, type RefObject } from 'react'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
+import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
+import { draftOf } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { rules } from '../../kit/form.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
@@ -23,17 +25,30 @@ type Props = {
   button: RefObject<HTMLButtonElement | null>
 }
 
+/** What was typed and not made: it is there again after a reload, or a session that ended meanwhile. */
+const draftFor = (userId: number) => draftOf(`api-key-by-${userId}`, { name: '', scopes: 'read' })
+
 export function ApiKeyForm({ onMade, button }: Props) {
   const t = useT()
+  const { user } = useSession()
+  const [draft] = useState(() => draftFor(user?.id ?? 0))
+  const [kept] = useState(() => draft.read())
   const form = useForm<Values>({
     name: 'api-key',
-    initialValues: { name: '', scopes: ['read'], password: '' },
+    initialValues: {
+      name: kept.name,
+      scopes: API_KEY_SCOPES.filter(scope => kept.scopes.split(',').includes(scope)),
+      password: ''
+    },
     validate: rules(ApiKeyRules)
   })
+  const { name, scopes } = form.values
+  useEffect(() => draft.keep({ name, scopes: scopes.join(',') }), [draft, name, scopes])
   const failure = useFormFailure(form)
   const create = useMutation({
     mutationFn: (body: Values) => call(accounts.createApiKey, { body }),
     onSuccess: ({ key }) => {
+      draft.forget()
       onMade(key)
       void refresh(accounts.apiKeys)
     },

@@ -1,13 +1,15 @@
 import type { WebhookEndpoint } from '@netlet/contract'
 import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
+import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { Dialog } from '../dialog.tsx'
+import { draftOf } from '../draft.ts'
 import { useFormFailure } from '../form-failure.tsx'
 import { rules } from '../form.ts'
 import { useLeaveGuard } from '../leave-guard.ts'
@@ -33,9 +35,23 @@ const valuesOf = ({ url, description, events, enabled }: WebhookEndpoint): Endpo
   enabled
 })
 
+/** What was typed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. */
+const draftFor = (owner: 'own' | 'operators', endpointId: number, userId: number) =>
+  draftOf(`endpoint-${owner}-${endpointId}-by-${userId}`, {
+    url: '',
+    description: '',
+    events: '',
+    enabled: '',
+    version: ''
+  })
+
 /** An endpoint as a form: where events go, and which ones. */
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
+  const { user } = useSession()
+  const [draft] = useState(() =>
+    draftFor(calls === ownEndpoints ? 'own' : 'operators', endpoint?.id ?? 0, user?.id ?? 0)
+  )
   const form = useForm<EndpointValues>({
     name: 'endpoint',
     initialValues: endpoint
@@ -43,7 +59,21 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
       : { url: '', description: '', events: [...calls.events], enabled: true },
     validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
   })
-  const [version, setVersion] = useState(endpoint?.version ?? '')
+  const [version, setVersion] = useState(endpoint?.version ?? 'new')
+  const [kept] = useState(() => draft.read())
+  useEffect(() => {
+    const { url, description, events, enabled } = kept
+    const chosen = calls.events.filter(event => events.split(',').includes(event))
+    if (kept.version === version) form.setValues({ url, description, events: chosen, enabled: enabled === 'true' })
+    // oxlint-disable-next-line react/exhaustive-deps -- once, over what is saved
+  }, [])
+  const { values } = form
+  const isChanged = form.isDirty()
+  useEffect(() => {
+    const { url, description, events, enabled } = values
+    if (isChanged) draft.keep({ url, description, events: events.join(','), enabled: String(enabled), version })
+    else draft.forget()
+  }, [draft, values, isChanged, version])
   const failure = useFormFailure(form)
   const isShown = useIsShown()
   /** Shows what somebody else saved in the fields that nothing was changed in here. The next save goes over it. */
@@ -58,6 +88,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     mutationFn: async (values: EndpointValues) =>
       endpoint ? calls.update(endpoint.id, { ...values, version }) : calls.create(values),
     onSuccess: saved => {
+      draft.forget()
       void refresh(calls.list)
       if ('secret' in saved && typeof saved.secret === 'string') onMade(saved.secret)
       else notify('good', t('hooks.saved'))
@@ -74,7 +105,12 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     }
   })
   // What is on its way is not lost: nothing is asked.
-  const guard = useLeaveGuard(form.isDirty() && !save.isPending, { onRelease: onClose })
+  const guard = useLeaveGuard(isChanged && !save.isPending, {
+    onRelease: () => {
+      draft.forget()
+      onClose()
+    }
+  })
   const leave = async () => {
     if (await guard.mayLeave()) onClose()
   }

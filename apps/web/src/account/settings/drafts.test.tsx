@@ -1,0 +1,79 @@
+import { cleanup, screen, waitFor, within } from '@testing-library/react'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { setSessionUser } from '../../api/session.ts'
+import { accounts, mail, webhooks } from '../../api/routes.ts'
+import { endpoint } from '../../kit/webhooks/webhooks.fixture.ts'
+import { answer } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer } from '../../testing/shapes.ts'
+import SettingsPage from './page.tsx'
+
+const PATH = '/dashboard/index/setting'
+
+beforeEach(() => {
+  answer(accounts.apiKeys, [])
+  answer(webhooks.endpoints, [endpoint])
+  answer(mail.choices, { payments: true, proxies: true, expiry: true, blocked: null })
+  answer(accounts.sessions, [])
+})
+
+/** The page after a login. */
+function visit(as = customer) {
+  cleanup()
+  answer(accounts.whoIsSignedIn, as)
+  return renderAt(<SettingsPage />, { at: PATH, route: PATH, user: as }).user
+}
+const expire = () => waitFor(() => setSessionUser(null))
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label, { selector: 'input' })
+const box = (name: string) => screen.getByRole<HTMLInputElement>('checkbox', { name })
+const openForm = async (user: ReturnType<typeof visit>, button: string) => {
+  await user.click(await screen.findByRole('button', { name: button }))
+  return within(await screen.findByRole('dialog'))
+}
+
+describe('what was typed when the session ended', () => {
+  it('is in the form of a key again, but for the password, and for whoever typed it only', async () => {
+    const user = visit()
+    const key = within(await screen.findByRole('region', { name: 'API keys' }))
+    await user.type(key.getByLabelText('Name'), 'Crawler')
+    await user.click(key.getByRole('checkbox', { name: /^Renew/ }))
+    await user.type(key.getByLabelText('Your password, once more', { selector: 'input' }), 'Secret#1')
+    await expire()
+    expect(JSON.stringify(Object.entries(sessionStorage))).not.toContain('Secret#1')
+    visit({ ...customer, id: customer.id + 1 })
+    expect(field('Name').value).toBe('')
+    visit()
+    expect(field('Name').value).toBe('Crawler')
+    const again = within(screen.getByRole('region', { name: 'API keys' }))
+    expect(again.getByRole<HTMLInputElement>('checkbox', { name: /^Renew/ }).checked).toBe(true)
+  })
+
+  it('is in the form of a new endpoint again, and gone once it was discarded', async () => {
+    const user = visit()
+    const form = await openForm(user, 'Add endpoint')
+    await user.type(form.getByLabelText('Address'), 'https://hooks.example.com/1')
+    await user.click(form.getByRole('checkbox', { name: 'Order expired' }))
+    await expire()
+    const back = visit()
+    const kept = await openForm(back, 'Add endpoint')
+    expect(field('Address').value).toBe('https://hooks.example.com/1')
+    expect(box('Order expired').checked).toBe(false)
+    await back.click(kept.getByRole('button', { name: 'Cancel' }))
+    await back.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await openForm(back, 'Add endpoint')
+    expect(field('Address').value).toBe('')
+  })
+
+  it('is in the form of an endpoint again, unless that was saved otherwise meanwhile', async () => {
+    const user = visit()
+    await user.type((await openForm(user, 'Edit: CI')).getByLabelText('Name'), ' server')
+    await expire()
+    const kept = await openForm(visit(), 'Edit: CI')
+    expect(kept.getByLabelText<HTMLInputElement>('Name').value).toBe('CI server')
+    await expire()
+    answer(webhooks.endpoints, [{ ...endpoint, version: 'another' }])
+    const saved = await openForm(visit(), 'Edit: CI')
+    expect(saved.getByLabelText<HTMLInputElement>('Name').value).toBe('CI')
+  })
+})
