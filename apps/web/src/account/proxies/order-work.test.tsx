@@ -171,6 +171,20 @@ it('several renewals, and what was chosen for them, are closed once another cust
   expect(screen.queryByRole('button', { name: 'Renew 1 order' })).toBeNull()
 })
 
+it('several renewals are there again for the same customer after a session that only ended', async () => {
+  show(order, proxy)
+  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  const { user, unmount } = open()
+  await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+  await user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
+  await screen.findByRole('dialog', { name: 'Renew orders' })
+  act(() => setSessionUser(null))
+  expect(screen.queryByRole('dialog')).toBeNull()
+  unmount()
+  open()
+  expect(await screen.findByRole('dialog', { name: 'Renew orders' })).toBeTruthy()
+})
+
 describe('after a payment', () => {
   const coming: Order = { ...order, state: 'partly_delivered', expired_at: null, delivery_num: 3 }
 
