@@ -1,4 +1,5 @@
 import type { OwnSession } from '@netlet/contract'
+import { deviceIn } from '@netlet/contract/device-words'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
@@ -6,6 +7,7 @@ import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { CountryName } from '../../kit/country.tsx'
 import { passFocus, useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
@@ -80,8 +82,10 @@ function EndOthers({ count, isAll, onEnded }: OthersProps) {
 
 function Session({ session, onEnded }: { session: OwnSession; onEnded: () => void }) {
   const t = useT()
+  const language = useLanguage()
   const [asked, setAsked] = useState(false)
   const ask = useInPlace(asked)
+  const device = session.device === null ? t('sessions.unknown') : deviceIn(language, session.device)
   const end = async (password: string) => {
     await call(accounts.endSession, { params: { id: session.id }, body: { password } })
     await refresh(accounts.sessions)
@@ -90,7 +94,7 @@ function Session({ session, onEnded }: { session: OwnSession; onEnded: () => voi
   return (
     <li>
       <div className={classes.facts}>
-        <strong>{session.device ?? t('sessions.unknown')}</strong>
+        <strong>{device}</strong>
         <span>
           {session.location ? <CountryName country={session.location} /> : t('sessions.noPlace')}
           {session.ip && <span className="mono"> · {session.ip}</span>}
@@ -102,7 +106,7 @@ function Session({ session, onEnded }: { session: OwnSession; onEnded: () => voi
           ref={ask}
           size="xs"
           variant="default"
-          aria-label={`${t('sessions.end')}: ${session.device ?? t('sessions.unknown')}`}
+          aria-label={`${t('sessions.end')}: ${device}`}
           onClick={() => setAsked(true)}
         >
           {t('sessions.end')}

@@ -196,15 +196,20 @@ describe('the settings page', () => {
   })
 
   it('names the place of a session in words, and says where it is not known', async () => {
-    answer(accounts.sessions, [here, { ...here, id: 2, device: null, ip: null, location: null, is_current: false }])
+    const device = 'Firefox on Linux'
+    answer(accounts.sessions, [
+      { ...here, device },
+      { ...here, id: 2, device: null, ip: null, location: null, is_current: false }
+    ])
     open()
     const sessions = await part('Where you are logged in').findAllByRole('listitem')
     expect(sessions.map(({ textContent }) => textContent)).toEqual([
-      expect.stringContaining('FirefoxGermany · 203.0.113.7This browser'),
+      expect.stringContaining('Firefox on LinuxGermany · 203.0.113.7This browser'),
       expect.stringContaining('Unknown browserUnknown place')
     ])
     await act(() => setLanguage('zh-CN'))
     expect(screen.getByText('德国')).toBeTruthy()
+    expect(sessions[0]?.textContent).toContain('Linux 上的 Firefox')
     await act(() => setLanguage('en'))
   })
 

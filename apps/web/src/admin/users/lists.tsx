@@ -1,9 +1,11 @@
 import type { Order, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
+import { deviceIn } from '@netlet/contract/device-words'
 import { pageAt } from '@netlet/contract/pages'
 import { parseAsStringLiteral, useQueryState } from 'nuqs'
 import { Link } from 'react-router'
 import { accounts, orders, payments, support } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { money, moneyIn } from '../../kit/money.ts'
 import { isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
@@ -126,6 +128,7 @@ export function PaymentsTab({ user }: Props) {
 
 export function LoginsTab({ user }: Props) {
   const t = useT()
+  const language = useLanguage()
   return (
     <Paged<UserLogin>
       name="logins"
@@ -134,7 +137,11 @@ export function LoginsTab({ user }: Props) {
       columns={[
         { key: 'at', title: t('users.time'), lead: true, render: login => <Ago at={login.at} /> },
         { key: 'method', title: t('users.method'), render: login => t(`users.method.${login.method}`) },
-        { key: 'device', title: t('users.device'), render: login => login.device ?? none },
+        {
+          key: 'device',
+          title: t('users.device'),
+          render: ({ device }) => (device === null ? none : deviceIn(language, device))
+        },
         {
           key: 'ip',
           title: t('users.address'),

@@ -1,9 +1,11 @@
 import type { OwnSession, UserDetail } from '@netlet/contract'
+import { deviceIn } from '@netlet/contract/device-words'
 import { useQuery } from '@tanstack/react-query'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, DataTable, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { Address } from './cells.tsx'
@@ -13,6 +15,7 @@ import classes from './users.module.css'
 /** Where a user is signed in; one session or all of them can be ended. */
 export function SessionsTab({ user }: { user: UserDetail }) {
   const t = useT()
+  const language = useLanguage()
   const params = { id: user.id }
   const { data, isPending, error, refetch } = useQuery(read(accounts.userSessions, { params }))
   const { me, may, mayCall } = useMay()
@@ -30,7 +33,12 @@ export function SessionsTab({ user }: { user: UserDetail }) {
     invalidate: [accounts.userSessions, accounts.user]
   })
   const columns: Column<OwnSession>[] = [
-    { key: 'device', title: t('users.device'), lead: true, render: session => session.device ?? t('users.unknown') },
+    {
+      key: 'device',
+      title: t('users.device'),
+      lead: true,
+      render: ({ device }) => (device === null ? t('users.unknown') : deviceIn(language, device))
+    },
     {
       key: 'ip',
       title: t('users.address'),
@@ -71,7 +79,8 @@ export function SessionsTab({ user }: { user: UserDetail }) {
 
 function End({ session, may }: { session: OwnSession; may: boolean }) {
   const t = useT()
-  const device = session.device ?? t('users.unknown')
+  const language = useLanguage()
+  const device = session.device === null ? t('users.unknown') : deviceIn(language, session.device)
   const end = useCommand(accounts.endUserSession, {
     confirm: { title: t('users.endTitle'), body: t('users.endBody', { device }), danger: true },
     invalidate: [accounts.userSessions, accounts.user]

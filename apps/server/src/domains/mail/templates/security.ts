@@ -1,3 +1,4 @@
+import { deviceIn } from '@netlet/contract/device-words'
 import { day, sender, template } from './define.ts'
 
 /** Something that was done to an account, and when (ISO 8601). */
@@ -35,7 +36,7 @@ export const securityTemplates = {
         paragraphs: ['此次登录来自该账号以前未使用过的浏览器或国家。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
-          ['浏览器', data.device],
+          ['浏览器', deviceIn('zh-CN', data.device)],
           ['地址', data.ip],
           ['国家', data.country]
         ],
