@@ -72,13 +72,13 @@ describe('the session in several tabs', () => {
   it('says once that the session is gone, while what was open is still there', async () => {
     tabs = channel()
     queryClient.setQueryData(sessionQuery.queryKey, admin)
-    const losses: [string, unknown][] = []
-    onSessionLoss(loss => losses.push([loss, shown()]))
+    const losses: unknown[] = []
+    onSessionLoss((loss, loggedOut) => losses.push([loss, loggedOut, shown()]))
     answer(accounts.whoIsSignedIn, null)
     tabs.hear()
     tabs.hear()
     await waitFor(() => expect(shown()).toBeNull())
-    expect(losses).toEqual([['ended', admin]])
+    expect(losses).toEqual([['ended', false, admin]])
     expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(1)
   })
 
@@ -104,8 +104,14 @@ describe('the session in several tabs', () => {
     leaveSession()
     expect(listener).toHaveBeenCalledOnce()
     expect(tabs.posted).toEqual(['changed', 'left'])
+    const lost = vi.fn()
+    onSessionLoss(lost)
+    queryClient.setQueryData(sessionQuery.queryKey, customer)
     tabs.hear('left')
+    // A login that follows at once hides no log-out.
+    tabs.hear('changed')
     await waitFor(() => expect(listener).toHaveBeenCalledTimes(2))
+    expect(lost).toHaveBeenCalledExactlyOnceWith('ended', true)
   })
 
   it('keeps what it has where it is the same user, or the server does not answer', async () => {

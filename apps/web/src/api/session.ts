@@ -19,9 +19,10 @@ export function useSession() {
 /** How this tab lost its session although nobody did anything in it. */
 export type SessionLoss = 'ended' | 'changed'
 
-const onLoss = new Set<(loss: SessionLoss) => void>()
-/** Calls `listener` before the screens of a session that is gone are left. */
-export const onSessionLoss = (listener: (loss: SessionLoss) => void) => void onLoss.add(listener)
+type LossListener = (loss: SessionLoss, loggedOut: boolean) => void
+const onLoss = new Set<LossListener>()
+/** Calls `listener` before the screens of a session that is gone are left. `loggedOut`: by its user, in another tab. */
+export const onSessionLoss = (listener: LossListener) => void onLoss.add(listener)
 
 const listeners = new Set<() => void>()
 /** Calls `listener` whenever somebody else is signed in than before. @returns how to end it */
@@ -66,8 +67,15 @@ export function shareSession(channel: Channel): () => void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a broadcast channel stays within its origin
   const tell = (message: Message) => channel.postMessage(message)
   tellTabs = tell
-  // A form keeps what is typed until it is gone.
-  channel.addEventListener('message', ({ data }) => void follow().then(() => data === 'left' && left()))
+  const hear = async ({ data }: MessageEvent) => {
+    if (data !== 'left') return follow()
+    loggedOut = true
+    await follow()
+    loggedOut = false
+    // A form keeps what is typed until it is gone.
+    left()
+  }
+  channel.addEventListener('message', event => void hear(event))
   return () => {
     if (tellTabs === tell) tellTabs = () => {}
     channel.close()
@@ -79,13 +87,15 @@ const identity = (user: CurrentUser | null | undefined) => user && `${user.id} $
 /** Another tab, or a call that was refused, says that somebody else is signed in, or nobody: asks the server who it is. */
 const follow = (): Promise<void> => (following ??= askWhoIsIn().finally(() => (following = undefined)))
 let following: Promise<void> | undefined
+/** Another tab has said so. */
+let loggedOut = false
 
 async function askWhoIsIn(): Promise<void> {
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   try {
     const user = await call(accounts.whoIsSignedIn)
     if (identity(before) === identity(user)) return void queryClient.setQueryData(sessionQuery.queryKey, user)
-    if (before) for (const listener of onLoss) listener(user ? 'changed' : 'ended')
+    if (before) for (const listener of onLoss) listener(user ? 'changed' : 'ended', loggedOut)
     takeOver(user)
   } catch {
     // No answer: the next call of this tab says what the server thinks of it.

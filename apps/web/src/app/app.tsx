@@ -20,9 +20,13 @@ onLogout(forgetDrafts)
 
 /** Milliseconds for which it is said. */
 const LOSS_SHOWN = 15_000
-onSessionLoss(loss => {
+onSessionLoss((loss, loggedOut) => {
   const said = t(`session.${loss}`)
-  notify('info', isUnsaved() ? `${said} ${t('session.unsavedLost')}` : said, LOSS_SHOWN)
+  notify(
+    'info',
+    isUnsaved(loggedOut ? 'with drafts' : 'without drafts') ? `${said} ${t('session.unsavedLost')}` : said,
+    LOSS_SHOWN
+  )
 })
 
 if ('BroadcastChannel' in window) shareSession(new BroadcastChannel('netlet-session'))

@@ -7,6 +7,7 @@ import { read } from '../api/query.ts'
 import { accounts, bulk, orders } from '../api/routes.ts'
 import { onLogout } from '../api/session.ts'
 import { useLeaveGuard } from '../kit/leave-guard.ts'
+import { isUnsaved } from '../kit/leaving.ts'
 import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
@@ -94,6 +95,7 @@ it('asks before what is not saved is lost', async () => {
   const { user } = open(<Unsaved />)
   await user.click(screen.getByText('Logout'))
   await screen.findByText('Discard the changes?')
+  expect(isUnsaved('without drafts')).toBe(true)
   await user.click(screen.getByRole('button', { name: 'NO' }))
   await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
   expect(requestsOf(accounts.logout)).toEqual([])

@@ -45,6 +45,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
   const [draft] = useState(() => draftFor(orderId, user?.id ?? 0))
   // What is typed is not lost by Escape, a click beside it or the browser's back.
   const guard = useLeaveGuard(false, {
+    keepsDraft: true,
     onRelease: () => {
       draft.forget()
       onClose()

@@ -12,6 +12,8 @@ type Guard = {
   staysAt: (address: URL | Location) => boolean
   /** Its changes are given up. */
   release: () => void
+  /** Whether its changes are there again after a session that ended. */
+  keepsDraft: () => boolean
 }
 
 const guards = new Set<Guard>()
@@ -44,7 +46,7 @@ function withdrawQuestion(): void {
 function install(): () => void {
   const endGuard = guardLeaving({
     ask: () => mayLeave(guarding(() => true)),
-    isUnsaved: () => guarding(() => true).length > 0
+    isUnsaved: drafts => guarding(guard => drafts === 'with drafts' || !guard.keepsDraft()).length > 0
   })
   const warn = (event: BeforeUnloadEvent) => {
     if (guarding(() => true).length > 0) event.preventDefault()
@@ -92,6 +94,8 @@ type Options = {
   param?: { name: string; value: string | null }
   /** Closes it once its changes are given up, where another address alone does not. */
   onRelease?: () => void
+  /** What is typed is kept by `draftOf`. */
+  keepsDraft?: boolean
 }
 
 /**
@@ -131,7 +135,8 @@ export function useLeaveGuard(dirty: boolean, options: Options = {}) {
       state.current.released = true
       withdrawQuestion()
       state.current.options.onRelease?.()
-    }
+    },
+    keepsDraft: () => state.current.options.keepsDraft ?? false
   }).current
   useEffect(() => {
     if (guards.size === 0) uninstall = install()

@@ -1,4 +1,4 @@
-type LeavingGuard = { ask: () => Promise<boolean>; isUnsaved: () => boolean }
+type LeavingGuard = { ask: () => Promise<boolean>; isUnsaved: (drafts: 'with drafts' | 'without drafts') => boolean }
 let current: LeavingGuard | undefined
 
 /** Has `ask` answer whether what is open and not saved may be left; gives back what ends that. */
@@ -10,8 +10,8 @@ export function guardLeaving(guard: LeavingGuard): () => void {
   }
 }
 
-/** Whether something on the screen is not saved. */
-export const isUnsaved = (): boolean => current?.isUnsaved() ?? false
+/** Whether something on the screen is not saved, and not kept as a draft either where those do not count. */
+export const isUnsaved: LeavingGuard['isUnsaved'] = drafts => current?.isUnsaved(drafts) ?? false
 
 /** Whether the screen may be left now; a person is asked where something on it is not saved. */
 export const mayLeave = async (): Promise<boolean> => (current ? current.ask() : true)

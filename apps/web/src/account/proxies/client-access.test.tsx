@@ -2,6 +2,7 @@ import type { ClientAccess } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { admin, customer, order } from '../../testing/shapes.ts'
@@ -54,6 +55,8 @@ describe("who may use an order's proxies", () => {
     const before = await open()
     await before.user.selectOptions(await kind(), 'Password and address')
     await before.user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
+    // Nobody is told that it is lost.
+    expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     before.unmount()
 
     const { user } = await open()

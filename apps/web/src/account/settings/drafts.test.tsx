@@ -2,6 +2,7 @@ import { cleanup, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { setSessionUser } from '../../api/session.ts'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { endpoint } from '../../kit/webhooks/webhooks.fixture.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -53,6 +54,8 @@ describe('what was typed when the session ended', () => {
     const form = await openForm(user, 'Add endpoint')
     await user.type(form.getByLabelText('Address'), 'https://hooks.example.com/1')
     await user.click(form.getByRole('checkbox', { name: 'Order expired' }))
+    // Nobody is told that it is lost.
+    expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     await expire()
     const back = visit()
     const kept = await openForm(back, 'Add endpoint')

@@ -106,6 +106,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   })
   // What is on its way is not lost: nothing is asked.
   const guard = useLeaveGuard(isChanged && !save.isPending, {
+    keepsDraft: true,
     onRelease: () => {
       draft.forget()
       onClose()
