@@ -1,3 +1,4 @@
+import { refuse } from '@netlet/contract'
 import { renderAsync } from '@resvg/resvg-js'
 import { and, eq, gt } from 'drizzle-orm'
 import { createMathExpr } from 'svg-captcha'
@@ -5,18 +6,34 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { createTurns } from '../../infra/turns.ts'
 import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE
 
-/**
- * A sum as a picture. It is drawn as paths and rasterised: in an SVG a script could read the glyphs, and no font of
- * the machine is needed.
- */
+/** Anyone asks for one, and each takes some milliseconds of the program's own thread: requests come in between. */
+const turns = createTurns({ atOnce: 1, longest: 100 })
+
+/** A sum as a picture. In a flood some are refused ('unavailable'). */
 export async function createCaptcha(
   ctx: AppContext,
   by: Actor
-): Promise<{ captcha_image_base: string; captcha_id: string }> {
+): Promise<Result<{ captcha_image_base: string; captcha_id: string }>> {
+  if (turns.isFull()) return refuse('unavailable')
+  const { answer, png } = await turns.take(draw)
+  const [made] = await command(ctx, by, ({ tx, now }) =>
+    tx
+      .insert(captchas)
+      .values({ answer, createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
+      .returning({ id: captchas.id })
+  )
+  if (!made) throw new Error('the captcha was not stored')
+  return ok({ captcha_image_base: `data:image/png;base64,${png.toString('base64')}`, captcha_id: made.id })
+}
+
+/** As paths, and rasterised: in an SVG a script could read the glyphs, and no font of the machine is needed. */
+async function draw(): Promise<{ answer: number; png: Buffer }> {
   const { data: svg, text: answer } = createMathExpr({
     mathMin: 2,
     mathMax: 49,
@@ -28,22 +45,12 @@ export async function createCaptcha(
     // Dark greys: on a background of its own it would choose colours, some of them hardly visible.
     color: false
   })
-  const [made] = await command(ctx, by, ({ tx, now }) =>
-    tx
-      .insert(captchas)
-      .values({ answer: Number(answer), createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
-      .returning({ id: captchas.id })
-  )
-  if (!made) throw new Error('the captcha was not stored')
   const picture = await renderAsync(svg, {
     font: { loadSystemFonts: false },
     fitTo: { mode: 'zoom', value: 2 },
     background: '#f4f5f7'
   })
-  return {
-    captcha_image_base: `data:image/png;base64,${picture.asPng().toString('base64')}`,
-    captcha_id: made.id
-  }
+  return { answer: Number(answer), png: picture.asPng() }
 }
 
 /**

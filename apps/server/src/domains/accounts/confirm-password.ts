@@ -36,7 +36,7 @@ export async function confirmPassword(
     return refuse('too_many')
   }
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  if (!user || !(await verifyPassword(user.passwordHash, password))) {
+  if (!user || !(await verifyPassword(user.passwordHash, password, { first: true }))) {
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
     return fieldRefusal(field, reason)
   }

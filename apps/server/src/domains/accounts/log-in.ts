@@ -10,10 +10,13 @@ import { clearFailures } from './attempts.ts'
 import { knownDevice } from './device-cookie.ts'
 import { beginLogin } from './log-in-limits.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
-import { verifyPassword } from './passwords.ts'
+import { passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-/** Logs in by username or email. A wrong user and a wrong password take the same time and say the same. */
+/**
+ * Logs in by username or email. A wrong user and a wrong password take the same time and say the same. In a flood from many
+ * networks a browser that has logged in before comes first, and strangers are asked to come again ('unavailable').
+ */
 export async function logIn(
   ctx: AppContext,
   by: Actor,
@@ -25,16 +28,25 @@ export async function logIn(
     .select({ id: users.id, passwordHash: users.passwordHash, isActive: users.isActive })
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
+  const device = user && knownDevice(ctx.config, browser.device, user)
+  const isCrowdedOut = () => device === undefined && passwordsAreFull()
+  if (isCrowdedOut()) return refuse('unavailable')
   const begun = await beginLogin(ctx, by, {
     userId: user?.id,
     name,
     ip: browser.forwardedFor ?? browser.ip,
-    device: user && knownDevice(ctx.config, browser.device, user),
+    device,
     captcha: { id: form.captcha_id, answer: form.captcha }
   })
   if (!begun.ok) return begun
   const attempt = begun.data
-  if (!(await verifyPassword(user?.passwordHash, form.password)) || !user) {
+  // Others came at the same time.
+  if (isCrowdedOut()) {
+    await attempt.discard()
+    return refuse('unavailable')
+  }
+  const first = device !== undefined
+  if (!(await verifyPassword(user?.passwordHash, form.password, { first })) || !user) {
     await attempt.fail()
     return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha: true } : null })
   }

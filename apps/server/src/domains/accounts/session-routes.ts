@@ -58,7 +58,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     return done
   }
 
-  mount(calls.captcha, async ({ caller }) => ok(await createCaptcha(ctx, caller)))
+  mount(calls.captcha, ({ caller }) => createCaptcha(ctx, caller))
   mount(calls.login, async ({ caller, body, request, reply }) =>
     loggedIn(await logIn(ctx, caller, body, browserOf(request)), reply)
   )
