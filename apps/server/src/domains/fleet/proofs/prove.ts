@@ -61,22 +61,23 @@ export async function proveAccess(ctx: SyncContext, serverId: number, { dials = 
     // Ends of leases first: whoever resets a password again and again keeps no other waiting.
     .orderBy(sql`${accessProofs.cause} = 'password'`, asc(accessProofs.nextAt), asc(accessProofs.id))
     .limit(dials)
-  const [begun, limit] = [[] as Promise<void>[], pLimit(AT_ONCE)]
+  const [planned, limit] = [[] as (Work & { proof: Proof })[], pLimit(AT_ONCE)]
   let left = dials
   for (const proof of due) {
     if (left <= 0) break
-    const { dials: work, user } = await workOf(ctx, server, proof)
-    left -= work.length
-    begun.push(settle(ctx, { proof, user }, Promise.all(work.map(dial => limit(dial)))))
+    const work = await workOf(ctx, server, proof)
+    left -= work.dials.length
+    planned.push({ ...work, proof })
   }
-  await Promise.all(begun)
+  // All begin here: one that failed while others were still looked up would be nobody's, and end the process.
+  await Promise.all(planned.map(work => settle(ctx, work, Promise.all(work.dials.map(dial => limit(dial))))))
   const rests = (dials - left) * DIAL_COSTS_MS
   await command(ctx, SYSTEM, async unit => {
     await unit.tx
       .update(servers)
       .set({ nextProofAt: later(ctx, rests) })
       .where(eq(servers.id, serverId))
-    if (begun.length < due.length || due.length === dials) enqueueProofs(unit, serverId, rests)
+    if (planned.length < due.length || due.length === dials) enqueueProofs(unit, serverId, rests)
   })
 }
 
