@@ -137,11 +137,14 @@ export function violatedConstraint(error: unknown): string | undefined {
   return undefined
 }
 
+/** The network's codes: refused, reset, broken, no route, no answer, or no address for the name, as while its server restarts. */
+const NETWORK_FAILURE = /^(ECONN|EPIPE$|ETIMEDOUT$|EHOST|ENET|ENOTFOUND$|EAI_)/
+
 /** The database is away for a moment: the caller may try again. */
 function isConnectionLoss(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     const code = (e as { code?: unknown }).code
-    if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
+    if (typeof code === 'string' && (NETWORK_FAILURE.test(code) || code === '57P01' || code === '57P03')) return true
     if (e.message === SILENCE) return true
     if (
       /connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/i.test(

@@ -32,6 +32,21 @@ test('a connection that fell silent fails once, as something temporary, and anot
   }
 })
 
+test.each([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ECONNREFUSED',
+  'ECONNRESET'
+])('a database that the network does not lead to (%s) is away for a moment, as one that says so', code => {
+  const cause = Object.assign(new Error(`getaddrinfo ${code} database`), { code })
+  expect(isTemporaryFailure(new Error('Failed query', { cause }))).toBe(true)
+  expect(isTemporaryFailure(Object.assign(new Error('no such file'), { code: 'ENOENT' }))).toBe(false)
+})
+
 test('a transaction whose connection falls silent ends without waiting again for its rollback', async () => {
   const db = openDatabase(relay.url, { max: 1, answerMs: 1500 })
   try {
