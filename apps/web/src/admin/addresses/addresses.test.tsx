@@ -59,11 +59,17 @@ describe('who had an address', () => {
 
   it('is asked for an instant in the zone that each field names, in the words of all forms', async () => {
     open('?address=192.0.2.3&at=2026-03-03T12:00:00Z')
-    for (const name of [/^At/, /^From/, /^Until/]) {
+    const entered = new Date('2026-03-03T12:00:00Z')
+    // What is empty names the zone as it is now.
+    for (const [name, at] of [
+      [/^At/, entered],
+      [/^From/, new Date()],
+      [/^Until/, new Date()]
+    ] as const) {
       const field = await screen.findByLabelText(name)
       expect(field.getAttribute('type')).toBe('datetime-local')
       const described = document.getElementById(field.getAttribute('aria-describedby')?.split(' ')[0] ?? '')
-      expect(described?.textContent).toBe(`In ${zoneText(new Date('2026-03-03T12:00:00Z'), 'en')}.`)
+      expect(described?.textContent).toBe(`In ${zoneText(at, 'en')}.`)
     }
   })
 
