@@ -124,7 +124,7 @@ test('publishing fails never: what cannot be sent follows when the database is b
 
 test('a connection whose other side vanished without a word is noticed', async () => {
   const between = await relay(database.url)
-  const feed = await open({ databaseUrl: between.url, probe: { everyMs: 100, answerMs: 300 } })
+  const feed = await open({ databaseUrl: between.url, probe: { everyMs: 100, answerMs: 2000 } })
   const before = between.accepted()
   between.freeze()
   await eventually(() => expect(between.accepted()).toBeGreaterThan(before))

@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { failureText } from '../i18n/failures.ts'
 import { setLanguage } from '../i18n/language.ts'
@@ -8,6 +8,11 @@ import { readingTime } from './message.ts'
 import { notify } from './notify.ts'
 
 const say = (...message: Parameters<typeof notify>) => act(async () => notify(...message))
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms))
+
+// What draws messages, so that the clocks of the tests need not wait for it.
+beforeAll(() => Promise.all([import('./show-toast.tsx'), import('./toaster.tsx')]))
+afterEach(() => void vi.useRealTimers())
 
 describe('a message', () => {
   it('that is said again stays one, and counts', async () => {
@@ -23,30 +28,37 @@ describe('a message', () => {
   })
 
   it('begins its time anew when it is said again, and stays under the pointer', async () => {
+    vi.useFakeTimers()
     renderAt(null)
     await say('info', 'Checking', 400)
-    const toast = (await screen.findByText('Checking')).closest('[role="alert"]') as HTMLElement
-    fireEvent.mouseEnter(toast)
-    await act(() => new Promise(resolve => setTimeout(resolve, 600)))
-    expect(screen.queryByText('Checking')).toBeTruthy()
-    fireEvent.mouseLeave(toast)
-    await waitFor(() => expect(screen.queryByText('Checking')).toBeNull())
+    const toast = screen.getByText('Checking').closest('[role="alert"]') as HTMLElement
+    await pass(300)
     await say('info', 'Checking', 400)
-    expect((await screen.findByText('Checking')).textContent).toBe('Checking')
+    await pass(300)
+    fireEvent.mouseEnter(toast)
+    await pass(600)
+    expect(screen.getByText('Checking').textContent).toBe('Checking (2 times)')
+    fireEvent.mouseLeave(toast)
+    await pass(1000)
+    expect(screen.queryByText('Checking')).toBeNull()
+    await say('info', 'Checking', 400)
+    expect(screen.getByText('Checking').textContent).toBe('Checking')
   })
 
   it('that is said while the last of its words fades out has its own time', async () => {
+    vi.useFakeTimers()
     renderAt(null)
     await say('info', 'Checking', 400)
-    await screen.findByText('Checking')
+    expect(screen.getByText('Checking')).toBeTruthy()
     const { notifications, notificationsStore } = await import('@mantine/notifications')
     await act(async () => notifications.hide(notificationsStore.getState().notifications[0]?.id ?? ''))
     // It still fades out.
     expect(screen.queryByText('Checking')).toBeTruthy()
     await say('info', 'Checking', 400)
-    await act(() => new Promise(resolve => setTimeout(resolve, 300)))
+    await pass(300)
     expect(screen.queryByText('Checking')).toBeTruthy()
-    await waitFor(() => expect(screen.queryByText('Checking')).toBeNull())
+    await pass(1000)
+    expect(screen.queryByText('Checking')).toBeNull()
   })
 
   it('can be closed by a button with a name', async () => {

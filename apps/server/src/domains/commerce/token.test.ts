@@ -145,9 +145,9 @@ test('a key and secret that are refused are told of at once, once, in words that
 })
 
 test('silence and a closed port are failures that another try may mend', async () => {
-  const client = { shopUrl: sandbox.url, clientId: secrets.apiKey, clientSecret: secrets.appSecret, timeoutMs: 300 }
+  const client = { shopUrl: sandbox.url, clientId: secrets.apiKey, clientSecret: secrets.appSecret }
   await asked({ fault: { kind: 'timeout', next: 1 } })
-  expect(await requestToken(client)).toMatchObject({ reason: 'timeout', retryable: true })
+  expect(await requestToken({ ...client, timeoutMs: 300 })).toMatchObject({ reason: 'timeout', retryable: true })
   expect(await requestToken({ ...client, shopUrl: await closedUrl() })).toMatchObject({
     reason: 'network',
     retryable: true

@@ -63,16 +63,20 @@ test.each(services)('%s: failures are told apart, and none tells the key', async
 })
 
 test.each(services)('%s: only its own answer says that a mail was taken', async (_name, options) => {
-  const mailer = createMailer({ ...options(), timeoutMs: 400 })
-  const fails = async (kind: string) => {
+  const fails = async (kind: string, limits = {}) => {
     await control(sandbox, 'POST', '/mail/faults', { kind, next: 1 })
-    return mailer.send(mail)
+    return createMailer({ ...options(), ...limits }).send(mail)
   }
   // A page of a proxy in between, with 200: nobody has the mail.
   expect(await fails('html')).toMatchObject({ ok: false, reason: 'server_error', retryable: true, uncertain: false })
   expect(await outbox()).toEqual([])
   expect(await fails('half')).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: true })
-  expect(await fails('silence')).toMatchObject({ ok: false, reason: 'timeout', retryable: true, uncertain: true })
+  expect(await fails('silence', { timeoutMs: 1500 })).toMatchObject({
+    ok: false,
+    reason: 'timeout',
+    retryable: true,
+    uncertain: true
+  })
   expect(await outbox()).toHaveLength(2)
 })
 
@@ -268,7 +272,7 @@ test.each([['hello'], ['data']] as const)(
   'SMTP: silence instead of the answer to %s ends, and says what is known',
   async at => {
     const server = await smtpServer(at === 'hello' ? { hello: '' } : { data: '' })
-    const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, timeoutMs: 400 })
+    const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, timeoutMs: 1500 })
     expect(await mailer.send(mail)).toMatchObject({
       ok: false,
       reason: 'timeout',
