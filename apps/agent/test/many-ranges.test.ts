@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { freePort } from '../../server/src/testing/free-ports.ts'
 import { startAgent } from '../src/agent.ts'
 import type { RunCommand } from '../src/net/routes.ts'
 import { lease, proxied, silent, tempFolder, testAgent, testConfig } from './test-agent.ts'
@@ -18,14 +18,6 @@ test.runIf(allowed)('4,096 real ranges of IPv4 and 256 of IPv6 are local after a
   expect(run.stderr).toBe('')
   expect(JSON.parse(run.stdout)).toEqual({ local: 4096 + 256, served: ['502', '502'] })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 test('a start serves while its ranges are still being made local', async () => {
   const folder = await tempFolder()

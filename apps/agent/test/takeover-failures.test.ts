@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { freePorts } from '../../server/src/testing/free-ports.ts'
 import { mainFile } from './process.ts'
 import { signalIfThere } from '../src/takeover/kill.ts'
 import { parseSettings } from '../src/takeover/settings-files.ts'
@@ -144,14 +144,6 @@ test.runIf(linux)(
   60_000
 )
 
-const freePort = (): Promise<number> =>
-  new Promise(resolve => {
-    const server = createServer().listen(0, '0.0.0.0', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-
 /** Holds a message of the hand-over back until a file is there. */
 const holding = (folder: string): string => `
 const fs = require('node:fs')
@@ -175,7 +167,7 @@ test.runIf(linux)(
     const settings = join(folder, 'agent.env')
     await writeFile(join(folder, 'hold.cjs'), holding(folder))
     const say = (hold: string) => writeFile(settings, `NODE_OPTIONS="--require ${folder}/hold.cjs"\nHOLD=${hold}\n`)
-    const [proxy, port] = [await freePort(), await freePort()]
+    const [proxy, port] = await freePorts(2)
     const { agent, call, ip, net, info, pid } = await servingAgent({
       DATA_DIR: folder,
       AGENT_SETTINGS_FILES: settings,
