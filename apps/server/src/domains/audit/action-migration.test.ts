@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 
-const folder = new URL('../../../migrations/', import.meta.url)
 const sources = new URL('../../', import.meta.url)
 
 let database: TestDatabase
@@ -19,10 +19,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const statements = readdirSync(folder)
-  .filter(name => name.endsWith('.sql'))
-  .toSorted()
-  .flatMap(name => readFileSync(new URL(name, folder), 'utf8').split('--> statement-breakpoint'))
+const statements = migrationStatements()
 
 /** The changes that the migrations make to the audit log's rows, in their order. */
 const updates = statements.filter(statement => statement.includes('UPDATE "audit_log"'))

@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import { addCidr, audit, createRule, reserve } from './index.ts'
-
-const folder = new URL('../../../migrations/', import.meta.url)
 
 let database: TestDatabase
 let db: Database
@@ -26,10 +24,7 @@ const BEFORE = sql`
   drop function inventory.intersecting(int[])`
 
 async function migrate(): Promise<void> {
-  const file = readdirSync(folder).find(name => name.endsWith('_rule_overlaps.sql'))
-  if (!file) throw new Error('the migration is not there')
-  for (const statement of readFileSync(new URL(file, folder), 'utf8').split('--> statement-breakpoint'))
-    await db.execute(sql.raw(statement))
+  for (const statement of migrationStatements('_rule_overlaps.sql')) await db.execute(sql.raw(statement))
 }
 
 const rowsOf = async (query: SQL) => (await db.execute(query)).rows

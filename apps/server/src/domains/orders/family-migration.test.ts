@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
-
-const folder = new URL('../../../migrations/', import.meta.url)
 
 let database: TestDatabase
 let db: Database
@@ -37,9 +35,7 @@ async function groupOf(
 
 /** The migration's changes of rows; its columns are there already. */
 async function migrateRows(): Promise<void> {
-  const file = readdirSync(folder).find(one => one.endsWith('_address-family.sql'))
-  if (!file) throw new Error('the migration is not there')
-  const statements = readFileSync(new URL(file, folder), 'utf8').split('--> statement-breakpoint')
+  const statements = migrationStatements('_address-family.sql')
   const changes = statements.filter(statement => /^\s*(--.*\n)*\s*UPDATE /.test(statement))
   expect(changes).toHaveLength(3)
   for (const statement of changes) await db.execute(sql.raw(statement))

@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
-
-const folder = new URL('../../../migrations/', import.meta.url)
 
 let database: TestDatabase
 let db: Database
@@ -21,10 +19,7 @@ afterAll(async () => {
 
 /** A migration's changes of rows; its tables and columns are there already. */
 async function migrateRows(name: string, count: number): Promise<void> {
-  const file = readdirSync(folder).find(one => one.endsWith(name))
-  if (!file) throw new Error('the migration is not there')
-  const statements = readFileSync(new URL(file, folder), 'utf8').split('--> statement-breakpoint')
-  const changes = statements.filter(statement => /^\s*(--.*\n)?\s*UPDATE /.test(statement))
+  const changes = migrationStatements(name).filter(statement => /^\s*(--.*\n)?\s*UPDATE /.test(statement))
   expect(changes).toHaveLength(count)
   for (const statement of changes) await db.execute(sql.raw(statement))
 }

@@ -1,10 +1,10 @@
 import { fromCents, toCents, type Order, type Receipts } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { userActor } from '../../testing/session.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -220,9 +220,7 @@ test('payments and orders of before learn their lines and the amount of their ru
   expect(before).toEqual(['20.00', '16.00', null])
   await db.execute(sql`update orders set last_amount = null`)
   await db.execute(sql`update payments set lines = null`)
-  const folder = new URL('../../../migrations/', import.meta.url)
-  const file = readdirSync(folder).find(name => name.endsWith('_order_labels_and_quotas.sql'))
-  const statements = readFileSync(new URL(file ?? '', folder), 'utf8').split('--> statement-breakpoint')
+  const statements = migrationStatements('_order_labels_and_quotas.sql')
   const changes = statements.filter(statement => /^\s*(--.*\n)?\s*(UPDATE |ALTER .* TRIGGER )/.test(statement))
   expect(changes).toHaveLength(5)
   // As they are applied: all in one transaction.

@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-
-const folder = new URL('../../../migrations/', import.meta.url)
 
 let shop: TestShop
 
@@ -13,13 +11,8 @@ beforeAll(async () => {
 afterAll(() => shop?.close())
 
 /** The migration's statements about these tables. */
-function statements(): string[] {
-  const file = readdirSync(folder).find(one => one.endsWith('_kept_earnings.sql'))
-  if (!file) throw new Error('the migration is not there')
-  return readFileSync(new URL(file, folder), 'utf8')
-    .split('--> statement-breakpoint')
-    .filter(statement => /"coupons|"point_records/.test(statement))
-}
+const statements = () =>
+  migrationStatements('_kept_earnings.sql').filter(statement => /"coupons|"point_records/.test(statement))
 
 test('what was taken back counts as taken as a whole, and a promo code knows who uses it, or did', async () => {
   const { ctx } = shop
