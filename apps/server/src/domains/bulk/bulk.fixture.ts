@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { ok } from '../../infra/result.ts'
-import type { BulkActions, BulkWork } from './actions.ts'
+import type { BulkWork } from './actions.ts'
+import { eachAction } from './each-action.fixture.ts'
 import { bulkQueues, bulkRoutes } from './index.ts'
 import { workOnRun } from './work-on-run.ts'
 
@@ -22,22 +23,7 @@ const marking: BulkWork = {
     return work.run ? work.run(unit, id, input) : ok(null)
   }
 }
-export const actions: BulkActions = {
-  'order.change': marking,
-  'order.reset': marking,
-  'order.check': marking,
-  'order.deliver': marking,
-  'order.delete': marking,
-  'order.leave_server': marking,
-  'order.credit_outage': marking,
-  'gift_card.delete': marking,
-  'coupon.check': marking,
-  'coupon.create_there': marking,
-  'gift_card.check': marking,
-  'gift_card.create_there': marking,
-  'level_code.check': marking,
-  'level_code.create_there': marking
-}
+export const actions = eachAction(marking)
 
 /** Starts a shop with the calls of bulk runs for a test file, and a new administrator for each test. */
 export function useBulkShop(): void {

@@ -9,7 +9,8 @@ import { openJobs } from '../../infra/jobs.ts'
 import { createLog } from '../../infra/log.ts'
 import { ok } from '../../infra/result.ts'
 import { createSecrets } from '../../infra/secrets.ts'
-import type { BulkActions, BulkWork } from './actions.ts'
+import type { BulkWork } from './actions.ts'
+import { eachAction } from './each-action.fixture.ts'
 import { bulkQueues } from './queues.ts'
 import { workOnRun } from './work-on-run.ts'
 
@@ -23,23 +24,6 @@ const marking: BulkWork = {
     return ok(null)
   }
 }
-const actions: BulkActions = {
-  'order.change': marking,
-  'order.reset': marking,
-  'order.check': marking,
-  'order.deliver': marking,
-  'order.delete': marking,
-  'order.leave_server': marking,
-  'order.credit_outage': marking,
-  'gift_card.delete': marking,
-  'coupon.check': marking,
-  'coupon.create_there': marking,
-  'gift_card.check': marking,
-  'gift_card.create_there': marking,
-  'level_code.check': marking,
-  'level_code.create_there': marking
-}
-
 const config = readConfig(process.env)
 const log = createLog('test', 'silent')
 const db = openDatabase(config.databaseUrl, { max: 2 })
@@ -52,5 +36,5 @@ const ctx: AppContext = {
   now: systemClock,
   secrets: createSecrets(config.appSecret)
 }
-await workOnRun(ctx, actions, Number(process.argv[2]))
+await workOnRun(ctx, eachAction(marking), Number(process.argv[2]))
 process.exit(0)
