@@ -1,4 +1,4 @@
-// Writes the documents that are made from the code: docs/API.md, docs/JOBS.md and the picture of the domains.
+// Writes what documents have of the code (documents.ts).
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
