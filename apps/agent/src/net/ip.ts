@@ -1,4 +1,4 @@
-import { bitsOf, byOrder, makePrefix, type Address, type Prefix } from '@netlet/contract/prefixes'
+import { bitsOf, byOrder, makePrefix, parsePrefix, type Address, type Prefix } from '@netlet/contract/prefixes'
 
 export {
   formatAddress,
@@ -10,6 +10,9 @@ export {
   type Address,
   type Prefix
 } from '@netlet/contract/prefixes'
+
+/** The prefixes among these texts. */
+export const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
 
 /** The IPv4 address that an IPv6 address carries inside (NAT64, 6to4): it leads there. Mapped ones are IPv4 already. */
 export function innerAddress({ v4, v6 }: Address): Address | null {

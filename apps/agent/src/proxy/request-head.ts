@@ -261,7 +261,8 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   return { ok: true, head }
 }
 
-function lineEnd(text: string, from: number): number {
+/** Where the line ends that begins at `from`, or goes on there. */
+export function lineEnd(text: string, from: number): number {
   const end = text.indexOf('\r\n', from)
   return end < 0 ? text.length : end
 }

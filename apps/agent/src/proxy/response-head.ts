@@ -1,5 +1,5 @@
 import { fieldName, fieldValue, tokensOf } from './field-names.ts'
-import { type Framing, MAX_HEAD_LINES, MAX_LISTED } from './request-head.ts'
+import { type Framing, lineEnd, MAX_HEAD_LINES, MAX_LISTED } from './request-head.ts'
 
 /** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
 export type ResponseHead = {
@@ -125,11 +125,6 @@ function hasTooManyLines(text: string): boolean {
   let lines = 0
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) if (++lines > MAX_HEAD_LINES) return true
   return false
-}
-
-function lineEnd(text: string, from: number): number {
-  const end = text.indexOf('\r\n', from)
-  return end < 0 ? text.length : end
 }
 
 /** The lines whose names are not among these. */

@@ -5,22 +5,14 @@ import {
   normaliseDenied,
   normaliseDenyList
 } from '@netlet/contract/agent'
-import { mergeRanges, parsePrefix, type Prefix, rangeToPrefixes } from '../net/ip.ts'
+import { mergeRanges, parsePrefix, type Prefix, prefixesOf, rangeToPrefixes } from '../net/ip.ts'
 import { changedClients } from './client-list.ts'
-import { clientPrefix, MAX_LISTED, noDenySet, unfitClients, type UserChange, userOps } from './commands.ts'
+import { clientPrefix, MAX_LISTED, noDenySet, refuse, unfitClients, type UserChange, userOps } from './commands.ts'
 import type { Definitions } from './definitions.ts'
 import type { Op } from './ops.ts'
 import type { Plan } from './store.ts'
 
 type Planner<T> = (state: Definitions) => Plan<T, AgentReason>
-
-const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: AgentReason; detail?: string } => ({
-  ok: false,
-  reason,
-  ...(detail === undefined ? {} : { detail })
-})
-
-const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
 
 /** Leases the lowest free addresses, as many as asked for. An existing user is left as it is. */
 export function createUser(user: string, count: number, password: string): Planner<UserChange> {

@@ -5,7 +5,8 @@ type Clients = Pick<UserRecord, 'allowedClientIps' | 'sentClientIps'>
 /** The client list that the console sent last, without what operators did to it. */
 export const sentClients = ({ allowedClientIps, sentClientIps = allowedClientIps }: Clients): string[] => sentClientIps
 
-const sameList = (a: readonly string[], b: readonly string[]): boolean =>
+/** Whether both have the same texts in the same order. */
+export const sameList = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((text, i) => text === b[i])
 
 const clientsOf = (allowedClientIps: string[], sent: string[]): Clients =>

@@ -11,15 +11,25 @@ import {
   WIDEST_OPEN_CLIENT
 } from '@netlet/contract/agent'
 import type { z } from 'zod'
-import { formatAddress, mergeRanges, parseAddress, parsePrefix, parsePrefixes, type Prefix } from '../net/ip.ts'
-import { resentClients, sentClients } from './client-list.ts'
+import {
+  formatAddress,
+  mergeRanges,
+  parseAddress,
+  parsePrefix,
+  parsePrefixes,
+  type Prefix,
+  prefixesOf
+} from '../net/ip.ts'
+import { resentClients, sameList, sentClients } from './client-list.ts'
 import type { Definitions, StoredUser } from './definitions.ts'
 import type { Op, UserRecord } from './ops.ts'
 import type { Plan } from './store.ts'
 
 type Planned<T> = Plan<T, AgentReason>
 type Planner<T> = (state: Definitions) => Planned<T>
-const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: AgentReason; detail?: string } => ({
+
+/** Nothing is changed. */
+export const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: AgentReason; detail?: string } => ({
   ok: false,
   reason,
   ...(detail === undefined ? {} : { detail })
@@ -37,7 +47,6 @@ export const noDenySet: string = denySetHash([])
 export type UserChange = { user: string; record: UserRecord }
 
 const sizeOf = (prefix: Prefix): bigint => prefix.last - prefix.first + 1n
-const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
 
 /** Whether every prefix lies inside the server's own ones; if not, the first that does not. */
 export function firstOutside(prefixes: readonly Prefix[], own: readonly string[]): Prefix | undefined {
@@ -123,9 +132,6 @@ export function unfitClients(access: AgentAccess, clients: readonly Prefix[]): R
   })
   return wide === undefined ? null : refuse('wideClientIp', wide.text)
 }
-
-const sameList = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((text, i) => text === b[i])
 
 const sameRecord = (a: UserRecord, b: UserRecord): boolean =>
   a.password === b.password &&

@@ -1,4 +1,4 @@
-import { packRanges, parsePrefix, type Prefix } from '../net/ip.ts'
+import { packRanges, prefixesOf } from '../net/ip.ts'
 import { BLACKLIST } from '../proxy/access-table.ts'
 import type { Op } from '../state/ops.ts'
 
@@ -42,9 +42,6 @@ function weightOf(op: Op): number {
   if (op.op === 'user') return (op.record?.prefixes.length ?? 0) + (op.record?.allowedClientIps.length ?? 0)
   return op.op === 'prefixes' ? op.prefixes.length : (op.domains?.length ?? 0)
 }
-
-const prefixesOf = (texts: readonly string[]): Prefix[] =>
-  texts.map(text => parsePrefix(text)).filter((prefix): prefix is Prefix => prefix !== null)
 
 /** Prefixes too many to be read by the worker. Wide ones stay in the record, where they are told apart. */
 function packed(op: Op): Op {
