@@ -2,7 +2,7 @@ import type { Product } from '@netlet/contract'
 import type { Page } from '@playwright/test'
 import { someIds, shotsOf } from '../scripts/shots/screens.ts'
 import { violations } from './axe.ts'
-import { buy, call, signedIn } from './console.ts'
+import { asCustomer, buy, call, signedIn } from './console.ts'
 import { layoutFaults, movedIn, shiftOf, watchShifts } from './layout.ts'
 import { expect, test } from './shop.ts'
 
@@ -45,7 +45,7 @@ for (const { colorScheme, locale, width, others } of WALKS)
       await look(page, `${shop.url}/product?id=${under.id}`, UNDER_THE_BAR)
       // A page that is not there answers so.
       expect(errors.filter(error => !/no\/such\/page|product\?id=999999/.test(error))).toEqual([])
-      await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+      await asCustomer(page, shop)
       errors.length = 0
       for (const { name, path } of await shotsOf('customer', ids)) await look(page, shop.url + path, name)
       expect(errors).toEqual([])

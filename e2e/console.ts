@@ -31,11 +31,16 @@ export async function endSyncs(shop: RunningShop): Promise<void> {
   await admin.dispose()
 }
 
-/** Signs the browser's page in as the administrator. */
-export async function asAdmin(page: Page, shop: RunningShop): Promise<void> {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.admin })
+async function signIn(page: Page, shop: RunningShop, data: Account): Promise<void> {
+  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data })
   expect(reply.ok()).toBe(true)
 }
+
+/** Signs the browser's page in as the administrator. */
+export const asAdmin = (page: Page, shop: RunningShop): Promise<void> => signIn(page, shop, shop.admin)
+
+/** Signs the browser's page in as the shop's customer. */
+export const asCustomer = (page: Page, shop: RunningShop): Promise<void> => signIn(page, shop, shop.customer)
 
 type Buying = {
   pay?: boolean

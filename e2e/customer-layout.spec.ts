@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { buy } from './console.ts'
+import { asCustomer, buy } from './console.ts'
 import { expect, test } from './shop.ts'
 import { cancelOpen } from './shopper.ts'
 
@@ -8,8 +8,7 @@ import { cancelOpen } from './shopper.ts'
 const PROXIES = '/dashboard/index/proxies'
 
 test.beforeEach(async ({ page, shop }) => {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
+  await asCustomer(page, shop)
 })
 test.afterEach(async ({ shop }) => cancelOpen(shop))
 

@@ -1,4 +1,4 @@
-import { buy, signedIn } from './console.ts'
+import { asCustomer, buy, signedIn } from './console.ts'
 import { holding, openInOrder } from './held.ts'
 import { movedIn, shiftOf, watchShifts } from './layout.ts'
 import { expect, test } from './shop.ts'
@@ -10,7 +10,7 @@ const POINTS = /\/api\/rewards\/point_record\//
 const EXCHANGES = /\/api\/rewards\/gift_card\/base-info\//
 
 test.beforeEach(async ({ page, shop }) => {
-  await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+  await asCustomer(page, shop)
   await watchShifts(page)
 })
 

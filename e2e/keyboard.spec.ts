@@ -1,11 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import { buy } from './console.ts'
-import { expect, test, type RunningShop } from './shop.ts'
-
-async function logIn(page: Page, shop: RunningShop): Promise<void> {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
-}
+import { asCustomer, buy } from './console.ts'
+import { expect, test } from './shop.ts'
 
 /** Goes on with Tab until something has the focus, as somebody without a mouse does; at most `most` times. */
 async function tabTo(page: Page, target: Locator, most = 60): Promise<number> {
@@ -36,7 +31,7 @@ test('the first Order link of the landing page is three tabs away', async ({ pag
 
 test('the menu, the orders and the proxies of the dashboard can be skipped to', async ({ page, shop }) => {
   await buy(shop)
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies`)
   await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
   await skip(page, 'Skip to the orders')
@@ -65,7 +60,7 @@ test('after a step to another page the focus is at its heading, and its title is
   const title = (await page.title()).replace(' · Netlet', '')
   await expect(page.getByRole('status').filter({ hasText: title })).toHaveCount(1)
 
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/rewards`)
   const menu = page.getByRole('navigation', { name: 'Dashboard' })
   for (const name of ['Settings', 'Invite']) {
@@ -76,7 +71,7 @@ test('after a step to another page the focus is at its heading, and its title is
 })
 
 test('a narrower window takes no focus, and a part of the address is no new page', async ({ page, shop }) => {
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/rewards`)
   const full = page.getByRole('button', { name: 'Full screen' })
   await full.focus()
@@ -92,7 +87,7 @@ test('a narrower window takes no focus, and a part of the address is no new page
 
 test('the focus stays at what was asked of an order while that runs', async ({ page, shop }) => {
   const order = await buy(shop)
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
   const proxies = page.getByRole('region', { name: 'Proxies' })
   await expect(proxies.getByRole('row')).toHaveCount(9)
@@ -111,7 +106,7 @@ test('the focus stays at what was asked of an order while that runs', async ({ p
 })
 
 test('a plan is bought by keyboard alone, up to its payment', async ({ page, context, shop }) => {
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/product`)
   const plan = page.getByRole('link', { name: /Metro ISP/ }).first()
   await expect(plan).toBeVisible()
@@ -157,7 +152,7 @@ test('a plan is bought by keyboard alone, up to its payment', async ({ page, con
 
 test('an order is renewed by keyboard alone, and its days grow', async ({ page, context, shop }) => {
   const order = await buy(shop)
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
   const row = page.getByRole('row').filter({ hasText: order.order_id })
   await expect(row).toContainText(/, (29|30) days/)

@@ -1,5 +1,5 @@
 import { findBrowser } from './browser.ts'
-import { buy } from './console.ts'
+import { asCustomer, buy } from './console.ts'
 import { expect, test } from './shop.ts'
 
 const { args, ...browser } = await findBrowser()
@@ -34,7 +34,7 @@ test('a phone whose text has twice its size shows every page in its width, with 
     '/api-reference'
   ])
     await fits(path)
-  await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+  await asCustomer(page, shop)
   for (const name of ['proxies', 'rewards', 'promocodeUser', 'giftcardUser', 'invite', 'receipts', 'setting'])
     await fits(`/dashboard/index/${name}`)
   await fits(`/dashboard/index/receipts/${order.id}`)

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { buy } from './console.ts'
+import { asCustomer, buy } from './console.ts'
 import { layoutFaults } from './layout.ts'
 import { expect, test } from './shop.ts'
 
@@ -55,7 +55,7 @@ const WITH_FIGURES = [
 
 test('names of more than 100 characters fit what customers see', async ({ page, shop }) => {
   await buy(shop)
-  await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+  await asCustomer(page, shop)
   await lengthenNames(page)
   for (const path of SCREENS) {
     await page.setViewportSize({ width: 1440, height: 900 })
@@ -69,7 +69,7 @@ test('names of more than 100 characters fit what customers see', async ({ page, 
 test('a product whose name is one long word fits a phone', async ({ page, shop }) => {
   const word = 'Wohnanschlussadressenverwaltungsgesellschaften'
   await buy(shop)
-  await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+  await asCustomer(page, shop)
   await page.route(/\/api\/(products|orders\/)/, async route => {
     if (route.request().method() !== 'GET') return route.fallback()
     const response = await route.fetch()
@@ -95,7 +95,7 @@ for (const locale of ['en-US', 'zh-CN'])
 
     test('the biggest figures fit what customers see', async ({ page, shop }) => {
       await buy(shop)
-      await page.request.post(`${shop.url}/api/auth/login`, { headers: { origin: shop.url }, data: shop.customer })
+      await asCustomer(page, shop)
       await page.route(/\/api\//, async route => {
         if (route.request().method() !== 'GET' || /feed|events/.test(route.request().url())) return route.fallback()
         const response = await route.fetch()

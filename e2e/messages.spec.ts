@@ -1,6 +1,6 @@
 import type { Locator, Page, Route } from '@playwright/test'
-import { asAdmin, buy, said } from './console.ts'
-import { expect, test, type RunningShop } from './shop.ts'
+import { asAdmin, asCustomer, buy, said } from './console.ts'
+import { expect, test } from './shop.ts'
 import { codeTo, elsewhere, forgetFailures, PASSWORD } from './shopper.ts'
 
 // Each message of the shop and of the customer's dashboard in its exact words, where it is seen.
@@ -15,11 +15,6 @@ const fieldOf = (within: Page | Locator, name: string | RegExp) => within.getByR
 async function refuses(field: Locator, sentence: string, hint = ''): Promise<void> {
   await expect(field).toHaveAccessibleDescription([sentence, hint].join(' ').trim())
   await expect(field).toHaveAttribute('aria-invalid', 'true')
-}
-
-const asCustomer = async (page: Page, shop: RunningShop) => {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
 }
 
 type Answer = { status?: number; json?: object; text?: string } | 'lost'

@@ -1,14 +1,9 @@
 import type { Page } from '@playwright/test'
-import { buy } from './console.ts'
-import { expect, test, type RunningShop } from './shop.ts'
+import { asCustomer, buy } from './console.ts'
+import { expect, test } from './shop.ts'
 
 /** Half of what a call waits for its answer: what is said by then waited for none. */
 const AT_ONCE = { timeout: 10_000 }
-
-async function logIn(page: Page, shop: RunningShop): Promise<void> {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
-}
 
 /** Goes online again. @returns the calls that change something and are made from then on */
 async function online(page: Page): Promise<string[]> {
@@ -29,7 +24,7 @@ test('Purchase without a connection says so at once, and places no order afterwa
   context,
   shop
 }) => {
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/product`)
   await page.getByRole('link', { name: /Metro ISP/ }).click()
   await page.getByRole('radio', { name: 'Block of 8' }).check()
@@ -57,7 +52,7 @@ test('Copy, Export and Check without a connection say so at once, and nothing is
   shop
 }) => {
   await buy(shop)
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies`)
   const proxies = page.getByRole('region', { name: 'Proxies' })
   await expect(proxies.getByRole('row')).toHaveCount(9)
@@ -82,7 +77,7 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   // A browser that is never idle: else it loads the dashboard's other pages ahead.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await buy(shop)
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/proxies`)
   const menu = page.getByRole('navigation', { name: 'Dashboard' })
   await expect(menu.getByRole('link', { name: 'Settings' })).toBeVisible()
@@ -124,7 +119,7 @@ test('what is read without a connection says so instead of a place holder withou
   context,
   shop
 }) => {
-  await logIn(page, shop)
+  await asCustomer(page, shop)
   await page.goto(`${shop.url}/dashboard/index/rewards`)
   const menu = page.getByRole('navigation', { name: 'Dashboard' })
   await menu.getByRole('link', { name: 'Invite' }).click()

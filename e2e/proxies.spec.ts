@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { violations } from './axe.ts'
-import { buy, call, signedIn } from './console.ts'
+import { asCustomer, buy, call, signedIn } from './console.ts'
 import { expect, test } from './shop.ts'
 
 test.beforeEach(async ({ page, context, shop }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: shop.url })
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
+  await asCustomer(page, shop)
 })
 
 test('a customer labels an order, finds its proxies and takes them out in the format of its program', async ({

@@ -1,16 +1,11 @@
 import type { PlatformProduct, Product } from '@netlet/contract'
 import type { Page } from '@playwright/test'
 import { violations } from './axe.ts'
-import { answer, call, signedIn } from './console.ts'
+import { answer, asCustomer, call, signedIn } from './console.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 import { cancelOpen } from './shopper.ts'
 
 const PROXIES = '/dashboard/index/proxies'
-
-async function asCustomer(page: Page, shop: RunningShop): Promise<void> {
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.customer })
-  expect(reply.ok()).toBe(true)
-}
 
 /** Opens a plan that has stock, chooses a rule and orders eight addresses. @returns the payment dialog */
 async function order(page: Page, shop: RunningShop) {
