@@ -229,7 +229,7 @@ export const agentTraffic = z.object({ epoch: z.string(), rows: z.array(agentTra
 export type AgentTraffic = z.infer<typeof agentTraffic>
 
 /** The most rows of one reply of `GET /api/traffic/changes`. */
-export const MOST_CHANGES = 5000
+const MOST_CHANGES = 5000
 
 /**
  * Query of `GET /api/traffic/changes`: the rows that changed since `after`, the `cursor` of an earlier reply of this

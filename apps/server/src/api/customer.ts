@@ -65,7 +65,7 @@ export function customerReference(serverUrl: string): Reference {
 }
 
 function referenceCall(call: KeyCall, components: Components, url: string): ReferenceCall {
-  const fields = (schema: JsonSchema | undefined, deep = true) => fieldsOf(schema, components, deep, notationOf)
+  const fields = (schema: JsonSchema | undefined) => fieldsOf(schema, components, true, notationOf)
   const body = call.body && !call.bodyOptional ? exampleOf(call.body, components) : undefined
   const path = call.path.replaceAll(/:\w+/g, '1') + queryExample(call.query, components)
   return {

@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'react'
 
-/** A value that is being typed, once it has not changed for `ms` milliseconds. */
-export function useSettled<V>(value: V, ms = 400): V {
+const SETTLED_MS = 400
+
+/** A value that is being typed, once it has not changed for a moment. */
+export function useSettled<V>(value: V): V {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms)
+    const timer = setTimeout(() => setSettled(value), SETTLED_MS)
     return () => clearTimeout(timer)
-  }, [value, ms])
+  }, [value])
   return settled
 }

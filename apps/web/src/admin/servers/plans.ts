@@ -67,18 +67,18 @@ function planLines(t: T, action: PlannedAction, plan: ServerPlan): string[] {
   return action === 'move' ? lines : [...lines, ...stockLines(t, plan.stock)]
 }
 
-type Options = { title: Key; body: Key; danger?: boolean; to?: Record<string, unknown> }
+type Options = { title: Key; body: Key; to?: Record<string, unknown> }
 
 /** The question before an action, with what the server says that it would do now. */
 export async function planQuestion(
   t: T,
   server: Server,
   action: PlannedAction,
-  { title, body, danger = true, to = {} }: Options
+  { title, body, to = {} }: Options
 ): Promise<Question> {
   const plan = await call(fleet.plan, { params: { id: server.id }, query: { action, ...to } })
   const lines = [t(body, { name: server.name }), '', ...planLines(t, action, plan)]
-  const question = { title: t(title, { name: server.name }), body: lines.join('\n'), danger }
+  const question = { title: t(title, { name: server.name }), body: lines.join('\n'), danger: true }
   // What is paused or deleted moves nobody.
   return action === 'pause' || action === 'delete' ? question : risky(question, plan.orders)
 }

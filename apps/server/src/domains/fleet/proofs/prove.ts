@@ -49,9 +49,9 @@ export async function proveDue(ctx: SyncContext): Promise<void> {
  * Tries what is due at one server: old credentials that have to be refused, new ones that were not tried in time, and those that
  * were not as they should be. Done twice, or late, it looks at things as they are then.
  */
-export async function proveAccess(ctx: SyncContext, serverId: number, { dials = MOST_DIALS } = {}): Promise<void> {
+export async function proveAccess(ctx: SyncContext, serverId: number): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
-  const waits = await takeTurn(ctx, serverId, dials)
+  const waits = await takeTurn(ctx, serverId)
   if (waits > 0)
     return command(ctx, SYSTEM, async unit => enqueueProofs(unit, serverId, Math.min(waits, LONGEST_REST_MS)))
   const due = await ctx.db
@@ -60,9 +60,9 @@ export async function proveAccess(ctx: SyncContext, serverId: number, { dials = 
     .where(and(eq(accessProofs.serverId, serverId), lte(accessProofs.nextAt, ctx.now())))
     // Ends of leases first: whoever resets a password again and again keeps no other waiting.
     .orderBy(sql`${accessProofs.cause} = 'password'`, asc(accessProofs.nextAt), asc(accessProofs.id))
-    .limit(dials)
+    .limit(MOST_DIALS)
   const [planned, limit] = [[] as (Work & { proof: Proof })[], pLimit(AT_ONCE)]
-  let left = dials
+  let left = MOST_DIALS
   for (const proof of due) {
     if (left <= 0) break
     const work = await workOf(ctx, server, proof)
@@ -71,26 +71,26 @@ export async function proveAccess(ctx: SyncContext, serverId: number, { dials = 
   }
   // All begin here: one that failed while others were still looked up would be nobody's, and end the process.
   await Promise.all(planned.map(work => settle(ctx, work, Promise.all(work.dials.map(dial => limit(dial))))))
-  const rests = (dials - left) * DIAL_COSTS_MS
+  const rests = (MOST_DIALS - left) * DIAL_COSTS_MS
   await command(ctx, SYSTEM, async unit => {
     await unit.tx
       .update(servers)
       .set({ nextProofAt: later(ctx, rests) })
       .where(eq(servers.id, serverId))
-    if (planned.length < due.length || due.length === dials) enqueueProofs(unit, serverId, rests)
+    if (planned.length < due.length || due.length === MOST_DIALS) enqueueProofs(unit, serverId, rests)
   })
 }
 
 const later = ({ now }: SyncContext, ms: number) => new Date(now().getTime() + ms)
 
 /** One run at a time for each server, in whatever process. @returns how long to wait for it; 0: it may go on */
-async function takeTurn(ctx: SyncContext, serverId: number, dials: number): Promise<number> {
+async function takeTurn(ctx: SyncContext, serverId: number): Promise<number> {
   const now = ctx.now()
   return command(ctx, SYSTEM, async ({ tx }) => {
     const [row] = await tx.select().from(servers).where(eq(servers.id, serverId)).for('no key update')
     const waits = (row?.nextProofAt?.getTime() ?? 0) - now.getTime()
     if (waits > 0) return waits
-    const until = later(ctx, dials * DIAL_COSTS_MS)
+    const until = later(ctx, LONGEST_REST_MS)
     await tx.update(servers).set({ nextProofAt: until }).where(eq(servers.id, serverId))
     return 0
   })

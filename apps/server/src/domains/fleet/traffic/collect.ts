@@ -1,4 +1,3 @@
-import { MOST_CHANGES } from '@netlet/contract/agent'
 import { and, asc, eq, isNull, ne } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
@@ -43,7 +42,7 @@ export async function collectServerTraffic(
   ctx: SyncContext,
   serverId: number,
   ports: TrafficPorts,
-  { pages = PAGES, rows = ROWS, runMs = RUN_MS }: { pages?: number; rows?: number; runMs?: number } = {}
+  { runMs = RUN_MS }: { runMs?: number } = {}
 ): Promise<number> {
   const server = await readServerRow(ctx.db, serverId)
   // What a server that was given up tells is nobody's traffic any more.
@@ -53,9 +52,8 @@ export async function collectServerTraffic(
   const [known] = await ctx.db.select().from(trafficCursors).where(eq(trafficCursors.serverId, serverId))
   let at = { epoch: known?.epoch ?? '', cursor: known?.cursor ?? 0 }
   let taken = 0
-  for (let page = 0; page < pages && performance.now() < until; page++) {
-    const limit = Math.min(rows, MOST_CHANGES)
-    const reply = await agent.trafficChanges({ epoch: at.epoch, after: at.cursor, limit, fresh: page === 0 })
+  for (let page = 0; page < PAGES && performance.now() < until; page++) {
+    const reply = await agent.trafficChanges({ epoch: at.epoch, after: at.cursor, limit: ROWS, fresh: page === 0 })
     if (!reply.ok) {
       if (reply.kind === 'refused') ctx.log.debug({ server: serverId, reason: reply.reason }, 'agent tells no traffic')
       return taken
