@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { tempFolder } from '../../test/test-agent.ts'
-import { readOrCreateToken } from './folder.ts'
+import { readOrCreateSessionKey, readOrCreateToken } from './folder.ts'
 
 vi.mock('node:fs/promises', { spy: true })
 
@@ -31,4 +31,28 @@ test('a token that cannot be kept is told', async () => {
   await mkdir(join(folder, 'token.new'))
   await expect(readOrCreateToken(folder)).rejects.toThrow('cannot be written')
   expect(await readdir(folder)).not.toContain('token')
+})
+
+test.each([
+  ['zeros, as after a crash', Buffer.alloc(33)],
+  ['other bytes', Buffer.from([0x6c, 0xe2, 0xbc, 0xfa, 0x96, 0xfd, 0x40, 0xe3, 0x88, 0x71])],
+  ['its first half and zeros', Buffer.from('kmoieIZR8dMHL_PT\0\0\0\0')],
+  ['a few letters', Buffer.from('kmoi\n')],
+  ['lines', Buffer.from('first-line\nsecond-line\n')]
+])('a damaged token or key of sessions is told with what to do, and stays: %s', async (_, bytes) => {
+  const folder = await tempFolder()
+  for (const [name, read] of [
+    ['token', readOrCreateToken],
+    ['session.key', readOrCreateSessionKey]
+  ] as const) {
+    await writeFile(join(folder, name), bytes)
+    await expect(read(folder)).rejects.toThrow(/damaged\. Restore it from a backup, or remove it/)
+    expect(await readFile(join(folder, name))).toEqual(bytes)
+  }
+})
+
+test('a token that an operator put there is taken', async () => {
+  const folder = await tempFolder()
+  await writeFile(join(folder, 'token'), 'operators-own/token+1=\r\n')
+  expect(await readOrCreateToken(folder)).toBe('operators-own/token+1=')
 })

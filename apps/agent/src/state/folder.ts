@@ -42,24 +42,31 @@ export async function lockFolder(folder: string, patienceMs = 0): Promise<Folder
   return { ok: true, path, lock }
 }
 
+/** Operators may have put one of their own there: what fits into a header, and is as long as AGENT_TOKEN has to be. */
+const TOKEN = /^[!-~]{8,}$/
+const SESSION_KEY = /^[\w-]{43}$/
+
 /**
  * The bearer token that is kept beside the state; made at the first start.
- * @throws Error where one that is there cannot be read, or a new one cannot be kept
+ * @throws Error where one that is there cannot be read or is damaged, or a new one cannot be kept
  */
-export const readOrCreateToken = (folder: string): Promise<string> => readOrCreate(join(folder, 'token'), 24)
+export const readOrCreateToken = (folder: string): Promise<string> => readOrCreate(join(folder, 'token'), 24, TOKEN)
 
 /** What the addresses of sessions are made with; kept, made and thrown about as the token is. */
-export const readOrCreateSessionKey = (folder: string): Promise<string> => readOrCreate(join(folder, 'session.key'), 32)
+export const readOrCreateSessionKey = (folder: string): Promise<string> =>
+  readOrCreate(join(folder, 'session.key'), 32, SESSION_KEY)
 
-async function readOrCreate(path: string, bytes: number): Promise<string> {
+async function readOrCreate(path: string, bytes: number, looksLike: RegExp): Promise<string> {
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     // One that cannot be read at present must not be replaced: others go by it.
     if (error.code === 'ENOENT') return ''
     throw error
   })
+  const text = kept.trim()
+  if (looksLike.test(text)) return text
   // An empty one holds nothing that could be kept.
-  if (kept.trim() !== '') return kept.trim()
+  if (text !== '') throw new Error(`${path} is damaged. Restore it from a backup, or remove it and a new one is made.`)
   const made = randomBytes(bytes).toString('base64url')
-  if (!(await replaceFile(path, `${made}\n`))) throw new Error(`${path} cannot be written`)
+  if (!(await replaceFile(path, `${made}\n`))) throw new Error(`${path} cannot be written. Free some disk space.`)
   return made
 }
