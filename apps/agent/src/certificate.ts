@@ -15,10 +15,14 @@ const MOST_BYTES = 1_000_000
 
 /** @throws Error where certificate and key cannot be read or do not belong together */
 export function requirePair(pem: Pem): void {
+  // An empty text counts as none there, and nothing would be compared: a full disk leaves empty files.
+  if (pem.cert.trim() === '') throw new Error('there is no certificate')
+  if (pem.key.trim() === '') throw new Error('there is no key')
   createSecureContext(pem)
 }
 
-async function readPem(files: Pem): Promise<Pem> {
+/** @throws Error where the files cannot be read, or are no pair */
+export async function readPem(files: Pem): Promise<Pem> {
   const [cert, key] = await Promise.all([readText(files.cert), readText(files.key)])
   requirePair({ cert, key })
   return { cert, key }

@@ -146,6 +146,20 @@ describe('TLS to the proxy that the console sets', () => {
     await rm(at('live.pem'))
   })
 
+  test.each(['pem', 'key'])(
+    'goes on by what it has where the %s file is emptied, as a full disk leaves it',
+    async kind => {
+      for (const each of ['pem', 'key']) await copyFile(at(`first.${each}`), at(`emptied.${each}`))
+      await put(files('emptied'))
+      await writeFile(at(`emptied.${kind}`), '')
+      await agent.renewCertificate()
+      expect(await subject()).toBe('first')
+      expect((await agent.call('GET', '/api/state')).json['proxy_tls']?.['fault']).toMatch(
+        /there is no (certificate|key)/
+      )
+    }
+  )
+
   test('is there again after a restart, also where its files came back late or its own file is damaged', async () => {
     for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`late.${kind}`))
     await put(files('late'))
