@@ -2,9 +2,9 @@ import { realpath } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
-import { closeApi, listenApi, managementApi, readTls } from './api/server.ts'
+import { closeApi, listenApi, managementApi } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { Certificate, endOf, namesOf, type Pem } from './certificate.ts'
+import { Certificate, endOf, namesOf, type Pem, readPem } from './certificate.ts'
 import { Collector } from './collector.ts'
 import type { WriteLines } from './log/access-log.ts'
 import { LogFollower } from './log/follower.ts'
@@ -82,9 +82,10 @@ export async function startAgent(
   const { log } = options
   const now = options.now ?? Date.now
   let backend: Generations | null = null
-  const https = config.tls === null ? null : await readTls(config.tls)
-  if (config.tls !== null && https === null) {
-    return { ok: false, message: 'The files of AGENT_TLS_CERT and AGENT_TLS_KEY cannot be read.' }
+  const https = config.tls && (await readPem(config.tls).catch((error: Error) => error))
+  if (https instanceof Error) {
+    const message = `The files of AGENT_TLS_CERT and AGENT_TLS_KEY cannot be read, or are not a pair: ${https.message}.`
+    return { ok: false, message }
   }
   const certificate =
     config.proxyTls === null
@@ -198,7 +199,7 @@ export async function startAgent(
   }
   const counted = { alarms, follower, collector, handingOver }
   const stored = { config, now, store, files: read.files, routes, loadRoutes }
-  const apiEnds = https && endOf(String(https.cert))
+  const apiEnds = https && endOf(https.cert)
   const certificates = () => {
     const shown = proxyTls.pem?.cert
     if (shown === undefined) return { api: apiEnds, proxy: null }

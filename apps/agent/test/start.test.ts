@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,11 +7,21 @@ import { lockFolder } from '../src/state/folder.ts'
 import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
 import { family } from './processes.ts'
 import { agentProcess } from './process.ts'
+import { newCertificate } from './secure-context.ts'
 
 const occupied = async (): Promise<number> => {
   const server = createServer()
   onEnd(() => server.close())
   return new Promise(resolve => server.listen(0, '0.0.0.0', () => resolve((server.address() as AddressInfo).port)))
+}
+
+/** Files for the management API. */
+async function pairOf(cert: Buffer, key: Buffer): Promise<Record<string, string>> {
+  const folder = await tempFolder()
+  const [certFile, keyFile] = [join(folder, 'api.pem'), join(folder, 'api.key')]
+  await writeFile(certFile, cert)
+  await writeFile(keyFile, key)
+  return { AGENT_TLS_CERT: certFile, AGENT_TLS_KEY: keyFile }
 }
 
 test.each([
@@ -33,6 +43,24 @@ test.each([
   ],
   ['half a certificate', () => ({ AGENT_TLS_CERT: '/x' }), /must be set together/],
   ['a certificate that is not there', () => ({ AGENT_TLS_CERT: '/x', AGENT_TLS_KEY: '/y' }), /cannot be read/],
+  [
+    'a certificate with the key of another one',
+    async () => pairOf((await newCertificate()).cert, (await newCertificate()).key),
+    /AGENT_TLS_CERT .*not a pair.*mismatch/
+  ],
+  [
+    'a certificate without its key',
+    async () => pairOf((await newCertificate()).cert, Buffer.alloc(0)),
+    /AGENT_TLS_CERT .*not a pair: there is no key/
+  ],
+  [
+    'half of a certificate',
+    async () => {
+      const { cert, key } = await newCertificate()
+      return pairOf(cert.subarray(0, cert.length / 2), key)
+    },
+    /AGENT_TLS_CERT .*not a pair/
+  ],
   ['a state folder that is a file', () => ({ DATA_DIR: '/dev/null' }), /cannot be written.*DATA_DIR/]
 ])('%s: one line that says what to do, and a failure', async (_, env, message) => {
   const agent = await agentProcess(await tempFolder(), await env())
@@ -49,6 +77,38 @@ test('a damaged state is not overwritten but refused', async () => {
   expect(await agent.exited).toBe(1)
   expect(agent.output()).toMatch(/state\.journal is damaged at line 1/)
   expect(await readFile(join(folder, 'agent', 'state.journal'), 'utf8')).toBe('rubbish\nmore rubbish\n')
+})
+
+test.each(['a new state', 'an old one'])('%s that cannot be written: one line that says what to do', async kind => {
+  const folder = await tempFolder()
+  // Root may write anything: what cannot be opened for writing by anybody is a folder.
+  const inTheWay = join(folder, 'agent', 'state.journal.new')
+  if (kind === 'an old one') {
+    const before = await agentProcess(folder)
+    before.child.kill('SIGTERM')
+    await before.exited
+  }
+  await mkdir(inTheWay, { recursive: true })
+  const agent = await agentProcess(folder)
+  expect(await agent.exited).toBe(1)
+  expect(agent.output().trim().split('\n')).toHaveLength(1)
+  expect(agent.output()).toMatch(/state\.journal cannot be written \(\w+\)\. Free some disk space/)
+})
+
+test('a stop is clean where the folder cannot be written to any more', async () => {
+  const folder = await tempFolder()
+  const agent = await agentProcess(folder)
+  const path = join(folder, 'agent')
+  await rename(path, `${path}.away`)
+  await writeFile(path, 'no folder')
+  agent.child.kill('SIGTERM')
+  expect(await agent.exited).toBe(0)
+})
+
+test('a folder in the place of the lock keeps nobody from starting', async () => {
+  const folder = await tempFolder()
+  await mkdir(join(folder, 'agent', 'lock.sock', 'within'), { recursive: true })
+  expect((await agentProcess(folder)).port).toBeGreaterThan(0)
 })
 
 test('two agents never share a state folder; a token is made and kept; SIGTERM stops cleanly', async () => {

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Pem } from '../certificate.ts'
 import { parseAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { classicRoutes } from './classic.ts'
 import type { Control } from './control.ts'
@@ -26,15 +26,6 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 const isLoopback = (address: string | undefined): boolean =>
   address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '')
-
-/** Reads certificate and key; null where one cannot be read. */
-export async function readTls(tls: { cert: string; key: string }): Promise<{ cert: Buffer; key: Buffer } | null> {
-  try {
-    return { cert: await readFile(tls.cert), key: await readFile(tls.key) }
-  } catch {
-    return null
-  }
-}
 
 /** Connections of others are closed before a byte of them is read. */
 function refuseStrangers(app: FastifyInstance, allowed: RangeSet): void {
@@ -75,7 +66,7 @@ export function managementApi(
   control: Control,
   token: string,
   log: Logger,
-  https: { cert: Buffer; key: Buffer } | null,
+  https: Pem | null,
   allowClients: readonly Prefix[] = []
 ): FastifyInstance {
   const options = {

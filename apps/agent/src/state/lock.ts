@@ -46,7 +46,8 @@ export async function takeLock(path: string): Promise<Lock | null> {
       lock.unlock()
       return null
     }
-    for (const other of others) await rm(join(path, other), { force: true })
+    // What cannot be removed (a folder by such a name) does not answer, and is nobody's.
+    for (const other of others) await rm(join(path, other), { force: true }).catch(() => {})
     await link(join(path, name), join(path, WELL_KNOWN)).catch(() => {})
     return lock
   } finally {
@@ -69,8 +70,12 @@ function lockOf(path: string, name: string, handle: ListenHandle | null, close: 
     leave,
     unlock: () => {
       if (!isOpen) return
-      // Another one may have its own by the well-known name.
-      rmSync(join(path, name), { force: true })
+      try {
+        // Another one may have its own by the well-known name.
+        rmSync(join(path, name), { force: true })
+      } catch {
+        // A folder that cannot be written to any more: nobody answers at the file, and the next one that looks removes it.
+      }
       leave()
     }
   }

@@ -30,6 +30,12 @@ const unreadable = (path: string, reason: string): { ok: false; message: string 
   return { ok: false, message: `The state file ${path} ${reason}. ${hint}` }
 }
 
+const unwritable = (path: string, error: unknown): { ok: false; message: string } => {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error)
+  const hint = 'Free some disk space, or let the agent write there.'
+  return { ok: false, message: `The state file ${path} cannot be written (${code}). ${hint}` }
+}
+
 /**
  * The agent's state: definitions in memory, changes on disk. Changes run one after the other; those that arrive while
  * the disk works are written together, so that many callers share one fsync. A change counts once it is durable and
@@ -74,15 +80,16 @@ export class Store {
     const state = new Definitions()
     const read = await readJournal(path, entry => void state.apply(entry.ops, entry.version))
     if (!read.ok) return unreadable(path, read.reason)
-    if (read.loaded === null) {
-      const epoch = randomBytes(8).toString('hex')
-      const journal = await Journal.create(path, epoch, 0, [])
-      return { ok: true, store: new Store(path, epoch, state, { journal, place: null }, hooks) }
-    }
-    const { header } = read.loaded
+    const { header } = read.loaded ?? { header: { epoch: randomBytes(8).toString('hex'), version: 0 } }
     state.version = Math.max(state.version, header.version)
-    const journal = await Journal.openExisting(path, read.loaded)
-    return { ok: true, store: new Store(path, header.epoch, state, { journal, place: null }, hooks) }
+    try {
+      const journal = await (read.loaded === null
+        ? Journal.create(path, header.epoch, 0, [])
+        : Journal.openExisting(path, read.loaded))
+      return { ok: true, store: new Store(path, header.epoch, state, { journal, place: null }, hooks) }
+    } catch (error) {
+      return unwritable(path, error)
+    }
   }
 
   /**
@@ -114,7 +121,11 @@ export class Store {
     )
     if (!read.ok) return unreadable(this.#path, read.reason)
     if (read.loaded === null) return unreadable(this.#path, 'is missing')
-    this.#journal = await Journal.openExisting(this.#path, read.loaded)
+    try {
+      this.#journal = await Journal.openExisting(this.#path, read.loaded)
+    } catch (error) {
+      return unwritable(this.#path, error)
+    }
     this.#place = null
     return { ok: true, ops }
   }
