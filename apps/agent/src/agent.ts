@@ -188,7 +188,8 @@ export async function startAgent(
   const alarms = new Alarms(now)
   const meter = new ProcessMeter()
   undo.push(() => meter.close())
-  const collector = new Collector({ backend: () => backend, totals, alarms, meter, log }, await meter.read())
+  const tryAgain = () => Promise.all([store, read.files.owner, proxyTls].map(file => file.tryAgain()))
+  const collector = new Collector({ backend: () => backend, totals, alarms, meter, log, tryAgain }, await meter.read())
   const ready = Promise.withResolvers<void>()
   const handingOver: HandingOver = {
     path: options.path ?? options.program ?? '',

@@ -9,7 +9,15 @@ import { nextTurn } from './turns.ts'
 const COLLECT_MS = 1000
 const SAVE_EVERY = 10
 
-type Parts = { backend: () => Backend | null; totals: TrafficTotals; alarms: Alarms; meter: ProcessMeter; log: Logger }
+type Parts = {
+  backend: () => Backend | null
+  totals: TrafficTotals
+  alarms: Alarms
+  meter: ProcessMeter
+  log: Logger
+  /** Tries again what could not be written, so that health tells what is true by now. */
+  tryAgain: () => Promise<unknown>
+}
 
 /** Takes over each second what was counted, and saves it from time to time. */
 export class Collector {
@@ -55,13 +63,13 @@ export class Collector {
   }
 
   start(): void {
-    const { totals, log } = this.#parts
+    const { totals, tryAgain, log } = this.#parts
     this.#paused = false
     this.collectedAt = performance.now()
     this.#timer = setInterval(() => {
       void this.collect()
         .then(() => (this.collectedAt = performance.now()))
-        .then(() => (++this.#rounds % SAVE_EVERY === 0 ? totals.saveSometimes() : undefined))
+        .then(() => (++this.#rounds % SAVE_EVERY === 0 ? tryAgain().then(() => totals.saveSometimes()) : undefined))
         .catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
     }, COLLECT_MS)
   }

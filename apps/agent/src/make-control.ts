@@ -74,7 +74,8 @@ export function makeControl(parts: Parts): Control {
       const { processes, plane } = figures()
       const observed = {
         workers,
-        isDiskFailing: store.figures.isFailing || accessLog.isFailing || totals.isFailing,
+        isDiskFailing:
+          store.figures.isFailing || [accessLog, totals, owner, parts.proxyTls].some(file => file.isFailing),
         processes: [collector.manager, ...processes],
         routes: routes.state,
         isCertificateUnread: parts.proxyTls.state.fault !== null,

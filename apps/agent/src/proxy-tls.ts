@@ -7,7 +7,7 @@ import {
   proxyTlsHash
 } from '@netlet/contract/agent-proxy-tls'
 import { Certificate, type Pem, requirePair } from './certificate.ts'
-import { replaceFile } from './state/replace-file.ts'
+import { SmallFile } from './state/replace-file.ts'
 
 export type SetResult =
   | { ok: true; state: AgentProxyTlsState }
@@ -29,7 +29,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
  * in the agent's folder. What is wanted and of no use never keeps an agent from serving without TLS.
  */
 export class ProxyTls {
-  readonly #path: string
+  readonly #file: SmallFile
   readonly #environment: Certificate | null
   readonly #hooks: Hooks
   #wanted: AgentProxyTls | null = null
@@ -40,15 +40,15 @@ export class ProxyTls {
   #fault: string | null = null
   #working: Promise<unknown> = Promise.resolve()
 
-  private constructor(path: string, environment: Certificate | null, hooks: Hooks) {
-    this.#path = path
+  private constructor(file: SmallFile, environment: Certificate | null, hooks: Hooks) {
+    this.#file = file
     this.#environment = environment
     this.#hooks = hooks
   }
 
   /** @param environment the certificate of PROXY_TLS_CERT; null: the console decides */
   static async open(folder: string, environment: Certificate | null, hooks: Hooks): Promise<ProxyTls> {
-    const tls = new ProxyTls(join(folder, 'proxy-tls.json'), environment, hooks)
+    const tls = new ProxyTls(new SmallFile(join(folder, 'proxy-tls.json')), environment, hooks)
     await tls.reload()
     return tls
   }
@@ -66,7 +66,7 @@ export class ProxyTls {
   /** Reads again what another process of this agent may have been told. */
   reload(): Promise<void> {
     return this.#queue(async () => {
-      const text = await readFile(this.#path, 'utf8').catch(() => '')
+      const text = await readFile(this.#file.path, 'utf8').catch(() => '')
       if (text === this.#text) return
       this.#text = text
       if (text === '') return
@@ -74,7 +74,7 @@ export class ProxyTls {
       try {
         read = agentProxyTls.parse(JSON.parse(text))
       } catch {
-        this.#fault = `The file ${this.#path} cannot be read.`
+        this.#fault = `The file ${this.#file.path} cannot be read.`
         this.#hooks.tell(`${this.#fault} There is no TLS to the proxy until the console sends it again.`)
         return
       }
@@ -97,7 +97,7 @@ export class ProxyTls {
         return { ok: false, reason: 'proxyTlsNoPair', detail: opened.fault }
       }
       const text = `${JSON.stringify(wanted)}\n`
-      if (!(await replaceFile(this.#path, text))) {
+      if (!(await this.#file.replace(text))) {
         opened.files?.close()
         return { ok: false, reason: 'notDurable' }
       }
@@ -105,6 +105,15 @@ export class ProxyTls {
       this.#take(wanted, opened)
       return { ok: true, state: this.state }
     })
+  }
+
+  /** What was wanted last could not be kept. */
+  get isFailing(): boolean {
+    return this.#file.isFailing
+  }
+
+  tryAgain(): Promise<void> {
+    return this.#file.tryAgain()
   }
 
   /** Reads the files again, where there are some. */

@@ -1,5 +1,5 @@
 import { createReadStream, type ReadStream } from 'node:fs'
-import { appendFile, readdir, rename, rm, stat, truncate } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export type AccessLogOptions = {
@@ -24,6 +24,8 @@ export class AccessLog {
   readonly #path: string
   #lines: string[] = []
   #waiting = 0
+  /** How many lines these texts are, and how many are lost. */
+  #count = 0
   #dropped = 0
   /** The last write failed. */
   isFailing = false
@@ -51,6 +53,7 @@ export class AccessLog {
       return
     }
     this.#lines.push(text)
+    this.#count += lines
     this.#waiting += text.length + 1
   }
 
@@ -69,16 +72,45 @@ export class AccessLog {
 
   async #write(): Promise<void> {
     const lines = this.#lines
-    if (this.#dropped > 0)
-      lines.push(`${new Date().toISOString()} - - - dropped ${this.#dropped} lines: the disk is too slow`)
-    this.#lines = []
-    this.#waiting = 0
+    const dropped = this.#dropped
+    const count = this.#count
+    if (dropped > 0)
+      lines.push(`${new Date().toISOString()} - - - dropped ${dropped} lines: the disk is full or too slow`)
+    this.#forget()
     this.#dropped = 0
     if (lines.length === 0) return
     const text = `${lines.join('\n')}\n`
-    if (this.#size > 0 && this.#size + text.length > this.#options.maxBytes) await this.#rotate()
-    await appendFile(this.#path, text, { mode: 0o600 })
-    this.#size += Buffer.byteLength(text)
+    try {
+      if (this.#size > 0 && this.#size + text.length > this.#options.maxBytes) await this.#rotate()
+      await this.#append(text)
+    } catch (error) {
+      // The next writing says how many, and so finds out when the disk takes something again.
+      this.#dropped += dropped + count
+      throw error
+    }
+  }
+
+  #forget(): void {
+    this.#lines = []
+    this.#waiting = 0
+    this.#count = 0
+  }
+
+  async #append(text: string): Promise<void> {
+    const file = await open(this.#path, 'a', 0o600)
+    try {
+      const { size } = await file.stat()
+      try {
+        await file.writeFile(text)
+      } catch (error) {
+        // Of what a full disk still took the last line is a torn one.
+        await file.truncate(size).catch(() => {})
+        throw error
+      }
+      this.#size = size + Buffer.byteLength(text)
+    } finally {
+      await file.close()
+    }
   }
 
   async #rotate(): Promise<void> {
@@ -93,8 +125,7 @@ export class AccessLog {
   /** Empties the log: the present file and those put aside. */
   async clear(): Promise<void> {
     this.#enqueue(async () => {
-      this.#lines = []
-      this.#waiting = 0
+      this.#forget()
       const names = await readdir(this.#options.folder)
       for (const name of names) {
         if (/^access\.log\.\d+$/.test(name)) await rm(join(this.#options.folder, name), { force: true })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { replaceFile } from './replace-file.ts'
+import { SmallFile } from './replace-file.ts'
 
 export type ClaimResult =
   | { ok: true; owner: AgentOwner }
@@ -17,12 +17,12 @@ type OpenResult = { ok: true; file: OwnerFile } | { ok: false; message: string }
  * still read. It counts once it is on the disk.
  */
 export class OwnerFile {
-  readonly #path: string
+  readonly #file: SmallFile
   #owner: AgentOwner | null
   #writing: Promise<unknown> = Promise.resolve()
 
   private constructor(path: string, owner: AgentOwner | null) {
-    this.#path = path
+    this.#file = new SmallFile(path)
     this.#owner = owner
   }
 
@@ -40,6 +40,15 @@ export class OwnerFile {
 
   get owner(): AgentOwner | null {
     return this.#owner
+  }
+
+  /** The last claim could not be kept. */
+  get isFailing(): boolean {
+    return this.#file.isFailing
+  }
+
+  tryAgain(): Promise<void> {
+    return this.#file.tryAgain()
   }
 
   /** Resolves when no claim is being written. */
@@ -72,7 +81,7 @@ export class OwnerFile {
   }
 
   async #write(owner: AgentOwner): Promise<ClaimResult> {
-    if (!(await replaceFile(this.#path, `${JSON.stringify(owner)}\n`))) return { ok: false, reason: 'notDurable' }
+    if (!(await this.#file.replace(`${JSON.stringify(owner)}\n`))) return { ok: false, reason: 'notDurable' }
     this.#owner = owner
     return { ok: true, owner }
   }

@@ -207,6 +207,11 @@ export class Store {
     return { users: users.size, prefixes: prefixes.length, bytes, isFailing: this.#failing }
   }
 
+  /** After a failed write: tries the disk, though nothing is to be changed. */
+  async tryAgain(): Promise<void> {
+    if (this.#failing) await this.change(() => ({ ok: true, ops: [], value: undefined }))
+  }
+
   async close(): Promise<void> {
     await this.#running
     await this.#journal?.close()
