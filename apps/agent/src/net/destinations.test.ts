@@ -68,6 +68,23 @@ describe("the server's own addresses", () => {
   })
 })
 
+test.each([
+  ['the translated form of 127.0.0.1', '::ffff:0:7f00:1'],
+  ['the translated form of a metadata service', '::ffff:0:169.254.169.254'],
+  ['an IPv4-compatible one', '::7f00:1'],
+  ['the NAT64 form of 10.0.0.1', '64:ff9b::a00:1'],
+  ['a NAT64 form within a site', '64:ff9b:1::a00:1'],
+  ['the 6to4 form of 127.0.0.1', '2002:7f00:1::1'],
+  ['a Teredo address', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+  ['what nobody was given', '4000::1'],
+  ['what nobody was given, high up', 'e000::1'],
+  ['a unique local one', 'fd00::1'],
+  ['a site-local one', 'fec0::1']
+])('no way leads to what is not the public internet of IPv6: %s', (_, address) => {
+  for (const port of [80, 443, 8080]) expect(policy()(address, port)).toBe(false)
+  expect(policy({ allow: prefixes('::/0', '0.0.0.0/0') })(address, 80)).toBe(true)
+})
+
 test('of ports, those that are listed as open are, without those that are closed; without a list all others are', () => {
   const rules = { allow: [], ownPorts: [], protectedPorts: [] }
   const deniedPorts = [{ first: 20, last: 25 }]

@@ -4,13 +4,13 @@ import { type Address, innerAddress, type Prefix, parseAddress, parsePrefixes, R
 
 /**
  * Where no customer may reach through the proxy: what is not the public internet (IANA special-purpose registries), and
- * the one cloud metadata address that is in public space. NAT64, 6to4 and the like are judged by the IPv4 address
- * inside, see `innerAddress`.
+ * the one cloud metadata address that is in public space. Of IPv6 that is all but 2000::/3: other forms with an IPv4 address inside
+ * are out there, as ::ffff:0:0:0/96 of translators. NAT64 and 6to4 are judged by the address inside, see `innerAddress`.
  */
 const refusedRanges =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
   '192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
-  '::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8'
+  '::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 3fff::/20'
 
 function rangeSet(texts: readonly string[]): RangeSet {
   const parsed = parsePrefixes(texts)

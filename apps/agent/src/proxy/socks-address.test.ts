@@ -21,6 +21,9 @@ test.for([
 test('names are read, and what is no name or of no known kind is not', () => {
   const named = (name: string): Buffer => Buffer.from([3, name.length, ...Buffer.from(name), 0, 53])
   expect(readAddress(named('WWW.Example.com'), 0)).toEqual({ host: 'www.example.com', port: 53, end: 19 })
-  for (const bad of ['', 'a b', '::1']) expect(readAddress(named(bad), 0)).toBe('malformed')
+  // As Chromium sends it.
+  expect(readAddress(named('2001:db8::7'), 0)).toEqual({ host: '2001:db8::7', port: 53, end: 15 })
+  for (const bad of ['', 'a b', ':1', '::1%lo', '[::1]', '::1]:80', 'www.example.com:80', '127.0.0.1:80'])
+    expect(readAddress(named(bad), 0)).toBe('malformed')
   expect(readAddress(Buffer.from([2, 1, 1, 1, 1, 0, 53]), 0)).toBe('type')
 })

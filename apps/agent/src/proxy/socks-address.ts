@@ -21,9 +21,11 @@ export function readAddress(data: Buffer, at: number): ReadAddress {
       : type === 4
         ? v6Text(data, from)
         : data.toString('latin1', from + 1, from + length)
-  const to = parseAuthority(type === 4 ? `[${text}]:${port}` : `${text}:${port}`, 0)
-  if (to === null || text.includes(':') !== (type === 4)) return 'malformed'
-  return { host: to.host, port: to.port, end }
+  // Browsers send addresses, too, by the type of names.
+  const isV6 = text.includes(':')
+  if (isV6 && parseAddress(text) === null) return 'malformed'
+  const to = parseAuthority(isV6 ? `[${text}]:${port}` : `${text}:${port}`, 0)
+  return to === null ? 'malformed' : { host: to.host, port: to.port, end }
 }
 
 /** Type, address and port as a SOCKS5 message has them; zeros where the text is no address. */
