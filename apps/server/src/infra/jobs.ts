@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import { SESSION_OPTIONS, type Executor } from './db/client.ts'
+import { followClock, steadyClock } from './job-clock.ts'
 import { tellJobErrors } from './job-errors.ts'
 import { startWorkers } from './job-workers.ts'
 import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
@@ -106,6 +107,7 @@ export type Jobs = Sender & {
  * @param pollSeconds how often an idle worker looks for jobs that no notification told of: tries again after a failure, and
  * jobs that were to start later
  * @param answerMs how long one of its statements waits for an answer
+ * @param clockMs how often a worker looks whether the database's clock was set
  */
 export async function openJobs(options: {
   databaseUrl: string
@@ -114,8 +116,9 @@ export async function openJobs(options: {
   queues: JobQueue<object>[]
   pollSeconds?: number
   answerMs?: number
+  clockMs?: number
 }): Promise<Jobs> {
-  const { log, worker, pollSeconds = 2, answerMs = 30_000 } = options
+  const { log, worker, pollSeconds = 2, answerMs = 30_000, clockMs = 15_000 } = options
   const yielding = createYielding()
   // The queue hands these to the driver. A connection that vanished without a word is thrown away.
   const patience = { keepAlive: true, query_timeout: answerMs, options: SESSION_OPTIONS }
@@ -127,6 +130,9 @@ export async function openJobs(options: {
     supervise: worker,
     schedule: worker,
     useListenNotify: worker,
+    clock: steadyClock,
+    // Times of schedules are the database's.
+    clockMonitorIntervalSeconds: 15,
     // How soon the jobs of a killed process are looked for.
     superviseIntervalSeconds: 15,
     monitorIntervalSeconds: 15,
@@ -141,6 +147,7 @@ export async function openJobs(options: {
     await boss.updateQueue(name, withoutPolicy(settings))
   }
   if (worker) await removeOldSchedules(boss)
+  const unfollow = worker ? followClock(boss, clockMs) : () => {}
   return {
     async send(tx, to, data, { key, startIn, priority, group } = {}) {
       for (;;) {
@@ -176,6 +183,7 @@ export async function openJobs(options: {
       }
     },
     async stop() {
+      unfollow()
       await boss.stop({ graceful: true, timeout: STOP_MS })
     }
   }
