@@ -139,7 +139,7 @@ export async function checkSlice(
   const { orderId, taskId } = job
   const { left } = await checkProxies(ctx, orderId, {
     since,
-    until: Date.now() + sliceMs,
+    until: performance.now() + sliceMs,
     async onPage() {
       const done = await countChecked(ctx.db, orderId, since)
       await command(ctx, SYSTEM, unit => recordTaskDone(unit, orderId, taskId, done))

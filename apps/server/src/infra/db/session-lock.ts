@@ -17,10 +17,10 @@ export async function withSessionLock<T>(
   work: () => Promise<T>,
   { waitMs = 0 }: { waitMs?: number } = {}
 ): Promise<Locked<T>> {
-  const deadline = Date.now() + waitMs
+  const deadline = performance.now() + waitMs
   for (;;) {
     const done = await tryWithLock(db, LOCKS[name], key, work)
-    if (done.ran || Date.now() >= deadline) return done
+    if (done.ran || performance.now() >= deadline) return done
     // No connection is held while waiting: many callers could otherwise take all of them.
     await sleep(50)
   }

@@ -22,18 +22,18 @@ type Watched = {
  */
 export function watchDatabase(watched: Watched): () => void {
   const { databaseUrl, answers, log, onStuck, everyMs = 10_000, patienceMs = 90_000 } = watched
-  let last = Date.now()
+  let last = performance.now()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
   async function look(): Promise<void> {
-    const asked = Date.now()
+    const asked = performance.now()
     const answered = await Promise.race([answers().catch(() => false), sleep(everyMs, false, { ref: false })])
-    if (answered) last = Date.now()
+    if (answered) last = performance.now()
     // A machine that slept, or a process that had no time, was not without an answer: it did not ask.
-    else if (Date.now() - asked > 3 * everyMs) last = Date.now()
-    else if (Date.now() - last >= patienceMs && (await opens(databaseUrl, everyMs)) && !stopped) {
-      log.fatal({ seconds: Math.round((Date.now() - last) / 1000) }, 'the database answers new connections only')
+    else if (performance.now() - asked > 3 * everyMs) last = performance.now()
+    else if (performance.now() - last >= patienceMs && (await opens(databaseUrl, everyMs)) && !stopped) {
+      log.fatal({ seconds: Math.round((performance.now() - last) / 1000) }, 'the database answers new connections only')
       return onStuck()
     }
     lookLater()

@@ -73,9 +73,9 @@ async function joinOrLaunch(
   account: Account,
   options: EmbeddedPostgresOptions
 ): Promise<Postmaster> {
-  const deadline = Date.now() + startDeadline
+  const deadline = performance.now() + startDeadline
   let port = options.port || (await freePort())
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const running = await findPostmaster(cluster)
     if (running) {
       const ready = await whenReady(cluster, running.pid, deadline)
@@ -169,7 +169,7 @@ async function whenReady(
   pid: number,
   deadline: number
 ): Promise<Postmaster | 'superseded' | 'ended'> {
-  while ((await startOf(pid)) !== undefined && Date.now() < deadline) {
+  while ((await startOf(pid)) !== undefined && performance.now() < deadline) {
     const found = await findPostmaster(cluster)
     if (found?.pid === pid && found.status === 'ready' && (await verify(cluster, found))) return found
     if (found && found.pid !== pid) return 'superseded'

@@ -49,9 +49,9 @@ export async function commandOf(pid: number): Promise<string | undefined> {
 
 /** Waits until the process is gone. @returns false when it still runs after `ms` milliseconds */
 export async function gone(pid: number, ms: number): Promise<boolean> {
-  const deadline = Date.now() + ms
+  const deadline = performance.now() + ms
   while ((await startOf(pid)) !== undefined) {
-    if (Date.now() > deadline) return false
+    if (performance.now() > deadline) return false
     await sleep(20)
   }
   return true

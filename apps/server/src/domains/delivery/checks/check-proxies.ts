@@ -28,7 +28,7 @@ const PAGE = 100
  * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast. Asked
  * again with the same `since` it goes on where it stopped.
  * @param since proxies that were checked at or after this time are done
- * @param until when (by the clock of `Date.now`) to stop; one page is always checked
+ * @param until when (by the clock of `performance.now()`) to stop; one page is always checked
  * @param onPage is called after a page's results have been written
  * @returns how many proxies were checked, and whether some are left
  */
@@ -46,7 +46,7 @@ export async function checkProxies(
     await checkPage(ctx, page)
     await onPage?.()
     checked += page.length
-    if (Date.now() >= until) return { checked, left: page.length === PAGE }
+    if (performance.now() >= until) return { checked, left: page.length === PAGE }
   }
 }
 
@@ -74,7 +74,7 @@ const SHARE = 50_000
 /**
  * Checks one slot's share of all live proxies, those first whose last check is the longest ago: what one day has no time
  * for comes first on the next.
- * @param deadline when (by the clock of `Date.now`) to leave the rest for the next day
+ * @param deadline when (by the clock of `performance.now()`) to leave the rest for the next day
  */
 export async function checkShare(ctx: AppContext, slot: number, deadline: number): Promise<number> {
   const due = await ctx.db
@@ -84,7 +84,7 @@ export async function checkShare(ctx: AppContext, slot: number, deadline: number
     .orderBy(sql`${proxies.checkedAt} asc nulls first`, asc(proxies.id))
     .limit(SHARE)
   let count = 0
-  for (let at = 0; at < due.length && Date.now() < deadline; at += PAGE) {
+  for (let at = 0; at < due.length && performance.now() < deadline; at += PAGE) {
     const ids = due.slice(at, at + PAGE).map(({ id }) => id)
     const page = await selectWithCredentials(ctx.db).where(and(inArray(proxies.id, ids), isWorking))
     await checkPage(ctx, page)

@@ -22,7 +22,7 @@ export const checkJobs: Job[] = [
       const minute = Math.floor(ctx.now().getTime() / 60_000)
       const slot = Math.floor(minute / SLOT_MINUTES) % SLOTS
       // A minute less than the slot, so that one share never runs beside the next.
-      const checked = await checkShare(ctx, slot, Date.now() + (SLOT_MINUTES - 1) * 60_000)
+      const checked = await checkShare(ctx, slot, performance.now() + (SLOT_MINUTES - 1) * 60_000)
       ctx.log.info({ slot, checked }, 'proxies checked')
     }
   })

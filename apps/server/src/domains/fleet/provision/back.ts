@@ -89,11 +89,11 @@ async function waitUntilBack(machine: Machine, place: Place, reached: Reached | 
       channel => Boolean(channel.destroy()),
       () => false
     )
-  for (const deadline = Date.now() + BACK_MS; ; await sleep(200)) {
+  for (const deadline = performance.now() + BACK_MS; ; await sleep(200)) {
     const info = await agent?.info()
     if (info?.ok || info?.kind === 'refused' || (await forwards())) return
     progress.signal.throwIfAborted()
-    if (Date.now() < deadline) continue
+    if (performance.now() < deadline) continue
     const log = await tailLog(machine, layout, { systemd: service.file === layout.unit })
     throw new StepFailed('no_answer', { problem: info?.message ?? 'nothing listens', log })
   }

@@ -76,8 +76,8 @@ async function waitForTakeover(
   agents: readonly AgentClient[],
   signal: AbortSignal
 ): Promise<void> {
-  const deadline = Date.now() + TAKEOVER_MS
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + TAKEOVER_MS
+  while (performance.now() < deadline) {
     for (const agent of agents) {
       const info = await agent.info()
       const outcome = outcomeOf(before, info.ok ? programIn(info.data) : null)
@@ -99,7 +99,7 @@ async function waitForAnswer(
   options: { version: string | null; waitMs: number; signal: AbortSignal; readLog: () => Promise<string> }
 ): Promise<void> {
   const { version, waitMs, signal, readLog } = options
-  const deadline = Date.now() + waitMs
+  const deadline = performance.now() + waitMs
   const ask = async (client: AgentClient) => {
     const info = await client.info()
     if (!info.ok) return info.message
@@ -111,7 +111,7 @@ async function waitForAnswer(
     const problem = await ask(client)
     if (problem === null) return
     signal.throwIfAborted()
-    if (Date.now() < deadline) {
+    if (performance.now() < deadline) {
       await sleep(200)
       continue
     }
