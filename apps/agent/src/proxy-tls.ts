@@ -66,10 +66,13 @@ export class ProxyTls {
   /** Reads again what another process of this agent may have been told. */
   reload(): Promise<void> {
     return this.#queue(async () => {
-      const text = await readFile(this.#file.path, 'utf8').catch(() => '')
+      const text = await readFile(this.#file.path, 'utf8').catch((error: NodeJS.ErrnoException) =>
+        // Whatever else it is, something was wanted.
+        error.code === 'ENOENT' ? null : ''
+      )
       if (text === this.#text) return
       this.#text = text
-      if (text === '') return
+      if (text === null) return
       let read: AgentProxyTls
       try {
         read = agentProxyTls.parse(JSON.parse(text))

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
-import { copyFile, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
@@ -182,6 +182,18 @@ describe('TLS to the proxy that the console sets', () => {
     await third.call('PUT', '/api/proxy-tls', pasted('second'))
     expect(await subject(third.proxyPort, `${third.net}.1.1`)).toBe('second')
     expect(await readFile(join(agent.folder, 'proxy-tls.json'), 'utf8')).toContain('pasted')
+  })
+
+  test.each([
+    ['is emptied', (file: string) => writeFile(file, '')],
+    ['cannot be read', async (file: string) => rm(file).then(() => mkdir(file))]
+  ])('is told to be gone where its file %s', async (_, damage) => {
+    await put(pasted('first'))
+    await agent.close()
+    await damage(join(agent.folder, 'proxy-tls.json'))
+    const again = await testAgent({ config: { folder: agent.folder } })
+    expect((await again.call('GET', '/healthz')).json['problems']).toEqual(['certificate_unreadable'])
+    expect((await again.call('GET', '/api/state')).json['proxy_tls']).toMatchObject({ source: 'none', hash: null })
   })
 
   test('reaches all workers, and the process that takes over', async () => {
