@@ -150,7 +150,10 @@ describe('alarms', () => {
 
   test('go on as one until there is nothing for ten minutes, and are forgotten after an hour', () => {
     let now = 0
-    const alarms = new Alarms(() => now)
+    const alarms = new Alarms(
+      () => now,
+      () => now
+    )
     const sign = { kind: 'scan' as const, user: 'u', subject: 't:1', count: 7 }
     alarms.add([sign])
     now = 9 * 60_000
@@ -162,6 +165,27 @@ describe('alarms', () => {
     alarms.add([{ ...sign, count: 6 }])
     expect(alarms.list()).toMatchObject([{ count: 6, since: new Date(now).toISOString() }])
     now = 91 * 60_000
+    expect(alarms.list()).toEqual([])
+  })
+
+  test.each([
+    ['back', -86_400_000],
+    ['ahead', 86_400_000]
+  ])('go on, and are forgotten, in their time where the clock is set %s', (_, by) => {
+    let [passed, set] = [5000, 1_800_000_000_000]
+    const alarms = new Alarms(
+      () => set + passed,
+      () => passed
+    )
+    const sign = { kind: 'scan' as const, user: 'u', subject: 't:1', count: 7 }
+    alarms.add([sign])
+    const since = new Date(set + passed).toISOString()
+    set += by
+    passed += 9 * 60_000
+    alarms.add([sign])
+    passed += 59 * 60_000
+    expect(alarms.list()).toMatchObject([{ since, last: new Date(set + 5000 + 9 * 60_000).toISOString() }])
+    passed += 2 * 60_000
     expect(alarms.list()).toEqual([])
   })
 })

@@ -7,40 +7,55 @@ const GAP_MS = 10 * 60_000
 const KEEP_MS = 60 * 60_000
 const MAX_ALARMS = 200
 
-type Alarm = { kind: AgentAlarm['kind']; user: string; subject: string; count: number; since: number; last: number }
+type Alarm = {
+  kind: AgentAlarm['kind']
+  user: string
+  subject: string
+  count: number
+  /** Times of day, as they are told. */
+  since: number
+  last: number
+  /** The last sign by the clock that is never set: how old it is hangs on that. */
+  seen: number
+}
 
 /** What the workers noticed, one alarm for each user and kind. Not kept over a restart: what goes on is noticed again. */
 export class Alarms {
   readonly #alarms = new Map<string, Alarm>()
   readonly #now: () => number
+  readonly #passed: () => number
 
-  constructor(now: () => number) {
+  /** @param passed milliseconds since any moment, which no setting of the clock changes */
+  constructor(now: () => number, passed: () => number = () => performance.now()) {
     this.#now = now
+    this.#passed = passed
   }
 
   add(signs: readonly AbuseSign[]): void {
     const now = this.#now()
+    const seen = this.#passed()
     for (const { kind, user, subject, count } of signs) {
       const key = `${kind} ${user}`
       const before = this.#alarms.get(key)
       this.#alarms.delete(key)
-      const goesOn = before !== undefined && now - before.last < GAP_MS
+      const goesOn = before !== undefined && seen - before.seen < GAP_MS
       const worst = goesOn ? Math.max(before.count, count) : count
       // The newest last, so that the oldest one goes where there are too many.
-      this.#alarms.set(key, { kind, user, subject, count: worst, since: goesOn ? before.since : now, last: now })
+      const since = goesOn ? before.since : now
+      this.#alarms.set(key, { kind, user, subject, count: worst, since, last: now, seen })
     }
-    for (const [key, { last }] of this.#alarms) {
-      if (now - last < KEEP_MS && this.#alarms.size <= MAX_ALARMS) break
+    for (const [key, alarm] of this.#alarms) {
+      if (seen - alarm.seen < KEEP_MS && this.#alarms.size <= MAX_ALARMS) break
       this.#alarms.delete(key)
     }
   }
 
   /** Newest first. */
   list(): AgentAlarm[] {
-    const now = this.#now()
+    const passed = this.#passed()
     return [...this.#alarms.values()]
-      .filter(({ last }) => now - last < KEEP_MS)
-      .map(({ since, last, ...alarm }) => ({
+      .filter(({ seen }) => passed - seen < KEEP_MS)
+      .map(({ since, last, seen: _seen, ...alarm }) => ({
         ...alarm,
         since: new Date(since).toISOString(),
         last: new Date(last).toISOString()
