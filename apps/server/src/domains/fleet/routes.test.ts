@@ -147,6 +147,11 @@ describe('the server form', () => {
       code: 409,
       msg: '127.52.0.128/25 overlaps 127.52.0.0/24 of server owner'
     })
+    // Of one form, before there is a server that either could be of.
+    expect(await create({ name: 'both', ip: '127.0.0.1', cidr: '127.59.0.0/24\n127.59.0.128/25' })).toMatchObject({
+      code: 409,
+      data: { errors: { cidr: '127.59.0.0/24 overlaps 127.59.0.128/25' } }
+    })
     const orderId = await leaseOn(world.ctx, first.data.id, rule)
     const number = await numberOf(world.ctx, orderId)
     const edit = (cidr: string) =>

@@ -15,7 +15,7 @@ export type CidrLine = {
 
 export type CidrRefusal =
   | { ok: false; reason: 'invalid'; lines: CidrLine[] }
-  /** `with` is a live range that shares addresses with it; `serverId` is that one's server. */
+  /** `with` shares addresses with it: a live range of the server `serverId`, or (null) one of no server or another that is wanted. */
   | { ok: false; reason: 'overlap'; cidr: string; with: string; serverId: number | null }
   /** Orders that hold addresses of the range, by id. */
   | { ok: false; reason: 'leased'; cidr: string; orders: number[] }
@@ -74,7 +74,7 @@ export async function assignCidrs(
   const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
   const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
   const within = twice.find(([one, other]) => overlaps(one, other))
-  if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
+  if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId: null }
 
   await lockInventory(tx)
   const present = await tx

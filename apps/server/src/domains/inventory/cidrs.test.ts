@@ -106,7 +106,14 @@ describe('assignCidrs', () => {
       serverId: other
     })
     expect(await assign(net('0.0/24'))).toMatchObject({ ok: false, reason: 'overlap', with: net('0.0/24') })
-    expect(await assign(net('1.0/24'), net('1.128/25'))).toMatchObject({ ok: false, reason: 'overlap' })
+    // Neither is on a server yet.
+    expect(await assign(net('1.0/24'), net('1.128/25'))).toEqual({
+      ok: false,
+      reason: 'overlap',
+      cidr: net('1.0/24'),
+      with: net('1.128/25'),
+      serverId: null
+    })
   })
 
   it('refuses to leave out a range while addresses of it are leased, naming the orders', async () => {
