@@ -15,6 +15,7 @@ import { Dialog } from './dialog.tsx'
 import { draftOf } from './draft.ts'
 import { FormAlert } from './form-failure.tsx'
 import { useLeaveGuard } from './leave-guard.ts'
+import { merge } from './merge.ts'
 import { notify } from './notify.ts'
 import { useIsShown } from './use-is-shown.ts'
 
@@ -39,7 +40,6 @@ type DialogProps = {
 /** How clients of an order's proxies are let in, as a form. */
 export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
   const t = useT()
-  const [notice, setNotice] = useState<string | null>(null)
   const { user } = useSession()
   // Whoever signs in while it is open has typed none of it.
   const [draft] = useState(() => draftFor(orderId, user?.id ?? 0))
@@ -59,12 +59,12 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
     ...read(orders.clientAccess, { params: { id: orderId } }),
     refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
   })
+  const [sending, setSending] = useState(false)
   // What is typed stays while somebody else saves: its own save is refused then.
   const [shown, setShown] = useState(data)
-  if (data !== shown && !guard.isUnsaved()) setShown(data)
+  if (data !== shown && !guard.isUnsaved() && !sending) setShown(data)
   return (
     <Dialog onClose={() => void leave()} title={t('clients.title')}>
-      {notice !== null && <p role="alert">{saidAgain(notice)}</p>}
       {shown ? (
         <ClientAccessForm
           key={shown.version}
@@ -75,7 +75,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
           // One that was opened after it stays.
           onSaved={() => isShown() && onClose()}
           onChanged={guard.mark}
-          onStale={setNotice}
+          onSending={setSending}
           ofOperator={ofOperator}
         />
       ) : (
@@ -100,11 +100,22 @@ type Props = Required<DialogProps> & {
   onSaved: () => void
   /** Whether it differs from what is saved. */
   onChanged: (changed: boolean) => void
-  onStale: (text: string) => void
+  /** Its call is out. */
+  onSending: (sending: boolean) => void
 }
 
-function ClientAccessForm({ orderId, draft, current, onClose, onSaved, onChanged, onStale, ofOperator }: Props) {
+function ClientAccessForm({
+  orderId,
+  draft,
+  current: opened,
+  onClose,
+  onSaved,
+  onChanged,
+  onSending,
+  ofOperator
+}: Props) {
   const t = useT()
+  const [current, setCurrent] = useState(opened)
   const [kept] = useState(() => {
     const { access, text, version } = draft.read()
     const kind = KINDS.find(one => one === access)
@@ -121,11 +132,25 @@ function ClientAccessForm({ orderId, draft, current, onClose, onSaved, onChanged
     else draft.forget()
   }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
+  /** Goes on from what somebody else saved, with what is entered here: the next save goes over it. Says what both changed. */
+  const goOnFrom = (now: ClientAccess) => {
+    const valuesOf = (one: ClientAccess) => ({ access: one.access, list: one.client_ips })
+    const merged = merge(valuesOf(current), { access, list: lines }, valuesOf(now))
+    setCurrent(now)
+    setAccess(merged.values.access)
+    setText(merged.values.list.join('\n'))
+    return merged.clashes.map(({ path: [name], theirs }) =>
+      name === 'access'
+        ? t('form.clash', { field: t('clients.access'), theirs: t(`clients.${theirs as ClientAccessKind}`) })
+        : t('form.clash', { field: t('clients.list'), theirs: (theirs as string[]).join(', ') || '–' })
+    )
+  }
   const here = current.your_address
   const save = useMutation({
     mutationFn: () => {
       // What is on its way is not lost: nothing is asked.
       onChanged(false)
+      onSending(true)
       return call(orders.setClientAccess, {
         params: { id: orderId },
         body: { access, client_ips: access === 'password' ? [] : lines, version: current.version }
@@ -140,14 +165,14 @@ function ClientAccessForm({ orderId, draft, current, onClose, onSaved, onChanged
     onError: error => {
       const stale = error instanceof ApiError && error.refusal.reason === 'stale'
       const list = fieldTexts(error)['client_ips']
-      // Someone changed it meanwhile: what is there now is shown in its place.
       if (stale) void refresh(orders.clientAccess)
-      // The dialog was closed, or its form began anew, while the call was out.
+      // It was closed while the call was out.
       if (!isShown()) return notify('bad', failureText(error))
-      if (stale) return onStale(failureText(error))
       onChanged(true)
-      setWrong(list ? { list } : { form: failureText(error) })
-    }
+      const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as ClientAccess) : []
+      setWrong(list ? { list } : { form: [failureText(error), ...clashes].join(' ') })
+    },
+    onSettled: () => onSending(false)
   })
   return (
     <form

@@ -144,13 +144,27 @@ describe("who may use an order's proxies", () => {
     expect(screen.getByLabelText('Addresses')).toBeTruthy()
   })
 
-  it('shows what another saved meanwhile', async () => {
+  it('keeps what was entered where another saved meanwhile, and names what that was', async () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and address')
-    answerRefused(orders.setClientAccess, 'stale')
-    answer(orders.clientAccess, { ...current, access: 'address', client_ips: ['192.0.2.7/32'], version: 'v2' })
+    await user.clear(screen.getByLabelText('Addresses'))
+    await user.type(screen.getByLabelText('Addresses'), '198.51.100.4')
+    const now = { ...current, access: 'address' as const, client_ips: ['192.0.2.7/32'], version: 'v2' }
+    answerRefused(orders.setClientAccess, 'stale', { data: { current: now, changed: ['access', 'client_ips'] } })
+    answer(orders.clientAccess, now)
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('changed meanwhile')
-    await waitFor(() => expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('192.0.2.7/32'))
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toContain('changed meanwhile')
+    expect(alert.textContent).toContain('Addresses: somebody else saved 192.0.2.7/32. What you entered stays.')
+    expect(screen.getByLabelText<HTMLTextAreaElement>('Addresses').value).toBe('198.51.100.4')
+    answer(orders.setClientAccess, { ...now, version: 'v3' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.setClientAccess).at(-1)?.body).toMatchObject({
+        access: 'password_and_address',
+        client_ips: ['198.51.100.4'],
+        version: 'v2'
+      })
+    )
   })
 })

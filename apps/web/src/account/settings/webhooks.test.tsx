@@ -120,7 +120,9 @@ describe('the webhooks of a customer', () => {
     answerRefused(webhooks.updateEndpoint, 'stale', { data: { current, changed: ['url', 'description'] } })
     answer(webhooks.endpoints, [current])
     await user.click(form.getByRole('button', { name: 'Save' }))
-    expect(await form.findByText(/changed meanwhile/)).toBeTruthy()
+    expect(
+      await form.findByText(/changed meanwhile.* Name: somebody else saved Theirs\. What you entered stays\./)
+    ).toBeTruthy()
     expect(field('Name').value).toBe('CI of the shop')
     expect(field('Address').value).toBe('https://new.example.com/')
     answer(webhooks.updateEndpoint, current)

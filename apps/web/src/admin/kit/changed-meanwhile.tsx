@@ -1,23 +1,81 @@
 import { Button } from '@mantine/core'
 import { useT } from '../../i18n/admin.ts'
+import type { Clash, Path, Taken } from '../../kit/merge.ts'
 import classes from './kit.module.css'
 
-type Props = { onTake: () => void; onKeep: () => void }
+type Props = {
+  taken: readonly Taken[]
+  clashes: readonly Clash[]
+  labelOf: (path: Path) => string
+  /** A value in words, where it is no text. */
+  told?: ((path: Path, value: unknown) => string) | undefined
+  /** Takes over what somebody else has saved in the place of what was entered. */
+  onTake: (clash: Clash) => void
+}
 
-/** Somebody else has saved while something was typed. It takes no focus: it comes while somebody types. */
-export function ChangedMeanwhile({ onTake, onKeep }: Props) {
+const plain = (_path: Path, value: unknown): string => (typeof value === 'string' ? value : '')
+/** A certificate or a text of many lines would push the form away. */
+const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text || '–')
+
+/**
+ * What somebody else has saved while a form was open: what the form has taken over of it, and what was changed here as well, of
+ * which the entered value stays until the other one is chosen.
+ */
+export function ChangedMeanwhile({ taken, clashes, labelOf, told = plain, onTake }: Props) {
+  const t = useT()
+  const text = (path: Path, value: unknown) => short(told(path, value))
+  return (
+    <>
+      {taken.length > 0 && (
+        <>
+          <p>{t('form.taken')}</p>
+          <ul>
+            {taken.map(({ path, was, is }) => (
+              <li key={path.join('/')}>
+                {t('form.staleField', { field: labelOf(path), was: text(path, was), is: text(path, is) })}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {clashes.length > 0 && (
+        <>
+          <p>{t('form.clashes')}</p>
+          <ul className={classes.clashes}>
+            {clashes.map(clash => {
+              const { path, mine, theirs } = clash
+              const field = labelOf(path)
+              return (
+                <li key={path.join('/')}>
+                  <span>{t('form.clash', { field, mine: text(path, mine), theirs: text(path, theirs) })}</span>{' '}
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    aria-label={t('form.takeTheirsOf', { field })}
+                    onClick={() => onTake(clash)}
+                  >
+                    {t('form.takeTheirs')}
+                  </Button>
+                </li>
+              )
+            })}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+/** The same of a form that hears of it while somebody types; it takes no focus. Nothing is saved before each clash is decided. */
+export function UndecidedClashes({ onKeep, ...meanwhile }: Props & { onKeep: () => void }) {
   const t = useT()
   return (
     <div role="alert" className={classes.alert}>
       <p>{t('form.changedMeanwhile')}</p>
-      <div className="row">
-        <Button size="compact-sm" variant="default" onClick={onTake}>
-          {t('form.takeTheirs')}
-        </Button>
-        <Button size="compact-sm" variant="default" onClick={onKeep}>
-          {t('form.keepMine')}
-        </Button>
-      </div>
+      <ChangedMeanwhile {...meanwhile} />
+      <Button size="compact-sm" variant="default" onClick={onKeep}>
+        {t('form.keepMine')}
+      </Button>
     </div>
   )
 }

@@ -48,6 +48,10 @@ export const switchField = <const N extends string>(name: N): Field<N> => ({
     )
   },
   shown: value => (value === true || value === 1 ? '1' : '0'),
+  useTold: () => {
+    const t = useT()
+    return value => t(value === '1' ? 'list.yes' : 'list.no')
+  },
   sent: value => (value === '1' ? 1 : 0)
 })
 
@@ -75,6 +79,10 @@ export const choiceField = <const N extends string>(name: N, values: readonly st
     const t = useT()
     const options = values.map(value => ({ value, label: t(`${words}.${value}` as Key) }))
     return <NativeSelect data={[{ value: '', label: '', disabled: true }, ...options]} {...props} />
+  },
+  useTold: () => {
+    const t = useT()
+    return value => (value === '' ? '' : t(`${words}.${value}` as Key))
   }
 })
 

@@ -6,9 +6,10 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
+import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
-import { FormAlert, type Difference } from './form-alert.tsx'
-import { bodyOf, errorsByKey, keyOf, shownOf, toldOf, type Row } from './form-values.ts'
+import { FormAlert } from './form-alert.tsx'
+import { bodyOf, errorsByKey, keyOf, shownOf, type Row } from './form-values.ts'
 import classes from './kit.module.css'
 import { useOpenForm } from './open-form.ts'
 import type { Asking, Field, FormSchema, PlanProps } from './resource.ts'
@@ -90,6 +91,8 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   )
 }
 
+const usePlain = () => (value: string) => value
+
 type TaskFormProps = Pick<Props, 'labelOf'> & {
   task: FormTask
   isOpen: () => boolean
@@ -105,7 +108,8 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
   const valuesOf = (row: Row | undefined) =>
     Object.fromEntries(fields.map(field => [keyOf(field), shownOf(field, row)]))
   const [failure, setFailure] = useState('')
-  const [stale, setStale] = useState<Difference[]>([])
+  const [taken, setTaken] = useState<Taken[]>([])
+  const [clashes, setClashes] = useState<Clash[]>([])
   const [saving, setSaving] = useState(false)
   const [wrong, setWrong] = useState<{ first: string }>()
   const base = useRef(row)
@@ -128,18 +132,21 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
     if (wrong) form.getInputNode(wrong.first)?.focus()
     // oxlint-disable-next-line react/exhaustive-deps -- at each try, not when the form is made anew
   }, [wrong])
-  /** What somebody else changed since this form was opened. */
-  const compare = (current: Record<string, unknown>) => {
-    const before = base.current
+  /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
+  const goOnFrom = (current: Row, entered: Record<string, string>) => {
+    const theirs = valuesOf(current)
+    const merged = merge(valuesOf(base.current), entered, theirs)
     base.current = current as typeof row
-    return fields
-      .filter(field => shownOf(field, before) !== shownOf(field, current))
-      .map(field => ({ name: keyOf(field), was: toldOf(field, before), is: toldOf(field, current) }))
+    form.setInitialValues(theirs)
+    form.setValues(merged.values)
+    setTaken(merged.taken)
+    setClashes(merged.clashes)
   }
   const save = async (values: Record<string, string>) => {
     setSaving(true)
     setFailure('')
-    setStale([])
+    setTaken([])
+    setClashes([])
     try {
       const version = base.current?.['version']
       const body = { ...sentOf(values), ...(version === undefined ? {} : { version }) }
@@ -155,11 +162,11 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
       if (!isOpen()) return notify('bad', failureText(error))
       const found = errorsByKey(fields, fieldTexts(error))
       const own = Object.fromEntries(Object.entries(found).filter(([key]) => fields.some(one => keyOf(one) === key)))
+      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current, values)
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
       else focusFirst(own)
-      if (error instanceof ApiError && error.refusal.current) setStale(compare(error.refusal.current))
     } finally {
       setSaving(false)
     }
@@ -167,6 +174,9 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
   const second = fields.filter(({ translates }) => translates)
   const wordOf = (field: Field | undefined) =>
     field?.translates ? t('form.inChinese', { field: labelOf(field.translates.like) }) : labelOf(field?.name ?? '')
+  // oxlint-disable-next-line react/rules-of-hooks -- a form has the same fields as long as it is open
+  const told = new Map(fields.map(field => [keyOf(field), (field.useTold ?? usePlain)()]))
+  const fieldAt = (path: Path) => fields.find(field => keyOf(field) === path.join())
   const input = (field: Field) => {
     const { Input, optional, placeholder, help, unit } = field
     const key = keyOf(field)
@@ -194,13 +204,13 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
     >
       <FormAlert
         failure={failure}
-        stale={stale}
-        labelOf={key => wordOf(fields.find(field => keyOf(field) === key))}
-        onTake={() => {
-          form.setInitialValues(valuesOf(base.current))
-          form.setValues(valuesOf(base.current))
-          setStale([])
-          setFailure('')
+        taken={taken}
+        clashes={clashes}
+        labelOf={path => wordOf(fieldAt(path))}
+        told={(path, value) => told.get(path.join())?.(value as string) ?? ''}
+        onTake={clash => {
+          form.setFieldValue(clash.path.join(), clash.theirs as string)
+          setClashes(clashes.filter(one => one !== clash))
         }}
       />
       {fields.filter(({ translates }) => !translates).map(input)}

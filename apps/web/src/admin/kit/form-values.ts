@@ -22,9 +22,6 @@ export function shownOf(field: Field, row: Row | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-export const toldOf = (field: Field, row: Row | undefined): string =>
-  field.told ? field.told(valueIn(field, row)) : shownOf(field, row)
-
 /** What is sent of what was entered; texts in other languages together, by their language. */
 export function bodyOf(fields: readonly Field[], values: Record<string, string>, row: Row): Row {
   const body: Row = {}

@@ -61,8 +61,8 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('SUMMER')
   })
 
-  it('names what somebody else changed meanwhile, and takes it over when asked', async () => {
-    const now = card(2, { point: 750, code: 'NEW', version: 'newer' })
+  it('takes what somebody else saved in the fields that were not changed here, and keeps the others', async () => {
+    const now = card(2, { mount: '6.00', point: 750, code: 'NEW', version: 'newer' })
     answerRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['mount', 'point', 'code'] } })
     const { user } = open('/list?form=edit.2')
     const amount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Amount' })
@@ -72,11 +72,11 @@ describe('the form of a resource', () => {
     const alert = await screen.findByRole('alert')
     await within(alert).findByText('Coins: was 500, is now 750')
     expect(within(alert).getByText('Code: was CARD-2, is now NEW')).toBeTruthy()
+    expect(within(alert).getByText('Amount: you entered 9, somebody else saved 6.00')).toBeTruthy()
+    expect([amount.value, field('Coins').value, field('Code').value]).toEqual(['9', '750', 'NEW'])
+    await user.click(within(alert).getByRole('button', { name: 'Take what was saved: Amount' }))
+    expect(amount.value).toBe('6.00')
     expect(within(alert).queryByText(/^Amount/)).toBeNull()
-    expect(amount.value).toBe('9')
-    await user.click(within(alert).getByRole('button', { name: 'Take over these values' }))
-    expect(amount.value).toBe('5.00')
-    expect(field('Code').value).toBe('NEW')
     // Nothing of one's own is left: it closes without a question.
     await user.click(submit('Cancel'))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
@@ -102,7 +102,7 @@ describe('the form of a resource', () => {
     await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Amount' })).toBeNull())
     expect(requestsOf(rewards.updateGiftCard)).toMatchObject([
       { body: { mount: '9', point: '500', version: 'version-2' } },
-      { body: { mount: '9', point: '500', version: 'newer' } }
+      { body: { mount: '9', point: '750', version: 'newer' } }
     ])
   })
 

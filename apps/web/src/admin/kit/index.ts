@@ -5,7 +5,7 @@
 export { AllowedFields } from './allowed-fields.tsx'
 export { AuditLink, auditPath } from './audit-link.tsx'
 export { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
-export { ChangedMeanwhile } from './changed-meanwhile.tsx'
+export { ChangedMeanwhile, UndecidedClashes } from './changed-meanwhile.tsx'
 export { code, column, date, integer, moment, money, yesNo } from './columns.tsx'
 export { download, fetchCsv, saveFile, stamp } from './csv.ts'
 export { DataTable, type Column } from './data-table.tsx'
@@ -26,7 +26,7 @@ export {
   timeField
 } from './fields.tsx'
 export { FactList, type Fact } from './facts.tsx'
-export { FormAlert, type Difference } from './form-alert.tsx'
+export { FormAlert } from './form-alert.tsx'
 export { areaField, hiddenField, idsField } from './long-fields.tsx'
 export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
 export { Keyed } from './keyed.tsx'

@@ -62,8 +62,8 @@ export type Field<Name extends string = string> = {
   /** What the input shows of a row's value, and what is sent of the input's; `row` is the one that the form shows. */
   shown?: (value: unknown, row: Record<string, unknown>) => string
   sent?: (value: string, row: Record<string, unknown>) => unknown
-  /** A row's value in words, where what the input holds says nothing to a reader. */
-  told?: (value: unknown) => string
+  /** What the input holds in words, where it says nothing to a reader. */
+  useTold?: () => (value: string) => string
   /** Only where a row is added, or only where one is edited. */
   only?: 'new' | 'edit'
   /** The row's text of this name in another language; `like`: the form's field that says it in the first one. */

@@ -10,7 +10,7 @@ import {
 } from '@netlet/contract'
 import { expect, it } from 'vitest'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
@@ -129,6 +129,32 @@ it('the rules are saved as a whole, with the version that was shown', async () =
     expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
       quiet_hours: false,
       causes: { stock: { severity: 'warning' } },
+      version: 'v2'
+    })
+  )
+})
+
+it('the rules go on from what somebody else saved meanwhile, with what was entered', async () => {
+  const base = NoticeRules.parse({})
+  const theirs = { ...base, quiet_from: '21:00', version: 'v2' }
+  theirs.causes = {
+    ...base.causes,
+    payment: { ...base.causes.payment, enabled: false },
+    stock: { ...base.causes.stock, severity: 'critical' }
+  }
+  open('?tab=rules')
+  await userEvent.selectOptions(await screen.findByLabelText('Severity: Few addresses left'), 'info')
+  answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['causes'] } })
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
+  const clash = 'Severity: Few addresses left: you entered Info, somebody else saved Critical'
+  expect(screen.getByText(clash)).toBeTruthy()
+  answer(notices.saveRules, theirs)
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  await waitFor(() =>
+    expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
+      quiet_from: '21:00',
+      causes: { payment: { enabled: false }, stock: { severity: 'info' } },
       version: 'v2'
     })
   )

@@ -1,19 +1,21 @@
 import type { ShownNoticeRules } from '@netlet/contract'
 import { NOTICE_CAUSE_NAMES, NOTICE_SEVERITIES, thresholdOf, type NoticeCause } from '@netlet/contract/notice-causes'
 import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { hashKey, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import { read, refresh } from '../../api/query.ts'
 import { notices, settings } from '../../api/routes.ts'
-import { useT } from '../../i18n/admin.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
+import { merge, withValue, type Clash, type Path, type Taken } from '../../kit/merge.ts'
+import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { AllowedFields, AuditLink, FormAlert, sayDone, WorkButton } from '../kit/index.ts'
+import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
-import { StockLevels } from './stock-levels.tsx'
+import { StockLevels, useLevelsText } from './stock-levels.tsx'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
 type Edit = (change: Partial<Rules>) => void
@@ -33,7 +35,10 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const [typed, setTyped] = useState<Partial<Rules>>({})
   const [failure, setFailure] = useState('')
   const [errors, setErrors] = useState<Record<string, string>>({})
+  const [taken, setTaken] = useState<Taken[]>([])
+  const [clashes, setClashes] = useState<Clash[]>([])
   const [saving, setSaving] = useState(false)
+  const levelsText = useLevelsText()
   const dirty = Object.keys(typed).length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
   // The tabs have one path: the parameter is what tells them apart.
@@ -44,12 +49,29 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
     setTyped({})
     setErrors({})
     setFailure('')
+    setTaken([])
+    setClashes([])
     setBase(loaded)
+  }
+  const typedOver = (rules: Rules, saved: Rules) =>
+    Object.fromEntries(
+      Object.entries(rules).filter(([name, value]) => hashKey([value]) !== hashKey([saved[name as keyof Rules]]))
+    )
+  /** Goes on from what somebody else has saved, with what is entered here. */
+  const goOnFrom = (current: ShownNoticeRules) => {
+    const theirs = rulesOf(current)
+    const merged = merge(rulesOf(base), rulesOf(now), theirs)
+    setTyped(typedOver(merged.values, theirs))
+    setTaken(merged.taken)
+    setClashes(merged.clashes)
+    setBase(current)
   }
   const save = async () => {
     setSaving(true)
     setFailure('')
     setErrors({})
+    setTaken([])
+    setClashes([])
     try {
       const saved = await call(notices.saveRules, { body: { ...now, version: base.version } })
       setBase(saved)
@@ -65,7 +87,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       await refresh(...invalidate)
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownNoticeRules | undefined) : undefined
-      if (current) setBase(current)
+      if (current) goOnFrom(current)
       setErrors(fieldTexts(error))
       setFailure(failureText(error))
     } finally {
@@ -81,7 +103,17 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
         void save()
       }}
     >
-      <FormAlert failure={failure} stale={[]} labelOf={name => name} onTake={discard} />
+      <FormAlert
+        failure={failure}
+        taken={taken}
+        clashes={clashes}
+        labelOf={path => labelOf(t, path)}
+        told={(path, value) => (path[0] === 'stock' ? levelsText(value as Rules['stock']) : told(t, value))}
+        onTake={clash => {
+          setTyped(typedOver(withValue(now, clash.path, clash.theirs), base))
+          setClashes(clashes.filter(one => one !== clash))
+        }}
+      />
       <AllowedFields allowed={mayChange} className="stack">
         <Times now={now} edit={edit} errors={errors} />
         <fieldset className={`card ${classes.group}`}>
@@ -109,6 +141,21 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       </div>
     </form>
   )
+}
+
+const rulesOf = ({ version: _version, ...rules }: Rules & { version?: string }): Rules => rules
+
+function labelOf(t: T, [field = '', cause, part]: Path): string {
+  if (field !== 'causes') return t(`noticeRules.${field}` as Key)
+  const name = t(`notices.causeOf.${cause as NoticeCause}`)
+  return part === 'severity' || part === 'threshold' ? t(`noticeRules.${part}Of`, { name }) : name
+}
+
+function told(t: T, value: unknown): string {
+  if (typeof value === 'boolean') return t(value ? 'list.yes' : 'list.no')
+  if (typeof value === 'number') return numberText(value)
+  const severity = NOTICE_SEVERITIES.find(one => one === value)
+  return severity ? t(`notices.severityOf.${severity}`) : typeof value === 'string' ? value : ''
 }
 
 type PartProps = { now: Rules; edit: Edit }

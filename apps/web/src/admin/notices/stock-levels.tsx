@@ -13,6 +13,20 @@ const MOST = 1000
 const optionsOf = (rows: readonly { id: number; name: string }[] | undefined) =>
   (rows ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
 
+const useChoices = () => ({
+  groups: optionsOf(useQuery(read(fleet.groups, { query: { limit: MOST } })).data?.data),
+  rules: optionsOf(useQuery(read(inventory.rules, { query: { limit: MOST } })).data?.data)
+})
+
+/** Levels in words. */
+export function useLevelsText() {
+  const { groups, rules } = useChoices()
+  const nameIn = (options: typeof groups, id: number) =>
+    options.find(({ value }) => value === String(id))?.label ?? String(id)
+  return (levels: readonly StockLevel[]) =>
+    levels.map(one => `${nameIn(groups, one.group_id)}, ${nameIn(rules, one.rule_id)}: ${one.below}`).join('; ')
+}
+
 /** How many addresses a group has to have under a rule, where that is another figure than the cause's. */
 export function StockLevels({
   levels,
@@ -22,8 +36,7 @@ export function StockLevels({
   onChange: (levels: StockLevel[]) => void
 }) {
   const t = useT()
-  const groups = optionsOf(useQuery(read(fleet.groups, { query: { limit: MOST } })).data?.data)
-  const rules = optionsOf(useQuery(read(inventory.rules, { query: { limit: MOST } })).data?.data)
+  const { groups, rules } = useChoices()
   const [group, rule] = [groups[0], rules[0]]
   const change = (at: number, part: Partial<StockLevel>) =>
     onChange(levels.map((level, index) => (index === at ? { ...level, ...part } : level)))

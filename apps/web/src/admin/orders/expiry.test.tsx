@@ -84,9 +84,10 @@ describe('the end of an order', () => {
     const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
     const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
     answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
-    set(typed(inDays(61)))
+    const wanted = typed(inDays(61))
+    set(wanted)
     await save()
     const alert = await form.findByRole('alert')
-    expect(alert.textContent).toMatch(new RegExp(`Expires.*${shown.slice(0, 10)}.*${renewed.slice(0, 10)}`))
+    expect(alert.textContent).toMatch(new RegExp(`Expires: you entered ${wanted}, .* saved ${renewed.slice(0, 10)}`))
   })
 })

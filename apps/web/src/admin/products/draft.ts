@@ -1,6 +1,7 @@
 import type { AddressFamily, BodyOf, EgressMode, PlatformProduct, Product } from '@netlet/contract'
 import { hashKey } from '@tanstack/react-query'
 import type { catalog } from '../../api/routes.ts'
+import { merge, withValue, type Clash } from '../../kit/merge.ts'
 
 /** A variant while it is edited: texts as they are typed. */
 export type VariantDraft = {
@@ -162,3 +163,31 @@ export const updateBody = (whole: Draft, product: Product): UpdateBody => {
 
 /** Without a look at the order of keys: a word that is cleared and typed again comes last. */
 export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
+
+/** A draft whose variants are found by the platform's id, so that each is merged by itself. */
+type Parts = Omit<Draft, 'variants'> & { variants: Record<string, VariantDraft> }
+
+const partsOf = (draft: Draft): Parts => ({
+  ...draft,
+  variants: Object.fromEntries(draft.variants.map(variant => [variant.shopify_variant_id, variant]))
+})
+
+/** Variants in the order in which they are saved, then as they were added. One that is not saved any more would be added anew. */
+function draftFrom(parts: Parts, saved: Draft, mine: Draft): Draft {
+  const ids = [...saved.variants, ...mine.variants].map(({ shopify_variant_id }) => shopify_variant_id)
+  const variants = [...new Set(ids)].flatMap(id => {
+    const variant = parts.variants[id]
+    return variant ? [{ ...variant, id: saved.variants.find(one => one.shopify_variant_id === id)?.id }] : []
+  })
+  return { ...parts, variants }
+}
+
+/** What is entered, over what somebody else has saved since it began with `start`. */
+export function mergeDrafts(start: Draft, mine: Draft, theirs: Draft) {
+  const { values, ...changes } = merge(partsOf(start), partsOf(mine), partsOf(theirs))
+  return { draft: draftFrom(values, theirs, mine), ...changes }
+}
+
+/** What is entered, with what was saved in the place of one value. */
+export const withTheirs = (draft: Draft, saved: Draft, { path, theirs }: Clash): Draft =>
+  draftFrom(withValue(partsOf(draft), path, theirs), saved, draft)

@@ -201,21 +201,39 @@ describe('editing a product', () => {
     expect(question.textContent).toContain('New York / 8 is deleted. Orders that run: 3;')
   })
 
-  it('says what somebody else changed meanwhile, and takes that over', async () => {
+  it('goes on from what somebody else saved meanwhile, with what was entered', async () => {
     const { user } = open()
     const current = { ...product, product_name: 'Theirs', version: 'v8', variants: [{ ...variant, proxy_time: 14 }] }
     answerRefused(catalog.updateProduct, 'stale', { data: { current } })
-    await user.type(await screen.findByRole('textbox', { name: 'Name' }), ' mine')
+    const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })
+    await user.type(name, ' mine')
+    const description = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Description' })
+    await user.type(description, ' mine')
+    const typed = description.value
+    answer(catalog.products, pageOf(current))
     await user.click(save())
     const alert = await screen.findByRole('alert')
     expect(alert.textContent).toContain('This was changed meanwhile')
     expect(
       within(alert)
         .getAllByRole('listitem')
-        .map(item => item.textContent)
-    ).toEqual(['Name: was Residential, is now Theirs', 'New York / 8, Proxy time (days): was 30, is now 14'])
-    await user.click(within(alert).getByRole('button', { name: 'Take over these values' }))
-    await waitFor(() => expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('Theirs'))
+        .map(item => item.firstChild?.textContent)
+    ).toEqual([
+      'New York / 8, Proxy time (days): was 30, is now 14',
+      'Name: you entered Residential mine, somebody else saved Theirs'
+    ])
+    expect([name.value, description.value]).toEqual(['Residential mine', typed])
+    await user.click(within(alert).getByRole('button', { name: 'Take what was saved: Name' }))
+    expect([name.value, description.value]).toEqual(['Theirs', typed])
+    answer(catalog.updateProduct, { ...current, product_desc: typed, version: 'v9' })
+    await user.click(save())
+    await waitFor(() => expect(requestsOf(catalog.updateProduct)).toHaveLength(2))
+    expect(requestsOf(catalog.updateProduct)[1]?.body).toMatchObject({
+      product_name: 'Theirs',
+      product_desc: typed,
+      variants: [{ id: variant.id, proxy_time: 14 }],
+      version: 'v8'
+    })
   })
 
   it("mends a price that differs in place, by taking the platform's or writing ours", async () => {

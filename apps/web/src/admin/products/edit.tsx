@@ -27,12 +27,16 @@ export function EditProduct({ id }: { id: number }) {
   const { data, error, refetch } = useQuery(read(catalog.products, { query: { id, limit: 1 } }))
   const product = data?.data[0]
   const [base, setBase] = useState<Product>()
+  // What is entered stays while the base changes below it.
+  const [opened, setOpened] = useState('')
   const dirty = useRef(false)
   const mark = useCallback((now: boolean) => {
     dirty.current = now
   }, [])
   useEffect(() => {
-    if (product && !dirty.current) setBase(product)
+    if (!product || dirty.current) return
+    setBase(product)
+    setOpened(product.version)
   }, [product])
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (data && !product && !base)
@@ -48,7 +52,7 @@ export function EditProduct({ id }: { id: number }) {
   const shown = product?.version === base.version ? product : base
   return (
     <Editor
-      key={base.version}
+      key={opened}
       title={base.product_name}
       start={draftOf(base)}
       options={base.variant_options}
@@ -64,10 +68,7 @@ export function EditProduct({ id }: { id: number }) {
           void refresh(catalog.products, catalog.priceDrift, orders.ofProduct, settings.health)
         }
       }}
-      onTakeTheirs={current => {
-        dirty.current = false
-        setBase(current)
-      }}
+      onTheirs={setBase}
       onDirty={mark}
       notices={<Notices product={shown} />}
       variantTools={tools => <PlatformVariants id={id} {...tools} />}

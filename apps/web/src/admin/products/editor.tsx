@@ -15,7 +15,7 @@ import { confirm } from '../../kit/confirm.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { AllowedFields, sayDone, type Undo, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
-import { isSame, wordsOf, type Draft, type VariantDraft } from './draft.ts'
+import { draftOf, isSame, mergeDrafts, withTheirs, wordsOf, type Draft, type VariantDraft } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
 import { useBack } from './paths.ts'
 import classes from './products.module.css'
@@ -35,19 +35,24 @@ type Props = {
   check: (draft: Draft) => Record<string, string>
   /** @returns what takes it back exactly, where that can be done */
   save: (draft: Draft) => Promise<Undo | undefined>
-  /** Begins again with the product as somebody else has left it. */
-  onTakeTheirs?: (current: Product) => void
+  /** What is entered goes on from the product as somebody else has left it: `start` is made of that then. */
+  onTheirs?: (current: Product) => void
   onDirty?: (dirty: boolean) => void
   /** Above the variants: what there is to know, and what else can be done with them. */
   variantTools?: (tools: { variants: VariantDraft[]; add: (more: VariantDraft[]) => void }) => ReactNode
   notices?: ReactNode
 }
 
+type Meanwhile = Pick<ReturnType<typeof mergeDrafts>, 'taken' | 'clashes'> & {
+  /** What the form had begun with. */
+  before: Draft
+}
+
 const CHANGED = [catalog.products, catalog.priceDrift, orders.ofProduct, settings.health]
 
 /** A product with its variants, in the list's place: to be added, or to be edited. */
 export function Editor(props: Props) {
-  const { title, start, options, product, check, save, onTakeTheirs, onDirty, variantTools, notices } = props
+  const { title, start, options, product, check, save, onTheirs, onDirty, variantTools, notices } = props
   const t = useT()
   const back = useBack()
   const mayChange = useMay().mayCall(product ? catalog.updateProduct : catalog.createProduct)
@@ -55,7 +60,7 @@ export function Editor(props: Props) {
   const [draft, setDraft] = useState(start)
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')
-  const [theirs, setTheirs] = useState<Product>()
+  const [meanwhile, setMeanwhile] = useState<Meanwhile>()
   const [saving, setSaving] = useState(false)
   const dirty = !isSame(draft, start)
   const guard = useLeaveGuard(dirty)
@@ -104,10 +109,16 @@ export function Editor(props: Props) {
     edit({ variants: draft.variants.filter(one => one !== variant) })
     setErrors({})
   }
+  const goOnFrom = (current: Product) => {
+    const { draft: merged, taken, clashes } = mergeDrafts(start, draft, draftOf(current))
+    setMeanwhile({ taken, clashes, before: start })
+    setDraft(merged)
+    onTheirs?.(current)
+  }
   const submit = async () => {
     const found = check(draft)
     setErrors(found)
-    setTheirs(undefined)
+    setMeanwhile(undefined)
     setFailure('')
     if (Object.keys(found).length > 0) {
       // Again the same words are said again.
@@ -126,7 +137,7 @@ export function Editor(props: Props) {
     } catch (error) {
       setErrors(fieldTexts(error))
       setFailure(failureText(error))
-      if (error instanceof ApiError && error.refusal.current) setTheirs(error.refusal.current as unknown as Product)
+      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as unknown as Product)
     } finally {
       setSaving(false)
     }
@@ -152,7 +163,22 @@ export function Editor(props: Props) {
       {failure && (
         <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
           <p>{failure}</p>
-          {theirs && product && <StaleNotice before={product} after={theirs} onTake={() => onTakeTheirs?.(theirs)} />}
+          {meanwhile && (
+            <StaleNotice
+              taken={meanwhile.taken}
+              clashes={meanwhile.clashes}
+              drafts={[draft, start, meanwhile.before]}
+              names={{
+                tags: (tags?.data ?? []).map(({ id, tag_name: name }) => ({ id, name })),
+                collections: (collections?.data ?? []).map(({ id, collection_name: name }) => ({ id, name })),
+                groups: groups?.data ?? []
+              }}
+              onTake={clash => {
+                setDraft(withTheirs(draft, start, clash))
+                setMeanwhile({ ...meanwhile, clashes: meanwhile.clashes.filter(one => one !== clash) })
+              }}
+            />
+          )}
         </div>
       )}
       {notices}

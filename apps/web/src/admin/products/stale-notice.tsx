@@ -1,33 +1,35 @@
-import type { Product } from '@netlet/contract'
-import { Button } from '@mantine/core'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { draftOf, type Draft, type TranslationDraft, type VariantDraft } from './draft.ts'
+import type { Clash, Path, Taken } from '../../kit/merge.ts'
+import { ChangedMeanwhile, type T } from '../kit/index.ts'
+import type { Draft, TranslationDraft, VariantDraft } from './draft.ts'
 
-type Props = { before: Product; after: Product; onTake: () => void }
+type Named = readonly { id: number; name: string }[]
+type Props = {
+  taken: readonly Taken[]
+  clashes: readonly Clash[]
+  /** Where a variant's name is found. */
+  drafts: readonly Draft[]
+  names: { tags: Named; collections: Named; groups: Named }
+  onTake: (clash: Clash) => void
+}
 
 /** What somebody else changed of a product since its form was opened. */
-export function StaleNotice({ before, after, onTake }: Props) {
+export function StaleNotice({ taken, clashes, drafts, names, onTake }: Props) {
   const t = useT()
-  const lines = differences(draftOf(before), draftOf(after)).map(({ name, field, inChinese, was, is }) => {
-    const word = inChinese ? t('form.inChinese', { field: t(field) }) : t(field)
-    return t('form.staleField', { field: name ? `${name}, ${word}` : word, was: was || '–', is: is || '–' })
-  })
+  const variantOf = (id: string | undefined) =>
+    drafts.flatMap(({ variants }) => variants).find(one => one.shopify_variant_id === id)?.variant_name ?? ''
   return (
-    <>
-      {lines.length > 0 && (
-        <>
-          <p>{t('form.stale')}</p>
-          <ul>
-            {lines.map(line => (
-              <li key={line}>{line}</li>
-            ))}
-          </ul>
-        </>
-      )}
-      <Button size="compact-sm" variant="default" onClick={onTake}>
-        {t('form.takeTheirs')}
-      </Button>
-    </>
+    <ChangedMeanwhile
+      // What nobody edits has no word: what the platform calls a variant's options.
+      taken={taken.filter(({ path }) => wordOf(t, path) !== undefined)}
+      clashes={clashes}
+      labelOf={path => {
+        const word = wordOf(t, path) ?? ''
+        return path[0] === 'variants' ? `${variantOf(path[1])}, ${word}` : word
+      }}
+      told={(path, value) => text(t, path, value, names)}
+      onTake={onTake}
+    />
   )
 }
 
@@ -35,12 +37,14 @@ const FIELDS = {
   product_name: 'products.product_name',
   product_desc: 'products.product_desc',
   active: 'products.active',
+  product_collections: 'products.collection',
   product_tags: 'products.tags'
 } as const satisfies Partial<Record<keyof Draft, Key>>
 const OF_VARIANT = {
   variant_name: 'products.variant',
   variant_desc: 'products.variant_desc',
   variant_price: 'products.price',
+  cart_step: 'products.cart_step',
   proxy_time: 'products.proxy_time',
   address_family: 'products.address_family',
   egress: 'products.egress',
@@ -51,48 +55,30 @@ const OF_VARIANT = {
   is_active: 'products.is_active',
   server_group: 'products.server_group'
 } as const satisfies Partial<Record<keyof VariantDraft, Key>>
-
-const text = (value: string | number | boolean | readonly number[] | null): string =>
-  Array.isArray(value) ? value.join(', ') : String(value ?? '')
-const keys = <O extends object>(of: O) => Object.keys(of) as (keyof O)[]
-
 const OF_TRANSLATION = {
   name: 'products.product_name',
-  desc: 'products.product_desc',
-  words: 'products.words'
-} as const satisfies Record<keyof TranslationDraft, Key>
-const wordsText = (words: Record<string, string>) =>
-  Object.entries(words)
-    .map(pair => pair.join(': '))
-    .toSorted()
-    .join(', ')
+  desc: 'products.product_desc'
+} as const satisfies Partial<Record<keyof TranslationDraft, Key>>
 
-/** `name`: of the variant that it is about. */
-type Line = { name: string; field: Key; inChinese?: boolean; was: string; is: string }
+/** What a value of the draft is called; undefined: it is not edited. */
+function wordOf(t: T, [field = '', part, inner]: Path): string | undefined {
+  const known = (keys: Readonly<Record<string, Key>>, name: string) =>
+    Object.hasOwn(keys, name) ? t(keys[name] as Key) : undefined
+  if (field === 'variants') return known(OF_VARIANT, inner ?? 'variant_name')
+  if (field !== 'translation') return known(FIELDS, field)
+  const word = inner ?? known(OF_TRANSLATION, part ?? '')
+  return word && t('form.inChinese', { field: word })
+}
 
-function differences(before: Draft, after: Draft): Line[] {
-  const translated = keys(OF_TRANSLATION).map(key => {
-    const [was, is] = [before, after].map(({ translation }) =>
-      key === 'words' ? wordsText(translation.words) : translation[key]
-    ) as [string, string]
-    return { name: '', field: OF_TRANSLATION[key], was, is, inChinese: true }
-  })
-  const own = keys(FIELDS).map(key => ({ name: '', field: FIELDS[key], was: text(before[key]), is: text(after[key]) }))
-  const now = new Map(after.variants.map(variant => [variant.id, variant]))
-  const old = new Map(before.variants.map(variant => [variant.id, variant]))
-  const ofVariants = before.variants.flatMap(variant => {
-    const next = now.get(variant.id)
-    const name = variant.variant_name
-    if (!next) return [{ name, field: OF_VARIANT.variant_name, was: name, is: '' }]
-    return keys(OF_VARIANT).map(key => ({
-      name,
-      field: OF_VARIANT[key],
-      was: text(variant[key]),
-      is: text(next[key])
-    }))
-  })
-  const added = after.variants
-    .filter(variant => !old.has(variant.id))
-    .map(({ variant_name: name }) => ({ name, field: OF_VARIANT.variant_name, was: '', is: name }))
-  return [...own, ...translated, ...ofVariants, ...added].filter(({ was, is }) => was !== is)
+function text(t: T, path: Path, value: unknown, { tags, collections, groups }: Props['names']): string {
+  const nameIn = (named: Named, id: unknown) => named.find(one => one.id === id)?.name ?? String(id)
+  const field = path.at(-1)
+  if (typeof value === 'boolean') return t(value ? 'list.yes' : 'list.no')
+  if (Array.isArray(value)) return value.map(id => nameIn(field === 'product_tags' ? tags : collections, id)).join(', ')
+  if (field === 'server_group' && value !== null) return nameIn(groups, value)
+  if (field === 'address_family') return t(`products.family.${String(value)}` as Key)
+  if (field === 'egress') return t(`products.egress.${String(value)}` as Key)
+  // A variant as a whole.
+  if (typeof value === 'object' && value !== null) return (value as VariantDraft).variant_name
+  return typeof value === 'string' ? value : ''
 }

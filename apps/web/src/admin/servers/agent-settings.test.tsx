@@ -100,10 +100,11 @@ describe('the settings of an agent', () => {
     answerRefused(fleet.setAgentSettings, 'stale')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await say(user, 'YES')
-    await screen.findByRole('button', { name: 'Take over these values' })
+    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
+    expect(screen.getByText('Closed ports: was –, is now 25')).toBeTruthy()
     expect((await field('Workers')).getAttribute('value')).toBe('4')
     await user.click(screen.getByRole('button', { name: 'Keep what I entered' }))
-    expect(screen.queryByRole('button', { name: 'Take over these values' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
     // Of theirs stays what was not typed over.
     const mine = { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' }
     answer(fleet.setAgentSettings, { ...theirs, settings: mine, version: 'mine' })
@@ -114,7 +115,7 @@ describe('the settings of an agent', () => {
       expect(requestsOf(fleet.setAgentSettings).at(-1)?.body).toMatchObject({ settings: mine, version: 'theirs' })
     )
     await screen.findByText(/^Saved\. It is written/)
-    expect(screen.queryByRole('button', { name: 'Take over these values' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
   })
 
   it('are those of somebody else where nothing is typed, and where theirs are taken', async () => {
@@ -129,8 +130,9 @@ describe('the settings of an agent', () => {
     await waitFor(() => expect(workers.value).toBe('2'))
     await user.type(workers, '1')
     await saveElsewhere('3')
-    await user.click(await screen.findByRole('button', { name: 'Take over these values' }))
+    await user.click(await screen.findByRole('button', { name: 'Take what was saved: Workers' }))
     expect(workers.value).toBe('3')
+    expect(screen.queryByRole('alert')).toBeNull()
   })
 
   it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {

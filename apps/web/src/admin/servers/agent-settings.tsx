@@ -22,7 +22,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { ChangedMeanwhile, useTyped, WithReason, WorkButton, type T } from '../kit/index.ts'
+import { UndecidedClashes, useTyped, WithReason, WorkButton, type T } from '../kit/index.ts'
 import { pendingSettings } from './install.ts'
 import classes from './servers.module.css'
 import { isInstalling } from './state.ts'
@@ -57,7 +57,7 @@ const textsOf = ({ settings }: AgentSettings): Texts =>
 
 function Form({ server, data }: { server: Server; data: AgentSettings }) {
   const t = useT()
-  const { base, values: texts, dirty, change, take, isOutdated, takeTheirs, keepMine } = useTyped(data, textsOf)
+  const { base, values: texts, dirty, change, take, meanwhile } = useTyped(data, textsOf)
   const [working, setWorking] = useState(false)
   const canChange = useMay().mayCall(fleet.setAgentSettings)
   const problems = new Map(
@@ -127,7 +127,9 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
           {t('agentSettings.waiting', { version: data.upgrade_to, names: namesOf(t, waiting) })}
         </p>
       )}
-      {isOutdated && <ChangedMeanwhile onTake={takeTheirs} onKeep={keepMine} />}
+      {meanwhile && (
+        <UndecidedClashes {...meanwhile} labelOf={([name]) => t(`agentSettings.${name as AgentSettingName}`)} />
+      )}
       {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
       {canChange && (
         <div className={classes.head}>

@@ -16,9 +16,10 @@ import { hostPort } from '../../kit/host-port.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
+import { SECRET_KEPT } from '../../kit/schemas.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
-import { ChangedMeanwhile, useTyped, WithReason, WorkButton } from '../kit/index.ts'
+import { UndecidedClashes, useTyped, WithReason, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
@@ -157,9 +158,15 @@ const valuesOf = ({ source, certificate_file, key_file }: ProxyTls): Values => (
   key_file
 })
 
+/** What is stored and not shown is known by the certificate's fingerprint. */
+const toldOf = (tls: ProxyTls): Values => {
+  const stored = tls.certificate?.fingerprint ?? ''
+  return { ...valuesOf(tls), certificate: stored, key: stored }
+}
+
 function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const t = useT()
-  const { base, values, dirty, change, take, isOutdated, takeTheirs, keepMine } = useTyped(data, valuesOf)
+  const { base, values, dirty, change, take, meanwhile } = useTyped(data, valuesOf, toldOf)
   const { source, ...texts } = values
   const [errors, setErrors] = useState<Partial<Record<string, string>>>({})
   const [working, setWorking] = useState(false)
@@ -263,7 +270,19 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
           <TextInput {...field('key_file')} placeholder="/etc/letsencrypt/live/proxy.example.com/privkey.pem" />
         </>
       )}
-      {isOutdated && <ChangedMeanwhile onTake={takeTheirs} onKeep={keepMine} />}
+      {meanwhile && (
+        <UndecidedClashes
+          {...meanwhile}
+          labelOf={([name]) => t(`proxyTls.${name as keyof Values}`)}
+          told={([name], value) =>
+            name === 'source'
+              ? t(`proxyTls.source.${value as ProxyTls['source']}`)
+              : name === 'key' && value !== data.certificate?.fingerprint
+                ? SECRET_KEPT
+                : String(value)
+          }
+        />
+      )}
       {canChange && (
         <div className={classes.head}>
           <WithReason why={dirty ? undefined : t('proxyTls.nothing')}>

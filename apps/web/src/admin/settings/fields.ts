@@ -139,3 +139,7 @@ export const TABS: readonly Tab[] = [
 /** The tab that a setting stands in. */
 export const tabOf = (name: string): Tab['id'] | undefined =>
   TABS.find(({ groups }) => groups.some(({ fields }) => fields.some(field => field.name === name)))?.id
+
+/** Whether a setting is written and never shown. */
+export const isSecret = (name: string): boolean =>
+  TABS.some(({ groups }) => groups.some(({ fields }) => fields.some(one => one.name === name && one.kind === 'secret')))

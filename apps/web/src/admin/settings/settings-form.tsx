@@ -8,11 +8,12 @@ import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
+import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
-import { AuditLink, FormAlert, May, sayDone, type Difference, WorkButton } from '../kit/index.ts'
+import { AuditLink, FormAlert, May, sayDone, WorkButton } from '../kit/index.ts'
 import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
-import { tabOf, type Tab } from './fields.ts'
+import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain } from './sender-check.tsx'
 import { GeofeedProposal } from './geofeed.tsx'
 import classes from './settings.module.css'
@@ -33,7 +34,8 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const [typed, setTyped] = useState<Values>({})
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')
-  const [stale, setStale] = useState<Difference[]>([])
+  const [taken, setTaken] = useState<Taken[]>([])
+  const [clashes, setClashes] = useState<Clash[]>([])
   const [saving, setSaving] = useState(false)
   const changed = Object.keys(typed)
   const dirty = changed.length > 0
@@ -51,7 +53,8 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     setTyped({})
     setErrors({})
     setFailure('')
-    setStale([])
+    setTaken([])
+    setClashes([])
     setBase(loaded)
   }
   const show = (found: Record<string, string>) => {
@@ -64,12 +67,22 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     keepLoaded(now)
     setBase(now)
   }
+  /** Goes on from what somebody else has saved, with what is entered here. */
+  const goOnFrom = (current: ShownSettings) => {
+    const [before, now] = [valuesOf(base), valuesOf(current)]
+    const merged = merge(before, { ...before, ...typed }, now)
+    setTyped(Object.fromEntries(Object.entries(merged.values).filter(([name, value]) => value !== now[name])))
+    setTaken(merged.taken)
+    setClashes(merged.clashes)
+    keep(current)
+  }
   const save = async () => {
     const wrong = check(typed)
     if (Object.keys(wrong).length > 0) return show(wrong)
     setSaving(true)
     setFailure('')
-    setStale([])
+    setTaken([])
+    setClashes([])
     try {
       const saved = await call(settings.saveConfig, { body: { ...typed, version: base.version } })
       keep(saved)
@@ -81,8 +94,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownSettings | undefined) : undefined
       if (current) {
-        setStale(differences(base, current))
-        keep(current)
+        goOnFrom(current)
         setFailure(failureText(error))
       } else {
         const found = fieldTexts(error)
@@ -103,7 +115,18 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
           void save()
         }}
       >
-        <FormAlert failure={failure} stale={stale} labelOf={name => t(`webSettings.${name}` as Key)} onTake={discard} />
+        <FormAlert
+          failure={failure}
+          taken={taken}
+          clashes={clashes}
+          labelOf={([name]) => t(`webSettings.${name}` as Key)}
+          told={([name = ''], value) => (isSecret(name) && value !== '' ? SECRET_KEPT : String(value))}
+          onTake={clash => {
+            const { [clash.path.join()]: _mine, ...others } = typed
+            setTyped(others)
+            setClashes(clashes.filter(one => one !== clash))
+          }}
+        />
         {tab.groups.map(({ title, fields }) => (
           <fieldset key={title} className={`card ${classes.group}`}>
             <legend className={classes.legend}>{t(`webSettings.group.${title}`)}</legend>
@@ -160,14 +183,8 @@ function undoOf(before: ShownSettings, changed: readonly string[], version: stri
   return { route: settings.saveConfig, input: { body: { ...former, version } } }
 }
 
-function differences(before: ShownSettings, now: ShownSettings): Difference[] {
-  const words = (value: unknown) => (value === SECRET_KEPT ? SECRET_KEPT : String(value).slice(0, 200))
-  return Object.keys(now)
-    .filter(name => name !== 'version')
-    .map(name => ({
-      name,
-      was: words(before[name as keyof ShownSettings]),
-      is: words(now[name as keyof ShownSettings])
-    }))
-    .filter(({ was, is }) => was !== is)
-}
+/** As the form compares them: what a number is typed as is a text. */
+const valuesOf = ({ version: _version, ...shown }: ShownSettings): Values =>
+  Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [name, typeof value === 'boolean' ? value : String(value)])
+  )

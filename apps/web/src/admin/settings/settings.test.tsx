@@ -212,17 +212,25 @@ describe('web settings', () => {
     await waitFor(() => expect(sent().at(-1)).toEqual({ discord_client_id: '1007', version: 'v9' }))
   })
 
-  it('take over what somebody else saved, when asked', async () => {
+  it('keep what both changed as it was entered, until what was saved is taken', async () => {
     const { user } = open()
     answerRefused(settings.saveConfig, 'stale', {
-      data: { current: { ...saved, discord_client_id: '200', version: 'v9' }, changed: [] }
+      data: {
+        current: { ...saved, discord_client_id: '200', discord_bot_channels: '9', version: 'v9' },
+        changed: []
+      }
     })
     const field = await screen.findByLabelText<HTMLInputElement>('Client id')
     await user.type(field, '7')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    await user.click(await screen.findByRole('button', { name: 'Take over these values' }))
+    expect(await screen.findByText('Client id: you entered 1007, somebody else saved 200')).toBeTruthy()
+    expect(field.value).toBe('1007')
+    const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
+    expect(channels.value).toBe('9')
+    await user.type(channels, '1')
+    await user.click(screen.getByRole('button', { name: 'Take what was saved: Client id' }))
     expect(field.value).toBe('200')
-    expect(screen.queryByRole('alert')).toBeNull()
+    expect(channels.value).toBe('91')
   })
 
   it('are not left with changes in them before that was asked: by a link, by Back, or by the palette', async () => {

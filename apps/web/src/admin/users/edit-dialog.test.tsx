@@ -177,19 +177,35 @@ describe('the Edit dialog', () => {
     expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
-  it('shows what somebody else changed meanwhile, and takes it over', async () => {
-    const current = { ...alice, reward_points: 20, is_superuser: true, version: 'newer' }
+  it('shows what somebody else changed meanwhile, and keeps what was entered', async () => {
+    const current = { ...alice, email: 'theirs@example.com', reward_points: 20, is_superuser: true, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['reward_points'] } })
     const { user } = edit()
-    await screen.findByLabelText(/Coins/)
+    const coins = await screen.findByLabelText<HTMLInputElement>(/Coins/)
+    await user.clear(coins)
+    await user.type(coins, '+50')
+    const email = screen.getByLabelText<HTMLInputElement>(/Email/)
+    await user.clear(email)
+    await user.type(email, 'mine@example.com')
     await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await screen.findByText('Coins: was 120, is now 20')).toBeTruthy()
     expect(screen.getByText('Admin: was NO, is now YES')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Take over these values' }))
+    expect(screen.getByText('Email: you entered mine@example.com, somebody else saved theirs@example.com')).toBeTruthy()
     expect(screen.getByRole<HTMLInputElement>('switch', { name: 'Admin' }).checked).toBe(true)
+    expect([coins.value, email.value]).toEqual(['+50', 'mine@example.com'])
+    await user.click(screen.getByRole('button', { name: 'Take what was saved: Email' }))
+    expect(email.value).toBe('theirs@example.com')
     answer(accounts.updateUser, current)
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    await waitFor(() => expect(requestsOf(accounts.updateUser).at(-1)?.body).toMatchObject({ version: 'newer' }))
+    await waitFor(() =>
+      expect(requestsOf(accounts.updateUser).at(-1)?.body).toMatchObject({
+        version: 'newer',
+        is_superuser: true,
+        email: 'theirs@example.com',
+        reward_points_change: 50
+      })
+    )
   })
 
   it('shows what the server says of a field', async () => {

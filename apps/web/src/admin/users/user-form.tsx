@@ -10,11 +10,12 @@ import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { formMessage, rules } from '../../kit/form.ts'
+import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
 import { Day } from '../../kit/time.tsx'
-import { FactList, figures, FormAlert, type Difference, type T, type Undo, WorkButton } from '../kit/index.ts'
+import { FactList, figures, FormAlert, type T, type Undo, WorkButton } from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { ChatAccount } from './chat-account.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
@@ -30,16 +31,8 @@ type Props = {
   onSaved: (undo?: Undo) => void
 }
 
-/** What a version covers, and so what may have changed meanwhile. */
-const FIELDS = [
-  'username',
-  'email',
-  'is_active',
-  'is_superuser',
-  'operator_role',
-  'reward_points',
-  'level_points'
-] as const
+/** What a version covers beside the values of the form. */
+const SHOWN = ['username', 'is_active', 'reward_points', 'level_points'] as const satisfies readonly (keyof User)[]
 
 const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
   email,
@@ -86,7 +79,8 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const owner = useMay().may('operators.change')
   const base = useRef(user)
   const [failure, setFailure] = useState('')
-  const [stale, setStale] = useState<Difference[]>([])
+  const [taken, setTaken] = useState<Taken[]>([])
+  const [clashes, setClashes] = useState<Clash[]>([])
   const [saving, setSaving] = useState(false)
   const focusFirst = (errors: object) => {
     const first = FOCUSED.find(name => name in errors)
@@ -109,31 +103,35 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const { reward_points } = base.current
   const after = reward_points + amountOf(form.values.change)
 
-  /** What somebody else changed since this form was opened. */
-  const compare = (current: User): Difference[] => {
+  /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
+  const goOnFrom = (current: User, entered: Values) => {
     const before = base.current
+    const theirs = valuesOf(current)
+    const merged = merge(valuesOf(before), entered, theirs)
     base.current = current
-    return FIELDS.filter(name => before[name] !== current[name]).map(name => ({
-      name,
-      was: shown(before[name]),
-      is: shown(current[name])
-    }))
+    form.setInitialValues(theirs)
+    form.setValues(merged.values)
+    setClashes(merged.clashes)
+    const shown = SHOWN.filter(name => before[name] !== current[name])
+    setTaken([...merged.taken, ...shown.map(name => ({ path: [name], was: before[name], is: current[name] }))])
   }
-  const shown = (value: string | number | boolean | null) =>
-    value === null
-      ? '–'
+  const told = ([name]: Path, value: unknown) =>
+    name === 'operator_role'
+      ? t(`operators.role.${value as OperatorRole}`)
       : typeof value === 'boolean'
         ? t(value ? 'list.yes' : 'list.no')
         : typeof value === 'number'
           ? numberText(value)
-          : value
+          : String(value)
 
-  const save = async ({ email, is_superuser, operator_role, change }: Values) => {
+  const save = async (values: Values) => {
+    const { email, is_superuser, operator_role, change } = values
     // Save does not set it, and closes the form.
     if (password.value !== '') return password.refuse(t('users.passwordUnsent'))
     setSaving(true)
     setFailure('')
-    setStale([])
+    setTaken([])
+    setClashes([])
     try {
       const question = await changeQuestion(t, base.current, {
         email,
@@ -156,23 +154,27 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
       if (!isOpen()) return notify('bad', failureText(error))
       const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
       const wrong = { ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) }
+      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as User, values)
       form.setErrors(wrong)
       focusFirst(wrong)
       if (!wrongEmail && !wrongChange) setFailure(failureText(error))
-      if (error instanceof ApiError && error.refusal.current) setStale(compare(error.refusal.current as User))
     } finally {
       setSaving(false)
     }
   }
-  const takeTheirs = () => {
-    form.setInitialValues(valuesOf(base.current))
-    form.setValues(valuesOf(base.current))
-    setStale([])
-    setFailure('')
-  }
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit(values => void save(values), focusFirst)}>
-      <FormAlert failure={failure} stale={stale} labelOf={name => t(`users.${name}` as Key)} onTake={takeTheirs} />
+      <FormAlert
+        failure={failure}
+        taken={taken}
+        clashes={clashes}
+        labelOf={([name]) => t(`users.${name}` as Key)}
+        told={told}
+        onTake={clash => {
+          form.setFieldValue(clash.path.join(), clash.theirs)
+          setClashes(clashes.filter(one => one !== clash))
+        }}
+      />
       <Card title={t('users.information')}>
         <FactList
           facts={[

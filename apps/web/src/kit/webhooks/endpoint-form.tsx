@@ -13,6 +13,7 @@ import { draftOf } from '../draft.ts'
 import { useFormFailure } from '../form-failure.tsx'
 import { rules } from '../form.ts'
 import { useLeaveGuard } from '../leave-guard.ts'
+import { merge, type Clash } from '../merge.ts'
 import { notify } from '../notify.ts'
 import { OperatorWebhookForm, WebhookForm } from '../schemas.ts'
 import { useIsShown } from '../use-is-shown.ts'
@@ -76,14 +77,24 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   }, [draft, values, isChanged, version])
   const failure = useFormFailure(form)
   const isShown = useIsShown()
-  /** Shows what somebody else saved in the fields that nothing was changed in here. The next save goes over it. */
+  /** Goes on from what somebody else saved, with what is entered here: the next save goes over it. */
   const goOnFrom = (current: WebhookEndpoint) => {
     const theirs = valuesOf(current)
-    const mine = Object.entries(form.getValues()).filter(([name]) => form.isDirty(name))
+    const merged = merge(form.getInitialValues(), form.getValues(), theirs)
     form.setInitialValues(theirs)
-    form.setValues({ ...theirs, ...Object.fromEntries(mine) })
+    form.setValues(merged.values)
     setVersion(current.version)
+    return merged.clashes
   }
+  const clashText = ({ path: [name], theirs }: Clash) =>
+    t('form.clash', {
+      field: t(`hooks.${name as keyof EndpointValues}`),
+      theirs: Array.isArray(theirs)
+        ? theirs.map(event => t(`hooks.event.${event as EndpointValues['events'][number]}`)).join(', ')
+        : typeof theirs === 'boolean'
+          ? t(theirs ? 'form.on' : 'form.off')
+          : String(theirs) || '–'
+    })
   const save = useMutation({
     mutationFn: async (values: EndpointValues) =>
       endpoint ? calls.update(endpoint.id, { ...values, version }) : calls.create(values),
@@ -100,8 +111,9 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
       if (stale) void refresh(calls.list)
       // It was closed while the call was out.
       if (!isShown()) return notify('bad', failureText(error))
-      if (stale && error.refusal.current) goOnFrom(error.refusal.current as WebhookEndpoint)
-      failure.refused(error)
+      const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as WebhookEndpoint) : []
+      if (clashes.length === 0) failure.refused(error)
+      else failure.invalid({}, () => [failureText(error), ...clashes.map(clashText)].join(' '))
     }
   })
   // What is on its way is not lost: nothing is asked.
