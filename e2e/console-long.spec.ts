@@ -3,7 +3,10 @@ import type { RunningShop } from './shop.ts'
 import { asAdmin, buy } from './console.ts'
 import { expect, test } from './shop.ts'
 
-// What is longer than the window: the menu of a row, and a question about many orders.
+// What is longer than the window: the menu of a row, a question about many orders, and names that are one long word.
+
+/** What of an element's globals is used here. */
+type Reached = { outerHTML: string; getBoundingClientRect(): { right: number; width: number } }
 
 const SIZES = [
   { width: 1366, height: 640 },
@@ -95,4 +98,32 @@ test('an action whose plan is refused leaves the focus on the button of the menu
   await page.getByRole('alert').last().waitFor()
   await expect(page.getByRole('menu')).toHaveCount(0)
   await expect(button).toBeFocused()
+})
+
+test('a name that is one long word leaves what can be done in reach on a phone', async ({ page, shop }) => {
+  const word = 'Wohnanschlussadressenverwaltungsgesellschaftsvertreterversammlung'
+  const named = new RegExp(`"(name|code|description)":"[^"]*"`, 'g')
+  await page.route(/\/api\/(servers|rewards)\//, async route => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    if (!response.headers()['content-type']?.includes('json')) return route.fulfill({ response })
+    const body = (await response.text()).replaceAll(named, (_pair, name: string) => `"${name}":"${word}"`)
+    return route.fulfill({ response, body })
+  })
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const screen of ['servers', 'servergroup', 'CIDRManage', 'leveldiscount', 'servers?form=edit.1']) {
+    await openList(page, shop, screen)
+    const place = screen.includes('form') ? page.getByRole('dialog') : page.locator('main')
+    await expect(place.getByText(word).first()).toBeVisible()
+    const outside = () =>
+      place.locator('button, a[href], input').evaluateAll(all =>
+        all.flatMap(one => {
+          const { right, width } = (one as unknown as Reached).getBoundingClientRect()
+          return width > 0 && right > 391 ? [(one as unknown as Reached).outerHTML.slice(0, 120)] : []
+        })
+      )
+    await expect.poll(outside, { message: screen }).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth'), screen).toBe(390)
+  }
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })

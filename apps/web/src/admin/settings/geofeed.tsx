@@ -52,7 +52,7 @@ export function GeofeedProposal({ text, onChange }: Props) {
       wide: true,
       render: ({ proposed }) => (proposed === null ? '–' : <ins className={`mono ${classes.line}`}>{proposed}</ins>)
     },
-    { key: 'server', title: t('geofeed.server'), render: ({ server }) => server ?? '–' },
+    { key: 'server', title: t('geofeed.server'), wide: true, render: ({ server }) => server ?? '–' },
     {
       key: 'take',
       title: t('geofeed.take'),
