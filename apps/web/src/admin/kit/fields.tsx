@@ -22,6 +22,7 @@ export const textField = <const N extends string>(name: N, { mono = false } = {}
 export const secretField = <const N extends string>(name: N): Field<N> => ({
   name,
   optional: true,
+  secret: true,
   Input: function Secret(props: FieldProps) {
     // The browser offers no password of the operator's own here. Mantine marks its other fields as invalid, not this one.
     const t = useT()

@@ -9,6 +9,7 @@ import { rules } from '../../kit/form.ts'
 import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormAlert } from './form-alert.tsx'
+import { useFormDraft } from './form-draft.ts'
 import { bodyOf, errorsByKey, keyOf, shownOf, type Row } from './form-values.ts'
 import classes from './kit.module.css'
 import { useOpenForm } from './open-form.ts'
@@ -56,7 +57,7 @@ export type Saved = {
 /** A form beside the list. It is not left with changes in it before that was asked. */
 export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   const t = useT()
-  const { content, opened, asking, mark, leave, isOpen, saved } = useOpenForm(task, { onClose })
+  const { content, opened, asking, mark, isUnsaved, leave, isOpen, saved } = useOpenForm(task, { onClose })
   return (
     <Drawer
       opened={opened}
@@ -78,6 +79,7 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
           task={content}
           labelOf={labelOf}
           onDirty={mark}
+          isUnsaved={isUnsaved}
           onCancel={leave}
           isOpen={isOpen}
           onSaved={(reply, edit) => {
@@ -91,6 +93,8 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   )
 }
 
+const versionOf = (row: Row | undefined): string => (row?.['version'] as string | undefined) ?? ''
+
 const usePlain = () => (value: string) => value
 
 type TaskFormProps = Pick<Props, 'labelOf'> & {
@@ -98,10 +102,11 @@ type TaskFormProps = Pick<Props, 'labelOf'> & {
   isOpen: () => boolean
   onSaved: (reply: unknown, edit: Omit<Saved, 'open' | 'undo'>) => void
   onDirty: (dirty: boolean) => void
+  isUnsaved: () => boolean
   onCancel: () => void
 }
 
-function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFormProps) {
+function TaskForm({ task, labelOf, isOpen, onDirty, isUnsaved, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
   const { schema, row, route, plan: Plan } = task
   const fields = task.fields.filter(({ only }) => !only || (only === 'edit') === Boolean(row))
@@ -120,6 +125,18 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFor
     initialValues: valuesOf(row),
     validate: values => errorsByKey(fields, check(sentOf(values)))
   })
+  const draft = useFormDraft({ name: task.id, version: versionOf(row), isUnsaved })
+  useEffect(() => {
+    if (Object.keys(draft.kept).length > 0) form.setValues(draft.kept as Record<string, string>)
+    // oxlint-disable-next-line react/exhaustive-deps -- what it begins with
+  }, [])
+  useEffect(() => {
+    const saved = valuesOf(base.current)
+    const typed = fields.filter(field => !field.secret).map(keyOf)
+    const texts = typed.flatMap(key => (form.values[key] === saved[key] ? [] : [[key, form.values[key] ?? '']]))
+    draft.keep(Object.fromEntries(texts), versionOf(base.current))
+    // oxlint-disable-next-line react/exhaustive-deps -- with what is entered, not when the form is made anew
+  }, [form.values])
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
 

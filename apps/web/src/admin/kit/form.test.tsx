@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fleet, rewards } from '../../api/routes.ts'
 import { mayLeave } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf, server } from '../../testing/shapes.ts'
+import { admin, pageOf, server } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import ServersPage from '../servers/page.tsx'
 import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
@@ -104,6 +104,23 @@ describe('the form of a resource', () => {
       { body: { mount: '9', point: '500', version: 'version-2' } },
       { body: { mount: '9', point: '750', version: 'newer' } }
     ])
+  })
+
+  it('has what was entered again after its session ended, and not once it was given up or by somebody else', async () => {
+    const before = open('/list?form=edit.2')
+    await before.user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    before.unmount()
+    const other = renderScreen(<GiftCards />, { at: '/list?form=edit.2', as: { ...admin, id: admin.id + 1 } })
+    expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-2')
+    other.unmount()
+    const after = open('/list?form=edit.2')
+    await screen.findByRole('textbox', { name: 'Code' })
+    await waitFor(() => expect(field('Code').value).toBe('CARD-2X'))
+    await after.user.click(submit('Cancel'))
+    await after.user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Code' })).toBeNull())
+    await after.user.click(screen.getByRole('button', { name: 'Edit: CARD-2' }))
+    expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-2')
   })
 
   it('is not left with changes in it before that was asked', async () => {

@@ -38,6 +38,8 @@ export function useOpenForm<F extends { id: string }>(task: F | null, { onClose 
     asking,
     /** Always the same function: only a change of the form itself may mark it, not one of what is around it. */
     mark: guard.mark,
+    /** Whether it has changes that nobody has given up. */
+    isUnsaved: guard.isUnsaved,
     leave: () => void guard.mayLeave().then(yes => yes && onClose()),
     /** Whether the form of this rendering is the one that is open now: a call may have been out for long. */
     isOpen,

@@ -54,6 +54,8 @@ export type Field<Name extends string = string> = {
   Input: ComponentType<FieldProps>
   /** May stay empty. */
   optional?: boolean
+  /** What is entered is kept nowhere before it is saved. */
+  secret?: boolean
   /** Stands in the empty input, and below it. */
   placeholder?: (t: T, row: Record<string, unknown>) => string
   help?: (t: T) => string

@@ -1,6 +1,6 @@
 import type { ShownSettings } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { keyOf, queryClient, refresh } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
@@ -10,7 +10,7 @@ import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
-import { AuditLink, FormAlert, May, sayDone, WorkButton } from '../kit/index.ts'
+import { AuditLink, FormAlert, May, sayDone, useFormDraft, WorkButton } from '../kit/index.ts'
 import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
@@ -40,7 +40,16 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const changed = Object.keys(typed)
   const dirty = changed.length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
-  useLeaveGuard(dirty)
+  const { isUnsaved } = useLeaveGuard(dirty)
+  const draft = useFormDraft({ name: 'settings', version: loaded.version, isUnsaved })
+  useEffect(() => {
+    setTyped(draft.kept)
+    // oxlint-disable-next-line react/exhaustive-deps -- what it begins with
+  }, [])
+  useEffect(() => {
+    draft.keep(Object.fromEntries(Object.entries(typed).filter(([name]) => !isSecret(name))), base.version)
+    // oxlint-disable-next-line react/exhaustive-deps -- with what is entered
+  }, [typed])
 
   const change = (name: string, value: string | boolean) => {
     const { [name]: _before, ...others } = typed

@@ -212,6 +212,18 @@ describe('web settings', () => {
     await waitFor(() => expect(sent().at(-1)).toEqual({ discord_client_id: '1007', version: 'v9' }))
   })
 
+  it('have what was entered again after the session ended, but for secrets', async () => {
+    const { user, unmount } = open()
+    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.click(screen.getByRole('button', { name: 'Enter: Bot token' }))
+    await user.type(screen.getByLabelText('Bot token'), 'a secret')
+    unmount()
+    expect(Object.values(sessionStorage).join()).not.toContain('a secret')
+    open()
+    await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>('Client id').value).toBe('1007'))
+    expect(screen.getByText('1 not saved')).toBeTruthy()
+  })
+
   it('keep what both changed as it was entered, until what was saved is taken', async () => {
     const { user } = open()
     answerRefused(settings.saveConfig, 'stale', {
