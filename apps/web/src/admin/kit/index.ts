@@ -47,6 +47,7 @@ export type {
 } from './resource.ts'
 export { ofMany, risky } from './risky.ts'
 export { SecondLanguage } from './second-language.tsx'
+export { Pager } from './pager.tsx'
 export { RowButton } from './row-button.tsx'
 export { RowPage, RowPageHead } from './row-page.tsx'
 export { RowTools } from './row-tools.tsx'

@@ -10,7 +10,7 @@ import { WithReason } from '../../kit/with-reason.tsx'
 import { countText } from './words.ts'
 
 type Props = {
-  list: List
+  list: Pick<List, 'page' | 'size' | 'after' | 'go' | 'ask'>
   page: { data: readonly unknown[]; total: number; total_exact?: boolean; next?: string | null }
   sizes: readonly number[]
 }

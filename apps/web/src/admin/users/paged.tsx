@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { parseAsInteger, useQueryState } from 'nuqs'
+import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
 import type { Page } from '@netlet/contract'
 import { call, type Endpoint } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../kit/index.ts'
+import { DataTable, Pager, type Column } from '../kit/index.ts'
 
 const SIZE = 10
 
@@ -19,12 +19,16 @@ type Props<Row> = {
   problem?: (row: Row) => boolean
 }
 
-/** A list of what is a user's, ten a page; the page is in the address. */
+const ADDRESS = { page: parseAsInteger.withDefault(1), after: parseAsString.withDefault('') }
+
+/** A list of what is a user's, ten a page; the page is in the address. Where it is longer than anybody counts, pages go by key. */
 export function Paged<Row extends { id: number }>({ name, route, params, query, columns, problem }: Props<Row>) {
   const t = useT()
-  const [at, setAt] = useQueryState('page', parseAsInteger.withDefault(1).withOptions({ history: 'push' }))
-  const page = Math.max(1, at)
-  const input = { ...(params && { params }), query: { ...query, limit: SIZE, offset: (page - 1) * SIZE } }
+  const [at, setAt] = useQueryStates(ADDRESS, { history: 'push' })
+  const page = Math.max(1, at.page)
+  const offset = (page - 1) * SIZE
+  const place = at.after ? { after: at.after } : { offset }
+  const input = { ...(params && { params }), query: { ...query, limit: SIZE, ...place } }
   const { data, isPending, error, refetch } = useQuery({
     queryKey: keyOf(route, input),
     queryFn: ({ signal }) =>
@@ -32,8 +36,16 @@ export function Paged<Row extends { id: number }>({ name, route, params, query, 
     placeholderData: keepPreviousData
   })
   const setPage = (next: number | ((page: number) => number)) =>
-    void setAt(typeof next === 'function' ? next(page) : next)
-  return (
+    void setAt({ page: typeof next === 'function' ? next(page) : next, after: null })
+  const isCounted = data?.total_exact ?? true
+  const list = {
+    page,
+    size: SIZE,
+    after: at.after,
+    go: ({ page: to = page, after = '' }) => void setAt({ page: to, after }),
+    ask: () => undefined
+  }
+  const table = (
     <DataTable
       label={t(`users.tab.${name}`)}
       columns={columns}
@@ -44,8 +56,17 @@ export function Paged<Row extends { id: number }>({ name, route, params, query, 
       error={error}
       onRetry={() => void refetch()}
       empty={{ title: t(`users.none.${name}` as Key) }}
-      paging={{ page, size: SIZE, limit: SIZE, offset: (page - 1) * SIZE, setPage, setSize: () => undefined }}
-      total={data?.total}
+      {...(isCounted && {
+        paging: { page, size: SIZE, limit: SIZE, offset, setPage, setSize: () => undefined },
+        total: data?.total
+      })}
     />
+  )
+  if (isCounted || !data) return table
+  return (
+    <div className="stack">
+      {table}
+      <Pager list={list} page={data} sizes={[SIZE]} />
+    </div>
   )
 }

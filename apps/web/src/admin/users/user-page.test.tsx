@@ -49,6 +49,20 @@ describe('the page of a user', () => {
     expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
   })
 
+  it('goes on by key where there is more of a user than anybody counts', async () => {
+    answer(orders.list, { ...pageOf(order), total: 10_000, total_exact: false, next: 'key-2' })
+    const { user, asked } = open('?tab=orders')
+    expect(await screen.findByText(/of 10,000\+/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Next' }))
+    await waitFor(() => expect(asked()).toEqual({ tab: 'orders', page: '2', after: 'key-2' }))
+    await waitFor(() => expect(requestsOf(orders.list).at(-1)?.query).toMatchObject({ after: 'key-2' }))
+    await user.click(screen.getByRole('button', { name: 'Previous' }))
+    await waitFor(() => expect(asked()).toEqual({ tab: 'orders' }))
+    await user.click(screen.getByRole('button', { name: 'Next' }))
+    await user.click(screen.getByRole('tab', { name: 'Summary' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+
   it('keeps the tab and the page in the address, and back goes through them', async () => {
     answer(orders.list, { ...pageOf(order), total: 25 })
     answer(accounts.userApiKeys, [])

@@ -62,7 +62,7 @@ function Shown({ user }: { user: UserDetail }) {
 }
 
 /** What belongs to one tab is no other's. */
-const ELSEWHERE = { page: null, orders_are: null, ...NO_LOG }
+const ELSEWHERE = { page: null, after: null, orders_are: null, ...NO_LOG }
 
 function Panels({ user }: { user: UserDetail }) {
   const t = useT()
@@ -70,6 +70,7 @@ function Panels({ user }: { user: UserDetail }) {
     {
       tab: parseAsStringLiteral(TABS).withDefault('summary'),
       page: parseAsInteger,
+      after: parseAsString,
       orders_are: parseAsString,
       log_state: parseAsString,
       log_page: parseAsInteger,
