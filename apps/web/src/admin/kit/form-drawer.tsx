@@ -57,7 +57,9 @@ export type Saved = {
 /** A form beside the list. It is not left with changes in it before that was asked. */
 export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   const t = useT()
-  const { content, opened, asking, mark, isUnsaved, leave, isOpen, saved } = useOpenForm(task, { onClose })
+  const [hasSecret, setHasSecret] = useState(false)
+  const form = useOpenForm(task, { onClose, keepsDraft: !hasSecret })
+  const { content, opened, asking, mark, isUnsaved, leave, isOpen, saved } = form
   return (
     <Drawer
       opened={opened}
@@ -79,6 +81,7 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
           task={content}
           labelOf={labelOf}
           onDirty={mark}
+          onSecret={setHasSecret}
           isUnsaved={isUnsaved}
           onCancel={leave}
           isOpen={isOpen}
@@ -102,11 +105,13 @@ type TaskFormProps = Pick<Props, 'labelOf'> & {
   isOpen: () => boolean
   onSaved: (reply: unknown, edit: Omit<Saved, 'open' | 'undo'>) => void
   onDirty: (dirty: boolean) => void
+  /** Whether a secret is entered, which no draft keeps. */
+  onSecret: (entered: boolean) => void
   isUnsaved: () => boolean
   onCancel: () => void
 }
 
-function TaskForm({ task, labelOf, isOpen, onDirty, isUnsaved, onCancel, onSaved }: TaskFormProps) {
+function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
   const { schema, row, route, plan: Plan } = task
   const fields = task.fields.filter(({ only }) => !only || (only === 'edit') === Boolean(row))
@@ -139,6 +144,8 @@ function TaskForm({ task, labelOf, isOpen, onDirty, isUnsaved, onCancel, onSaved
   }, [form.values])
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
+  const hasSecret = fields.some(field => field.secret && form.isDirty(keyOf(field)))
+  useEffect(() => onSecret(hasSecret), [hasSecret, onSecret])
 
   const focusFirst = (errors: object) => {
     const first = fields.map(keyOf).find(key => key in errors)

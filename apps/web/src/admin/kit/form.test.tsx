@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { fleet, rewards } from '../../api/routes.ts'
-import { mayLeave } from '../../kit/leaving.ts'
+import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
@@ -109,6 +109,8 @@ describe('the form of a resource', () => {
   it('has what was entered again after its session ended, and not once it was given up or by somebody else', async () => {
     const before = open('/list?form=edit.2')
     await before.user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await waitFor(() => expect(isUnsaved('with drafts')).toBe(true))
+    expect(isUnsaved('without drafts')).toBe(false)
     before.unmount()
     const other = renderScreen(<GiftCards />, { at: '/list?form=edit.2', as: { ...admin, id: admin.id + 1 } })
     expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-2')
@@ -121,6 +123,22 @@ describe('the form of a resource', () => {
     await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Code' })).toBeNull())
     await after.user.click(screen.getByRole('button', { name: 'Edit: CARD-2' }))
     expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-2')
+  })
+
+  it('keeps no secret over a session that ends', async () => {
+    keepNothing()
+    answer(fleet.servers, pageOf())
+    answer(fleet.upgrades, pageOf())
+    answer(fleet.groups, pageOf())
+    answer(fleet.server, server)
+    const { user } = renderScreen(<ServersPage />, { at: '/list?form=edit.4' })
+    await user.type(await screen.findByLabelText(/^Password/), 'a secret')
+    await waitFor(() => expect(isUnsaved('without drafts')).toBe(true))
+    expect(Object.values(sessionStorage).join()).not.toContain('a secret')
+    await user.clear(screen.getByLabelText(/^Password/))
+    await user.type(screen.getByRole('textbox', { name: /^Name/ }), '2')
+    await waitFor(() => expect(isUnsaved('without drafts')).toBe(false))
+    expect(isUnsaved('with drafts')).toBe(true)
   })
 
   it('is not left with changes in it before that was asked', async () => {

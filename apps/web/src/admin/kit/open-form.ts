@@ -6,15 +6,21 @@ import { useQuestionOpen } from '../../kit/use-question-open.ts'
 /** The row that a form's name (`edit.12`) is about. */
 const rowOf = (form = ''): number | null => Number(form.split('.')[1]) || null
 
+type Options = {
+  onClose: () => void
+  /** All that is entered is there again after a session that ended. */
+  keepsDraft?: boolean
+}
+
 /**
  * The form that the address asks for (`form`), as a drawer or a dialog shows it: it stays while it fades out, and is not
  * left with changes in it before that was asked. `id` names a form while it is open: a change of it is another form.
  */
-export function useOpenForm<F extends { id: string }>(task: F | null, { onClose }: { onClose: () => void }) {
+export function useOpenForm<F extends { id: string }>(task: F | null, { onClose, keepsDraft = false }: Options) {
   // Stays as it was while it fades out. `opening` counts: the same form may be opened again.
   const [shown, setShown] = useState({ form: task, opening: 0 })
   const asking = useQuestionOpen()
-  const guard = useLeaveGuard(false, { param: { name: 'form', value: task?.id ?? null } })
+  const guard = useLeaveGuard(false, { param: { name: 'form', value: task?.id ?? null }, keepsDraft })
   const last = useRef(shown.form)
   if (shown.form) last.current = shown.form
   const latest = useRef(shown.opening)

@@ -40,7 +40,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const changed = Object.keys(typed)
   const dirty = changed.length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
-  const { isUnsaved } = useLeaveGuard(dirty)
+  const { isUnsaved } = useLeaveGuard(dirty, { keepsDraft: !changed.some(isSecret) })
   const draft = useFormDraft({ name: 'settings', version: loaded.version, isUnsaved })
   useEffect(() => {
     setTyped(draft.kept)

@@ -15,7 +15,7 @@ import { refresh } from '../../api/query.ts'
 import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import zh from '../../i18n/admin.zh-CN.json'
-import { mayLeave } from '../../kit/leaving.ts'
+import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
@@ -215,8 +215,10 @@ describe('web settings', () => {
   it('have what was entered again after the session ended, but for secrets', async () => {
     const { user, unmount } = open()
     await user.type(await screen.findByLabelText('Client id'), '7')
+    expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     await user.click(screen.getByRole('button', { name: 'Enter: Bot token' }))
     await user.type(screen.getByLabelText('Bot token'), 'a secret')
+    expect(isUnsaved('without drafts')).toBe(true)
     unmount()
     expect(Object.values(sessionStorage).join()).not.toContain('a secret')
     open()
