@@ -79,6 +79,20 @@ describe('a renewal whose checkout is open', () => {
     await waitFor(() => expect(asked()).toBe(2))
   })
 
+  it('is asked about still where the link to another one was refused', async () => {
+    const user = visit()
+    await press(user, 'Renew')
+    await waitFor(() => expect(asked()).toBe(1))
+    answerRefused(orders.renew, 'unavailable')
+    await press(user, 'Renew')
+    await user.click((await question()).getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(asked()).toBe(2))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await press(user, 'Renew')
+    await question()
+    expect(asked()).toBe(2)
+  })
+
   it('is none where the link was refused, or another customer is signed in', async () => {
     answerRefused(orders.renew, 'order_expired')
     const user = visit()

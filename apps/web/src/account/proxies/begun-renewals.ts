@@ -40,5 +40,5 @@ export const begin = (order: Order): void =>
     { id: order.id, uid: order.uid, was: paidState(order), at: Date.now() }
   ])
 
-/** No checkout came of it. */
+/** No checkout came of it, and none was open before. */
 export const takeBack = (orderId: number): void => keep(read().filter(({ id }) => id !== orderId))

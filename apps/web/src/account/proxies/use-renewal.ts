@@ -24,14 +24,14 @@ export const mayOpenAnother = (): Promise<boolean> =>
 export function useRenewal() {
   const t = useT()
   const renew = useMutation({
-    mutationFn: ({ id }: { id: number; tab: CheckoutTab }) => call(orders.renew, { params: { id } }),
+    mutationFn: ({ id }: { id: number; tab: CheckoutTab; another: boolean }) => call(orders.renew, { params: { id } }),
     onSuccess: ({ checkout_url, days }, { tab }) => {
       if (tab.open(checkout_url)) notify('info', t('proxy.renewOpened', { days }))
       // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
       else if (webAddress(checkout_url)) window.location.assign(checkout_url)
     },
-    onError: (error, { id, tab }) => {
-      takeBack(id)
+    onError: (error, { id, tab, another }) => {
+      if (!another) takeBack(id)
       tab.close()
       notify('bad', failureText(error, t('proxy.renewFailed')))
     }
@@ -40,10 +40,12 @@ export function useRenewal() {
     renewing: renew.isPending ? renew.variables?.id : undefined,
     start: async (order: Order | undefined) => {
       if (!order) return notify('bad', t('proxy.selectFirst'))
-      if (renew.isOut() || (isBegun(order) && !(await mayOpenAnother()))) return
+      if (renew.isOut()) return
+      const another = isBegun(order)
+      if (another && !(await mayOpenAnother())) return
       begin(order)
       // Its tab is opened before the call.
-      renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')) })
+      renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')), another })
     }
   }
 }
