@@ -96,8 +96,6 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   )
 }
 
-const versionOf = (row: Row | undefined): string => (row?.['version'] as string | undefined) ?? ''
-
 const usePlain = () => (value: string) => value
 
 type TaskFormProps = Pick<Props, 'labelOf'> & {
@@ -125,6 +123,9 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
   const base = useRef(row)
   const check = rules(schema as never)
   const sentOf = (values: Record<string, string>) => bodyOf(fields, values, base.current ?? {})
+  /** Of a row that has none of its own: what the form would send of it unchanged. */
+  const versionOf = (one: Row | undefined) =>
+    (one?.['version'] as string | undefined) ?? JSON.stringify(bodyOf(fields, valuesOf(one), one ?? {}))
   const form = useForm<Record<string, string>>({
     mode: 'controlled',
     initialValues: valuesOf(row),

@@ -1,7 +1,9 @@
 import type { Order } from '@netlet/contract'
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { momentText } from '../../kit/time.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
@@ -55,6 +57,20 @@ describe('the end of an order', () => {
     expect(requestsOf(orders.extend)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
+  })
+
+  it('is not what was entered over another one before the session ended', async () => {
+    const [ends, entered, renewed] = [inDays(20).toISOString(), typed(inDays(25)), inDays(50)]
+    const before = await openExpiry({ ...order, expired_at: ends })
+    before.set(entered)
+    await waitFor(() => expect(isUnsaved('with drafts')).toBe(true))
+    cleanup()
+    const same = await openExpiry({ ...order, expired_at: ends })
+    await waitFor(() => expect(same.field.value).toBe(entered))
+    cleanup()
+    queryClient.clear()
+    const after = await openExpiry({ ...order, expired_at: renewed.toISOString() })
+    expect(after.field.value).toBe(typed(renewed))
   })
 
   it('says how far ahead it may lie', async () => {
