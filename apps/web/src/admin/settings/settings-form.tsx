@@ -10,7 +10,7 @@ import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
-import { AuditLink, FormAlert, May, sayDone, useFormDraft, WorkButton } from '../kit/index.ts'
+import { AuditLink, FormAlert, May, sayDone, type T, useFormDraft, WorkButton } from '../kit/index.ts'
 import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
@@ -129,7 +129,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
           taken={taken}
           clashes={clashes}
           labelOf={([name]) => t(`webSettings.${name}` as Key)}
-          told={([name = ''], value) => (isSecret(name) && value !== '' ? SECRET_KEPT : String(value))}
+          told={([name = ''], value) => told(t, name, value)}
           onTake={clash => {
             const { [clash.path.join()]: _mine, ...others } = typed
             setTyped(others)
@@ -183,6 +183,12 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
       )}
     </>
   )
+}
+
+function told(t: T, name: string, value: unknown): string {
+  if (typeof value === 'boolean') return t(value ? 'list.yes' : 'list.no')
+  if (name === 'email_method') return t(`webSettings.method.${String(value)}` as Key)
+  return isSecret(name) && value !== '' ? SECRET_KEPT : String(value)
 }
 
 /** What was saved before, if it is known: nobody is told a secret that was set. */

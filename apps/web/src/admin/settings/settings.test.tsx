@@ -200,12 +200,23 @@ describe('web settings', () => {
   it('tell what somebody else saved meanwhile, and keep what was typed', async () => {
     const { user } = open()
     answerRefused(settings.saveConfig, 'stale', {
-      data: { current: { ...saved, discord_redirect_uri: 'https://other.example', version: 'v9' }, changed: [] }
+      data: {
+        current: {
+          ...saved,
+          discord_redirect_uri: 'https://other.example',
+          accept_test_payments: true,
+          email_method: 'smtp',
+          version: 'v9'
+        },
+        changed: []
+      }
     })
     await user.type(await screen.findByLabelText('Client id'), '7')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const alert = await screen.findByRole('alert')
     expect(alert.textContent).toContain('Redirect address for logins: was –, is now https://other.example')
+    expect(alert.textContent).toContain('Deliver test payments: was NO, is now YES')
+    expect(alert.textContent).toContain('Mail service: was SendGrid, is now SMTP')
     expect(document.activeElement).toBe(alert)
     answer(settings.saveConfig, { ...saved, version: 'v10' })
     await user.click(screen.getByRole('button', { name: 'Save' }))
