@@ -177,6 +177,33 @@ describe('the Edit dialog', () => {
     expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
+  it('does not say of who is no administrator that a role was saved', async () => {
+    const current = { ...alice, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
+    const { user } = edit({ is_superuser: true, operator_role: 'viewer' })
+    await user.type(await screen.findByLabelText(/Email/), 'x')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    const alert = within(await screen.findByRole('alert'))
+    expect(alert.getByText('Admin: was YES, is now NO')).toBeTruthy()
+    expect(alert.getByText('Role: was Read only, is now –')).toBeTruthy()
+  })
+
+  it('keeps the role that was given to a new administrator, where somebody else gave another one', async () => {
+    const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
+    const { user } = edit()
+    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    const alert = within(await screen.findByRole('alert'))
+    expect(alert.getByText('Role: you entered Owner, somebody else saved Read only')).toBeTruthy()
+    const role = screen.getByRole<HTMLSelectElement>('combobox', { name: /Role/ })
+    expect(role.value).toBe('owner')
+    await user.click(alert.getByRole('button', { name: 'Take what was saved: Role' }))
+    expect(role.value).toBe('viewer')
+  })
+
   it('shows what somebody else changed meanwhile, and keeps what was entered', async () => {
     const current = { ...alice, email: 'theirs@example.com', reward_points: 20, is_superuser: true, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['reward_points'] } })

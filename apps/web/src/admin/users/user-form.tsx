@@ -34,12 +34,17 @@ type Props = {
 /** What a version covers beside the values of the form. */
 const SHOWN = ['username', 'is_active', 'reward_points', 'level_points'] as const satisfies readonly (keyof User)[]
 
+/** What an administrator is before another role is chosen. */
+const FIRST_ROLE: OperatorRole = 'owner'
+
 const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
   email,
   is_superuser,
-  operator_role: operator_role ?? 'owner',
+  operator_role: operator_role ?? FIRST_ROLE,
   change: '0'
 })
+/** As they are compared: who is no administrator has no role. */
+const comparedOf = (values: Values) => ({ ...values, operator_role: rightsOf(values) ?? ('' as const) })
 const check = rules(Schema)
 /** Fields that a mistake can be said of, from the first to the last. */
 const FOCUSED = ['email', 'change'] as const
@@ -107,16 +112,16 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const goOnFrom = (current: User, entered: Values) => {
     const before = base.current
     const theirs = valuesOf(current)
-    const merged = merge(valuesOf(before), entered, theirs)
+    const merged = merge(comparedOf(valuesOf(before)), comparedOf(entered), comparedOf(theirs))
     base.current = current
     form.setInitialValues(theirs)
-    form.setValues(merged.values)
+    form.setValues({ ...merged.values, operator_role: merged.values.operator_role || FIRST_ROLE })
     setClashes(merged.clashes)
     const shown = SHOWN.filter(name => before[name] !== current[name])
     setTaken([...merged.taken, ...shown.map(name => ({ path: [name], was: before[name], is: current[name] }))])
   }
   const told = ([name]: Path, value: unknown) =>
-    name === 'operator_role'
+    name === 'operator_role' && value !== ''
       ? t(`operators.role.${value as OperatorRole}`)
       : typeof value === 'boolean'
         ? t(value ? 'list.yes' : 'list.no')
@@ -171,7 +176,7 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
         labelOf={([name]) => t(`users.${name}` as Key)}
         told={told}
         onTake={clash => {
-          form.setFieldValue(clash.path.join(), clash.theirs)
+          form.setFieldValue(clash.path.join(), clash.theirs === '' ? FIRST_ROLE : clash.theirs)
           setClashes(clashes.filter(one => one !== clash))
         }}
       />
