@@ -48,12 +48,10 @@ export function answer<T extends Endpoint>(route: T, data: ReplyOf<T> | ((reques
   }
 }
 
+type Details = { params?: Params; msg?: string; data?: object }
+
 /** Refuses a call as the server does: status, code and sentence are the reason's. */
-export function answerRefused(
-  route: Endpoint,
-  reason: Reason,
-  more: { params?: Params; msg?: string; data?: object } = {}
-): void {
+export function answerRefused(route: Endpoint, reason: Reason, more: Details = {}): void {
   contractOf(route)
   answers.set(keyOf(route), () => Promise.resolve(refusal(refuse(reason, more))))
 }
@@ -76,11 +74,11 @@ export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
 }
 
 /** Leaves a call without its answer until the function that this gives back has it refused. */
-export function holdRefused(route: Endpoint, reason: Reason): () => void {
+export function holdRefused(route: Endpoint, reason: Reason, more: Details = {}): () => void {
   contractOf(route)
   const { promise, resolve } = Promise.withResolvers<Response>()
   answers.set(keyOf(route), () => promise)
-  return () => resolve(refusal(refuse(reason)))
+  return () => resolve(refusal(refuse(reason, more)))
 }
 
 /** What was asked of a call so far, oldest first. */

@@ -158,9 +158,9 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
     // oxlint-disable-next-line react/exhaustive-deps -- at each try, not when the form is made anew
   }, [wrong])
   /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
-  const goOnFrom = (current: Row, entered: Record<string, string>) => {
+  const goOnFrom = (current: Row) => {
     const theirs = valuesOf(current)
-    const merged = merge(valuesOf(base.current), entered, theirs)
+    const merged = merge(valuesOf(base.current), form.getValues(), theirs)
     base.current = current as typeof row
     form.setInitialValues(theirs)
     form.setValues(merged.values)
@@ -187,7 +187,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
       if (!isOpen()) return notify('bad', failureText(error))
       const found = errorsByKey(fields, fieldTexts(error))
       const own = Object.fromEntries(Object.entries(found).filter(([key]) => fields.some(one => keyOf(one) === key)))
-      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current, values)
+      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current)
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))

@@ -82,6 +82,18 @@ describe('the form of a resource', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
 
+  it('keeps what is entered while its call is out, where that is answered as stale', async () => {
+    const now = card(2, { point: 750, version: 'newer' })
+    const end = holdRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['point'] } })
+    const { user } = open('/list?form=edit.2')
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await user.click(submit('Save'))
+    await user.type(field('Code'), 'Y')
+    act(end)
+    await screen.findByText('Coins: was 500, is now 750')
+    expect([field('Coins').value, field('Code').value]).toEqual(['750', 'CARD-2XY'])
+  })
+
   it('sends the version it was opened with, and goes on from the row that a stale edit is answered with', async () => {
     const now = card(2, { point: 750, version: 'newer' })
     answerRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['mount', 'point'] } })

@@ -1,4 +1,4 @@
-import { screen, within, waitFor } from '@testing-library/react'
+import { act, screen, within, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import {
   NoticeRules,
@@ -10,7 +10,7 @@ import {
 } from '@netlet/contract'
 import { expect, it } from 'vitest'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
@@ -158,6 +158,31 @@ it('the rules go on from what somebody else saved meanwhile, with what was enter
       version: 'v2'
     })
   )
+})
+
+it('what is entered into the rules while they are saved, or refused, stays', async () => {
+  const base = NoticeRules.parse({})
+  open('?tab=rules')
+  const hours = await screen.findByLabelText<HTMLInputElement>(/^Tell again/)
+  const hour = screen.getByLabelText<HTMLSelectElement>(/^Digest/)
+  const save = () => userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  await userEvent.type(hours, '1')
+  const entered = hours.value
+  const arrive = hold(notices.saveRules)
+  await save()
+  await userEvent.selectOptions(hour, '03:00')
+  const saved = { ...base, repeat_hours: Number(entered) }
+  answer(notices.rules, { ...saved, version: 'v2' })
+  act(() => arrive({ ...saved, version: 'v2' }))
+  expect(await screen.findByText('The rules are saved.')).toBeTruthy()
+  expect([hours.value, hour.value]).toEqual([entered, '3'])
+  const current = { ...saved, quiet_from: '21:00', version: 'v3' }
+  const refuse = holdRefused(notices.saveRules, 'stale', { data: { current, changed: ['quiet_from'] } })
+  await save()
+  await userEvent.selectOptions(hour, '04:00')
+  act(refuse)
+  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
+  expect([hours.value, hour.value]).toEqual([entered, '4'])
 })
 
 it('changed rules are not lost by another tab or by the browser before that was asked', async () => {

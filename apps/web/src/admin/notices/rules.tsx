@@ -13,6 +13,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, withValue, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels, useLevelsText } from './stock-levels.tsx'
@@ -44,6 +45,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   // The tabs have one path: the parameter is what tells them apart.
   useLeaveGuard(dirty, { param: { name: 'tab', value: 'rules' } })
   const now: Rules = { ...base, ...typed }
+  const latest = useLatest(now)
   const edit: Edit = change => setTyped(before => ({ ...before, ...change }))
   const discard = () => {
     setTyped({})
@@ -60,7 +62,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   /** Goes on from what somebody else has saved, with what is entered here. */
   const goOnFrom = (current: ShownNoticeRules) => {
     const theirs = rulesOf(current)
-    const merged = merge(rulesOf(base), rulesOf(now), theirs)
+    const merged = merge(rulesOf(base), rulesOf(latest.current), theirs)
     setTyped(typedOver(merged.values, theirs))
     setTaken(merged.taken)
     setClashes(merged.clashes)
@@ -75,7 +77,8 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
     try {
       const saved = await call(notices.saveRules, { body: { ...now, version: base.version } })
       setBase(saved)
-      setTyped({})
+      // What was typed while the call was out is not saved.
+      setTyped(typedOver(merge(rulesOf(now), rulesOf(latest.current), rulesOf(saved)).values, saved))
       const invalidate = [notices.rules, notices.notices, settings.audit]
       const { version: _seen, ...former } = base
       const undo = { route: notices.saveRules, input: { body: { ...former, version: saved.version } } }

@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { openProducts, PATH, product, there, variant } from './products.fixture.tsx'
 
@@ -204,14 +204,18 @@ describe('editing a product', () => {
   it('goes on from what somebody else saved meanwhile, with what was entered', async () => {
     const { user } = open()
     const current = { ...product, product_name: 'Theirs', version: 'v8', variants: [{ ...variant, proxy_time: 14 }] }
-    answerRefused(catalog.updateProduct, 'stale', { data: { current } })
+    const refuse = holdRefused(catalog.updateProduct, 'stale', { data: { current } })
     const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })
     await user.type(name, ' mine')
     const description = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Description' })
     await user.type(description, ' mine')
-    const typed = description.value
     answer(catalog.products, pageOf(current))
     await user.click(save())
+    await waitFor(() => expect(requestsOf(catalog.updateProduct)).toHaveLength(1))
+    // Nor is what is entered while the call is out lost.
+    await user.type(description, ', too')
+    const typed = description.value
+    act(refuse)
     const alert = await screen.findByRole('alert')
     expect(alert.textContent).toContain('This was changed meanwhile')
     expect(

@@ -13,6 +13,7 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
+import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, sayDone, type Undo, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
 import { draftOf, isSame, mergeDrafts, withTheirs, wordsOf, type Draft, type VariantDraft } from './draft.ts'
@@ -62,6 +63,7 @@ export function Editor(props: Props) {
   const [failure, setFailure] = useState('')
   const [meanwhile, setMeanwhile] = useState<Meanwhile>()
   const [saving, setSaving] = useState(false)
+  const latest = useLatest(draft)
   const dirty = !isSame(draft, start)
   const guard = useLeaveGuard(dirty)
   // What is entered in the open variant is not in the draft yet.
@@ -110,7 +112,7 @@ export function Editor(props: Props) {
     setErrors({})
   }
   const goOnFrom = (current: Product) => {
-    const { draft: merged, taken, clashes } = mergeDrafts(start, draft, draftOf(current))
+    const { draft: merged, taken, clashes } = mergeDrafts(start, latest.current, draftOf(current))
     setMeanwhile({ taken, clashes, before: start })
     setDraft(merged)
     onTheirs?.(current)

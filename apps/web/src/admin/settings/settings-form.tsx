@@ -10,6 +10,7 @@ import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
+import { useLatest } from '../../kit/use-latest.ts'
 import { AuditLink, FormAlert, May, sayDone, type T, useFormDraft, WorkButton } from '../kit/index.ts'
 import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
@@ -37,6 +38,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const [taken, setTaken] = useState<Taken[]>([])
   const [clashes, setClashes] = useState<Clash[]>([])
   const [saving, setSaving] = useState(false)
+  const latest = useLatest(typed)
   const changed = Object.keys(typed)
   const dirty = changed.length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
@@ -79,7 +81,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   /** Goes on from what somebody else has saved, with what is entered here. */
   const goOnFrom = (current: ShownSettings) => {
     const [before, now] = [valuesOf(base), valuesOf(current)]
-    const merged = merge(before, { ...before, ...typed }, now)
+    const merged = merge(before, { ...before, ...latest.current }, now)
     setTyped(Object.fromEntries(Object.entries(merged.values).filter(([name, value]) => value !== now[name])))
     setTaken(merged.taken)
     setClashes(merged.clashes)
@@ -95,7 +97,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     try {
       const saved = await call(settings.saveConfig, { body: { ...typed, version: base.version } })
       keep(saved)
-      setTyped({})
+      setTyped(now => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== typed[name])))
       setErrors({})
       const invalidate = [settings.config, settings.audit, settings.health]
       sayDone(t('webSettings.saved'), { undo: undoOf(base, changed, saved.version), what: undefined, invalidate })

@@ -16,7 +16,7 @@ import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import zh from '../../i18n/admin.zh-CN.json'
 import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
-import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
 import WebSettingsPage from './page.tsx'
@@ -124,6 +124,27 @@ describe('web settings', () => {
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('Successful operation')).toBeTruthy()
     expect(sent()).toEqual([{ customer_changes_per_term: '2', customer_resets_per_term: '', version: 'v1' }])
+  })
+
+  it('keep what is typed while the call that saves is out, saved or refused', async () => {
+    const { user } = open()
+    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
+    const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
+    const save = () => user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.type(field, '7')
+    const arrive = hold(settings.saveConfig)
+    await save()
+    await user.type(channels, '9')
+    await act(async () => arrive({ ...saved, discord_client_id: '1007', version: 'v2' }))
+    expect(await screen.findByText('1 not saved')).toBeTruthy()
+    expect([field.value, channels.value]).toEqual(['1007', '9'])
+    const current = { ...saved, discord_client_id: '200', version: 'v9' }
+    const refuse = holdRefused(settings.saveConfig, 'stale', { data: { current, changed: [] } })
+    await save()
+    await user.type(channels, '8')
+    act(refuse)
+    expect(await screen.findByText('Client id: was 1007, is now 200')).toBeTruthy()
+    expect([field.value, channels.value]).toEqual(['200', '98'])
   })
 
   it('show what was saved at once, however long it takes to read it again', async () => {

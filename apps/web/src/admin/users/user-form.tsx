@@ -109,10 +109,10 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
   const after = reward_points + amountOf(form.values.change)
 
   /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
-  const goOnFrom = (current: User, entered: Values) => {
+  const goOnFrom = (current: User) => {
     const before = base.current
     const theirs = valuesOf(current)
-    const merged = merge(comparedOf(valuesOf(before)), comparedOf(entered), comparedOf(theirs))
+    const merged = merge(comparedOf(valuesOf(before)), comparedOf(form.getValues()), comparedOf(theirs))
     base.current = current
     form.setInitialValues(theirs)
     form.setValues({ ...merged.values, operator_role: merged.values.operator_role || FIRST_ROLE })
@@ -159,7 +159,7 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
       if (!isOpen()) return notify('bad', failureText(error))
       const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
       const wrong = { ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) }
-      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as User, values)
+      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as User)
       form.setErrors(wrong)
       focusFirst(wrong)
       if (!wrongEmail && !wrongChange) setFailure(failureText(error))
