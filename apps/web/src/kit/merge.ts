@@ -10,7 +10,8 @@ export type Merge<V> = { values: V; taken: Taken[]; clashes: Clash[] }
 
 type Values = Readonly<Record<string, unknown>>
 
-const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
+/** Without a look at the order of keys: a value that is taken away and entered again comes last. */
+export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
 const isValues = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

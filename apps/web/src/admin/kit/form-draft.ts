@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { draftOf } from '../../kit/draft.ts'
+import { useLatest } from '../../kit/use-latest.ts'
 
 type Texts = Record<string, string | boolean>
 
@@ -27,15 +28,12 @@ export function useFormDraft({
     const { texts, version: of } = draft.read()
     return texts !== '' && of === version ? (JSON.parse(texts) as Texts) : {}
   })
-  const unsaved = useRef(isUnsaved)
-  useEffect(() => {
-    unsaved.current = isUnsaved
-  })
+  const unsaved = useLatest(isUnsaved)
   useEffect(
     () => () => {
       if (!unsaved.current()) draft.forget()
     },
-    [draft]
+    [draft, unsaved]
   )
   return {
     kept,

@@ -1,7 +1,7 @@
 import type { ShownNoticeRules } from '@netlet/contract'
 import { NOTICE_CAUSE_NAMES, NOTICE_SEVERITIES, thresholdOf, type NoticeCause } from '@netlet/contract/notice-causes'
 import { Button, NativeSelect, Skeleton, Switch, TextInput } from '@mantine/core'
-import { hashKey, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
@@ -10,7 +10,7 @@ import { notices, settings } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
-import { merge, withValue, type Clash, type Path, type Taken } from '../../kit/merge.ts'
+import { isSame, merge, withValue, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { useLatest } from '../../kit/use-latest.ts'
@@ -56,9 +56,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
     setBase(loaded)
   }
   const typedOver = (rules: Rules, saved: Rules) =>
-    Object.fromEntries(
-      Object.entries(rules).filter(([name, value]) => hashKey([value]) !== hashKey([saved[name as keyof Rules]]))
-    )
+    Object.fromEntries(Object.entries(rules).filter(([name, value]) => !isSame(value, saved[name as keyof Rules])))
   /** Goes on from what somebody else has saved, with what is entered here. */
   const goOnFrom = (current: ShownNoticeRules) => {
     const theirs = rulesOf(current)

@@ -1,5 +1,4 @@
 import type { AddressFamily, BodyOf, EgressMode, PlatformProduct, Product } from '@netlet/contract'
-import { hashKey } from '@tanstack/react-query'
 import type { catalog } from '../../api/routes.ts'
 import { merge, withValue, type Clash } from '../../kit/merge.ts'
 
@@ -160,9 +159,6 @@ export const updateBody = (whole: Draft, product: Product): UpdateBody => {
     version: product.version
   }
 }
-
-/** Without a look at the order of keys: a word that is cleared and typed again comes last. */
-export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
 
 /** A draft whose variants are found by the platform's id, so that each is merged by itself. */
 type Parts = Omit<Draft, 'variants'> & { variants: Record<string, VariantDraft> }
