@@ -284,6 +284,11 @@ describe('the life of a lease', () => {
     const [a = 0, b = 0] = rules
     const first = await reserved({ orderId: nth(orders, 0), groupId, step: 8, rules: [a], quantity: 8 })
     await activate(db, nth(orders, 0))
+    // A lease that begins and ends in one millisecond is held at no instant of a Date.
+    await db.transaction(async tx => {
+      await tx.execute(sql`set local session_replication_role = replica`)
+      await tx.execute(sql`update lease_blocks set leased_at = leased_at - interval '1 hour' where lease_id = ${first}`)
+    })
     await release(db, { leaseIds: [first] })
     await reserved({ orderId: nth(orders, 1), groupId, step: 16, rules: [a, b], quantity: 16 })
     const held = await whoHeld(db, { ip: '10.3.4.5' })
