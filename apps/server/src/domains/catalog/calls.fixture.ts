@@ -24,8 +24,11 @@ export type Catalogue = {
   close(): Promise<void>
 }
 
-/** A shop with the catalogue's calls and jobs, an administrator and a customer. */
-export async function openCatalogue(): Promise<Catalogue> {
+/**
+ * A shop with the catalogue's calls and jobs, an administrator and a customer.
+ * @param works false: nothing works on the jobs, so that all statements are those of the calls
+ */
+export async function openCatalogue({ works = true }: { works?: boolean } = {}): Promise<Catalogue> {
   const events = commerceJobs({
     'orders/paid': async () => ({ outcome: 'ignored' }),
     'orders/cancelled': async () => ({ outcome: 'ignored' }),
@@ -44,7 +47,7 @@ export async function openCatalogue(): Promise<Catalogue> {
       commerceRoutes(mount, ctx)
     },
     queues: jobs.map(one => one.queue),
-    workers: ctx => startJobs(ctx, jobs)
+    ...(works ? { workers: ctx => startJobs(ctx, jobs) } : {})
   })
   const clients: Record<'admin' | 'customer' | 'visitor', TestClient> = {
     admin: await testShop.admin({ username: 'admin' }),
