@@ -132,7 +132,9 @@ describe('what was leased', () => {
     const id = gone.ok ? gone.leaseId : 0
     await release(db, { leaseIds: [id] })
     expect(await run(sql`update lease_blocks set released_at = null where lease_id = ${id}`)).toBe('23001')
-    expect(await run(sql`update lease_blocks set released_at = now() where lease_id = ${id}`)).toBe('23001')
+    expect(
+      await run(sql`update lease_blocks set released_at = released_at + interval '1 second' where lease_id = ${id}`)
+    ).toBe('23001')
     expect(await run(sql`update leases set state = 'active', released_at = null where id = ${id}`)).toBe('23001')
   })
 
