@@ -57,12 +57,12 @@ export const removeDataDir = (dir: string) => rm(dir, { recursive: true, force: 
 export const launch = (dataDir: string, shopUrl: string, options: Partial<SandboxOptions> = {}): Promise<Sandbox> =>
   startSandbox({ port: 0, dataDir, shopUrl, ...secrets, webhookBackoff: () => 20, ...options })
 
-/** Waits until `check` gives something; an error that says `what` after 5 s. */
+/** Waits until `check` gives something; an error that says `what` after 30 s: a busy machine takes its time. */
 export async function until<T>(what: string, check: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const deadline = Date.now() + 5000; ; await wait(10)) {
+  for (const deadline = Date.now() + 30_000; ; await wait(10)) {
     const found = await check()
     if (found) return found
-    if (Date.now() > deadline) throw new Error(`Waited 5 s in vain for ${what}`)
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`)
   }
 }
 

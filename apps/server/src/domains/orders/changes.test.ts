@@ -96,7 +96,7 @@ test('each change of an order is published for its customer', async () => {
   ]
   for (const [at, step] of steps.entries()) {
     await change(id, step)
-    await eventually(`change ${at} to be published`, async () => feed.heard() === at + 1, 5000)
+    await eventually(`change ${at} to be published`, async () => feed.heard() === at + 1)
   }
   feed.stop()
   expect(await rowOf(id)).toMatchObject({ state: 'expired', payAmount: '2.00', proxyPassword: 'another', task: null })
@@ -112,12 +112,12 @@ test('an administrator’s edits and the time-out are published too', async () =
     .set({ reservedUntil: new Date(Date.now() - 1000) })
     .where(eq(orders.id, id))
   expect(await timeOutOrders(shop.ctx)).toBe(1)
-  await eventually('the time-out', async () => feed.heard() === 1, 5000)
+  await eventually('the time-out', async () => feed.heard() === 1)
   const path = `/api/orders/order_list/${id}/`
   const expired_at = Date.now() + DAY
   expect((await admin.post(`${path}update_proxy_expired_at/`, { expired_at })).status).toBe(409)
   expect((await admin.delete(path)).code).toBe(2000)
-  await eventually('the deletion', async () => feed.heard() === 2, 5000)
+  await eventually('the deletion', async () => feed.heard() === 2)
   feed.stop()
 })
 
@@ -138,7 +138,7 @@ test('the end of what is kept for a failed order is published for its customer',
     .where(eq(orders.id, id))
   const feed = listen(id, (await rowOf(id)).userId)
   await timeOutOrders(shop.ctx)
-  await eventually('the end of the reservation', async () => feed.heard() === 1, 5000)
+  await eventually('the end of the reservation', async () => feed.heard() === 1)
   feed.stop()
 })
 
@@ -155,7 +155,7 @@ test('a command that fails leaves the order as it was and publishes nothing', as
   await expect(failing).rejects.toThrow('the command fails')
   // Once a later change has come through, the failed one would have, too.
   await change(other, (unit, order) => markPaid(unit, order, { ...payment, platformOrderId: `p${other}` }))
-  await eventually('the later change', async () => second.heard() === 1, 5000)
+  await eventually('the later change', async () => second.heard() === 1)
   expect(feed.heard()).toBe(0)
   expect(await rowOf(id)).toEqual(before)
   feed.stop()
