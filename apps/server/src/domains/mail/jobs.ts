@@ -3,7 +3,8 @@ import { sendMail, sendMailQueue } from './send-mail.ts'
 
 export const mailJobs: Job[] = [
   job(sendMailQueue, {
-    purpose: 'Sends a mail, codes first and reminders last; while the mail service fails, it is tried for about a day.',
+    purpose:
+      'Sends a mail: codes first, then what is about one person’s matter, what many get at once, and reminders; while the mail service fails, it is tried for about a day.',
     concurrency: 4,
     importance: 'background',
     // However many reminders wait, and however slowly the mail service takes them, codes leave.

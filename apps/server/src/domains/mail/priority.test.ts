@@ -56,6 +56,37 @@ test('a code leaves before the reminders and notices that were waiting already',
   expect(outbox.mails.findIndex(({ to }) => to === 'code@example.com')).toBeLessThan(30)
 })
 
+test('mails about an order leave before those that thousands get at once, whenever these were asked for', async () => {
+  const { ctx, outbox } = shop
+  const at = new Date().toISOString()
+  const order = { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+  await command(ctx, SYSTEM, async unit => {
+    for (let n = 0; n < 100; n++) {
+      enqueueMail(unit, {
+        to: `subscriber${n}@example.com`,
+        template: 'status-incident',
+        data: { ...TEMPLATES['status-incident'].sample, started_at: at, sealed_token: '' },
+        key: `incident ${n}`
+      })
+      enqueueMail(unit, {
+        to: `concerned${n}@example.com`,
+        template: 'server-outage',
+        data: { ...order, addresses: 8, since: at },
+        key: `outage ${n}`
+      })
+    }
+    enqueueMail(unit, {
+      to: 'buyer@example.com',
+      template: 'order-cancelled',
+      data: order,
+      key: 'the longest key of all, so that its job is the last one'
+    })
+  })
+  await outbox.waitFor('buyer@example.com')
+  const many = outbox.mails.filter(({ to }) => /^(subscriber|concerned)/.test(to))
+  expect(many.length).toBeLessThan(30)
+})
+
 test('no mail but one with a code takes the workers that are kept for urgent ones', () => {
   const urgent = (Object.keys(TEMPLATES) as Template[]).filter(
     template => priorityOf({ template, data: TEMPLATES[template].sample }) >= URGENT

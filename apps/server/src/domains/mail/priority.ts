@@ -1,5 +1,6 @@
 import type { MailKind } from '@netlet/contract'
 import { URGENT } from '../../infra/jobs.ts'
+import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 
 /**
@@ -7,7 +8,12 @@ import { TEMPLATES, type Template } from './templates/index.ts'
  */
 const BY_KIND: Record<MailKind, number> = { security: 6, payments: 5, proxies: 5, operator: 5, support: 5, expiry: 0 }
 
-/** Codes first: they expire within minutes and someone waits for them. Reminders last: they come by the thousand. */
+/** Behind everything that is about one person's matter, and before reminders, whatever its kind. */
+const TO_MANY = 1
+
+/** Codes first: they expire within minutes and someone waits for them. What comes by the thousand last. */
 export function priorityOf({ template, data }: { template: Template; data: object }): number {
-  return 'sealed_code' in data ? URGENT + 10 : BY_KIND[TEMPLATES[template].kind]
+  if ('sealed_code' in data) return URGENT + 10
+  const { kind, many }: Pick<MailTemplate<never>, 'kind' | 'many'> = TEMPLATES[template]
+  return many ? TO_MANY : BY_KIND[kind]
 }

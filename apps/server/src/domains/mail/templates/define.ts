@@ -11,6 +11,8 @@ export type TemplateContext = {
 
 export type MailTemplate<Data> = {
   kind: MailKind
+  /** One cause has it sent to thousands at once. */
+  many?: true
   /** The log of mails does not name who got it. */
   unnamed?: true
   /** Where the recipient ends such mails, where that is no choice of kinds: paths of a page that asks first, and of one click. */

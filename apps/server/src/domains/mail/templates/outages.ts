@@ -17,6 +17,7 @@ const dashboard = (shopUrl: string): string => `${shopUrl}/dashboard/index/proxi
 export const outageTemplates = {
   'addresses-changed': template<OrderMail & { addresses: number }>({
     kind: 'proxies',
+    many: true,
     sample: { ...sample, addresses: 8 },
     content: {
       en: (data, shop) => ({
@@ -53,6 +54,7 @@ export const outageTemplates = {
   }),
   'server-outage': template<OrderMail & { addresses: number; since: string }>({
     kind: 'proxies',
+    many: true,
     sample: { ...sample, addresses: 8, since: '2026-02-01T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
@@ -89,6 +91,7 @@ export const outageTemplates = {
     OrderMail & { from: string; to: string; minutes: number; expires_at: string; incident?: Incident | null }
   >({
     kind: 'proxies',
+    many: true,
     sample: {
       ...sample,
       from: '2026-02-01T10:00:00.000Z',

@@ -82,6 +82,7 @@ export const statusTemplates = {
   }),
   'status-incident': template<StatusMail>({
     kind: 'support',
+    many: true,
     unnamed: true,
     sample,
     unsubscribe: (data, open) => {
