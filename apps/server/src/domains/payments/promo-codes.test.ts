@@ -31,9 +31,9 @@ const isUsed = async () => {
   return rows[0]?.used
 }
 /** Pays by the code. @returns the platform's id of the payment */
-async function pay(lines?: Record<string, number>): Promise<number> {
+async function pay(lines?: Record<string, number>, by = code().toLowerCase()): Promise<number> {
   const event = paidOrder(order.publicId, '10.00', lines ? { lines } : {})
-  const discount_codes = [{ code: code().toLowerCase(), amount: '10.00', type: 'fixed_amount' }]
+  const discount_codes = [{ code: by, amount: '10.00', type: 'fixed_amount' }]
   await tell(world.shop.ctx, 'orders/paid', { ...event, discount_codes })
   return event.id
 }
@@ -136,4 +136,19 @@ test('a code of a payment that was given back before the shop heard of it is fre
   expect(await tell(ctx, 'orders/paid', { ...event, discount_codes })).toBe('paid_back')
   const { rows } = await ctx.db.execute(sql`select is_used, used_by, freed_by from coupons where code = ${code()}`)
   expect(rows).toEqual([{ is_used: false, used_by: [], freed_by: [String(event.id)] }])
+})
+
+test.each(['İNDİRİM', 'ΚΩΔΙΚΟΣ'])('%s is used by who pays by it, and a gift card with it by anybody', async word => {
+  const { db } = world.shop.ctx
+  const [own, card] = [`${word} ${count}`, `${count} ${word}`]
+  const form = { username: buyer.user.username, code: own, discount: '5', code_type: 1 }
+  expect((await admin.post('/api/rewards/coupon_code/', form)).code).toBe(2000)
+  expect((await admin.post('/api/rewards/gift_card/', { mount: '5', code: card, point: 7 })).code).toBe(2000)
+  await pay(undefined, own)
+  order = await world.place(buyer)
+  await pay(undefined, card)
+  const { rows } = await db.execute(sql`select is_used from coupons where code = ${own}`)
+  expect(rows).toEqual([{ is_used: true }])
+  const { rows: cards } = await db.execute(sql`select platform_differs from gift_cards where code = ${card}`)
+  expect(cards).toEqual([{ platform_differs: ['used'] }])
 })

@@ -16,6 +16,13 @@ export const lockCodes = (tx: Executor): Promise<void> => lock(tx, 'rewardCodes'
 export const sameCode = (column: PgColumn, code: string): SQL => sql`lower(${column}) = lower(${code})`
 
 /**
+ * The same for one of many. The database lowers both sides, as its index does: JavaScript writes 'İ', and a 'Σ' that ends a
+ * word, in another way.
+ */
+export const oneOfCodes = (column: PgColumn, codes: readonly string[]): SQL =>
+  sql`lower(${column}) = any(array(select lower(named) from unnest(${sql.param([...codes])}::text[]) named))`
+
+/**
  * Is a code somebody else's? Called under `lockCodes`. Of promo codes and of gift cards each table keeps its own apart.
  * @param kept the code that the row has already: it may keep one that came from a gift card
  */

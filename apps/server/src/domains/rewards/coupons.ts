@@ -10,7 +10,7 @@ import { among, defineList, idsByText, type ListInput } from '../../infra/list/i
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
-import { isCodeTaken, lockCodes } from './codes.ts'
+import { isCodeTaken, lockCodes, oneOfCodes } from './codes.ts'
 import { tooManyPercent } from './discount-limits.ts'
 import { endCode, followCode, lookAtCode, presentSeen, withoutSeen } from './platform-codes.ts'
 import { noteStrangersUse } from './strangers-use.ts'
@@ -146,7 +146,7 @@ export async function useCoupons(
   { codes, payment }: { codes: readonly string[]; payment: string }
 ): Promise<void> {
   if (codes.length === 0) return
-  const named = codes.map(code => code.trim().toLowerCase())
+  const named = codes.map(code => code.trim())
   await noteStrangersUse(unit, named, holderId)
   if (holderId === null) return
   const used = await unit.tx
@@ -157,7 +157,7 @@ export async function useCoupons(
         eq(coupons.holderId, holderId),
         // What an administrator marked as used stays so, whatever becomes of a payment.
         or(not(coupons.isUsed), sql`cardinality(${coupons.usedBy}) > 0`),
-        sql`lower(${coupons.code}) = any(${sql.param(named)}::text[])`
+        oneOfCodes(coupons.code, named)
       )
     )
     .returning({ id: coupons.id, code: coupons.code })

@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { lockCodes } from './codes.ts'
+import { lockCodes, oneOfCodes } from './codes.ts'
 import { masked } from './gift-cards.ts'
 import { presentGiftCard as present } from './list-gift-cards.ts'
 import { lookAtCode } from './platform-codes.ts'
@@ -45,7 +45,7 @@ export function createGiftCards(
 /** Is one of them a promo code or a level's? All codes are one on the platform. */
 async function isOtherCode(tx: Executor, codes: readonly string[]): Promise<boolean> {
   const { rows } = await tx.execute(sql`
-    select 1 from ${coupons} where lower(${coupons.code}) = any(${sql.param(codes)}::text[])
-    union all select 1 from ${levelCodes} where lower(${levelCodes.code}) = any(${sql.param(codes)}::text[]) limit 1`)
+    select 1 from ${coupons} where ${oneOfCodes(coupons.code, codes)}
+    union all select 1 from ${levelCodes} where ${oneOfCodes(levelCodes.code, codes)} limit 1`)
   return rows.length > 0
 }
