@@ -39,8 +39,10 @@ test('an error keeps its kind, message, place and causes', () => {
 })
 
 test('fields that hold secrets are blanked', () => {
-  const text = logged(log => log.info({ password: 'p1', headers: { cookie: 'p2', authorization: 'p3' } }, 'x'))
-  expect(text).not.toMatch(/p1|p2|p3/)
+  const headers = { cookie: 'one in a cookie', authorization: 'one in a header' }
+  const text = logged(log => log.info({ password: 'one by itself', headers }, 'x'))
+  // A line names the machine as well: what is looked for can be no part of such a name.
+  expect(text).not.toMatch(/one in a cookie|one in a header|one by itself/)
 })
 
 test.each([
