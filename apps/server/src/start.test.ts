@@ -27,7 +27,8 @@ async function start(env: Record<string, string>, mode = 'serve'): Promise<{ cod
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)))
   }
-  const [code] = (await once(child, 'exit')) as [number | null]
+  // It has ended, and all that it said is here: some of it may come after its exit.
+  const [code] = (await once(child, 'close')) as [number | null]
   return { code, lines }
 }
 
