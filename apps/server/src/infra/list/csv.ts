@@ -5,15 +5,17 @@ import type { Executor } from '../db/client.ts'
 import { ok, type Result } from '../result.ts'
 import { writeCursor } from './cursor.ts'
 import type { List, ListInput, Match } from './list.ts'
-import { readBatch, type Batch } from './paginate.ts'
+import { fromCursor, loadInOrder, readBatch } from './paginate.ts'
+import { allIds, orderOf } from './select-ids.ts'
 
 const BATCH = 1000
 
 export type CsvFile = { filename: string; content: Readable }
 
 /**
- * Everything that a list's query matches, as CSV in the list's order; `limit` and `offset` do not count. It is read in
- * batches by key, so memory stays flat however many rows there are. Refuses what `paginate` refuses.
+ * Everything that a list's query matches, as CSV in the list's order; `limit` and `offset` do not count. Each row stands in it
+ * once, whatever changes meanwhile. It is read in batches, so memory stays flat however many rows there are: in an order other
+ * than by id, only the ids are read at once. Refuses what `paginate` refuses.
  * @param columns where the list does not name its own
  */
 export async function csvOf<Q extends ListInput, Item extends { id: number }>(
@@ -23,12 +25,14 @@ export async function csvOf<Q extends ListInput, Item extends { id: number }>(
   { columns = [], now }: { columns?: readonly string[]; now: Date }
 ): Promise<Result<CsvFile>> {
   const match = (await list.match?.(db, query)) ?? {}
+  const isById = orderOf(list, query).byId
+  const batches = isById ? batchesByKey(db, list, query, match) : batchesOfIds(db, list, query, match)
   // Read before anything is sent, so that a failure can still be answered as one.
-  const first = await readBatch(db, list, { ...query, limit: BATCH, offset: 0 }, match)
-  if (!first.ok) return first
+  const { value: first } = await batches.next()
+  if (first && !first.ok) return first
   const csv = writer(list.csv?.columns ?? columns)
   // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
-  pipeline(Readable.from(lines(db, list, query, match, first.data)), csv, () => {})
+  pipeline(Readable.from(lines(list, first?.data ?? [], batches)), csv, () => {})
   return ok({ filename: `${list.name}_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv })
 }
 
@@ -67,20 +71,48 @@ export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFil
     .send(content)
 }
 
-async function* lines<Q extends ListInput, Item extends { id: number }>(
+type Batches<Item> = AsyncGenerator<Result<Item[]>, void>
+
+/** Ids never change: no row is passed over or met twice, whatever is added or removed. */
+async function* batchesByKey<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
   query: Q,
-  match: Match,
-  first: Batch<Item>
+  match: Match
+): Batches<Item> {
+  for (let { after } = query; ;) {
+    const batch = await readBatch(db, list, { ...query, limit: BATCH, offset: 0, after }, match)
+    yield batch.ok ? ok(batch.data.items) : batch
+    if (!batch.ok || !batch.data.last) return
+    after = writeCursor(list.name, query, batch.data.last)
+  }
+}
+
+/** A row whose sorted value changes while the file is read would be passed over, or met again: which rows are in it is read first. */
+async function* batchesOfIds<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q,
+  match: Match
+): Batches<Item> {
+  const source = { table: list.table, id: list.id, order: orderOf(list, query), match }
+  const ids = await fromCursor(list.name, query, after => allIds(db, source, after))
+  if (!ids.ok) yield ids
+  else
+    for (let from = 0; from < ids.data.length; from += BATCH)
+      yield ok(await loadInOrder(db, list, ids.data.slice(from, from + BATCH)))
+}
+
+async function* lines<Q extends ListInput, Item extends { id: number }>(
+  list: List<Q, Item>,
+  first: Item[],
+  rest: Batches<Item>
 ): AsyncGenerator<Record<string, unknown>> {
-  for (let batch = first; ;) {
-    for (const item of batch.items) yield cellsOf(list.csv ? list.csv.line(item) : item)
-    if (!batch.last) return
-    const after = writeCursor(list.name, query, batch.last)
-    const next = await readBatch(db, list, { ...query, limit: BATCH, offset: 0, after }, match)
-    if (!next.ok) throw new Error('a list refused its own cursor')
-    batch = next.data
+  const line = (item: Item) => cellsOf(list.csv ? list.csv.line(item) : item)
+  for (const item of first) yield line(item)
+  for await (const batch of rest) {
+    if (!batch.ok) throw new Error('a list refused its own cursor')
+    for (const item of batch.data) yield line(item)
   }
 }
 

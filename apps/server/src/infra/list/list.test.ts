@@ -238,6 +238,39 @@ test('the file holds what the pages hold, in their order, over more than one bat
   }
 })
 
+test('each row stands in the file once, whatever becomes meanwhile of what it is sorted by', async () => {
+  await insert(4000)
+  const ids = new Set(idsOf(await page({ limit: 10_000 })))
+  const sortings: Partial<Query>[] = [
+    { sort_by: 'action' },
+    { sort_by: 'at', sort_order: 'asc' },
+    { sort_by: 'action', search: 'e', targets: ['0', '1', '2', '3', '4', '5', '6'] },
+    { sort_by: 'id' }
+  ]
+  for (const asked of sortings) {
+    let [at, loaded] = [0, 0]
+    const changing = {
+      ...list,
+      load: async (executor: Parameters<typeof list.load>[0], some: number[]) => {
+        const items = await list.load(executor, some)
+        loaded += items.length
+        at += 1
+        // Those that were read would come again, and those that are to come would be passed over.
+        const now = at % 2 === 0 ? 'a' : 'z'
+        await executor.execute(sql`update audit_log set action = ${`${now}e`}, at = at + ${`${at * 10} days`}::interval
+          where id % 3 = ${at % 3}`)
+        return items
+      }
+    }
+    const file = await csvOf(db, changing, query(asked), { columns: ['id'], now: new Date() })
+    if (!file.ok) throw new Error('no file')
+    const [, ...lines] = (await textOf(file.data.content)).trimEnd().split('\r\n')
+    expect(lines).toHaveLength(4000)
+    expect(new Set(lines.map(Number)), asked.sort_by).toEqual(ids)
+    expect(loaded).toBe(4000)
+  }
+})
+
 test('a cell that a spreadsheet would run is made harmless', async () => {
   await insert(1, { actions: ['=1+1', '@sum'] })
   const file = await csvOf(db, list, query(), { columns: ['action'], now: new Date() })

@@ -48,37 +48,55 @@ export async function readBatch<Q extends ListInput, Item extends { id: number }
   match: Match,
   total?: SQL
 ): Promise<Result<Batch<Item>>> {
-  const after = query.after === undefined ? undefined : readCursor(list.name, query, query.after)
-  if (query.after !== undefined && !after) return badCursor()
   const { limit } = query
   const source = { table: list.table, id: list.id, order: orderOf(list, query), match }
-  let places: Awaited<ReturnType<typeof selectIds>>
-  try {
-    places = await selectIds(db, source, {
+  const found = await fromCursor(list.name, query, after =>
+    selectIds(db, source, {
       after,
       offset: after ? 0 : query.offset,
       limit: limit + 1,
       ...(total ? { total } : {})
     })
+  )
+  if (!found.ok) return found
+  const places = found.data
+  const shown = places.slice(0, limit)
+  return ok({
+    items: await loadInOrder(
+      db,
+      list,
+      shown.map(({ id }) => id)
+    ),
+    read: shown.length,
+    last: places.length > limit ? (shown.at(-1) ?? null) : null,
+    found: places[0]?.total ?? null
+  })
+}
+
+/** Reads from the query's cursor on, where it has one. Refuses one that this list in this order did not write. */
+export async function fromCursor<T>(
+  list: string,
+  query: ListInput,
+  read: (after: Place | undefined) => Promise<T>
+): Promise<Result<T>> {
+  const after = query.after === undefined ? undefined : readCursor(list, query, query.after)
+  if (query.after !== undefined && !after) return badCursor()
+  try {
+    return ok(await read(after))
   } catch (error) {
     // A forged cursor whose key is no value of the sorted column's type.
     if (after && sqlState(error)?.startsWith('22')) return badCursor()
     throw error
   }
-  const shown = places.slice(0, limit)
-  const loaded =
-    shown.length === 0
-      ? []
-      : await list.load(
-          db,
-          shown.map(({ id }) => id)
-        )
-  const byId = new Map(loaded.map(item => [item.id, item]))
-  const items = shown.flatMap(({ id }) => byId.get(id) ?? [])
-  return ok({
-    items,
-    read: shown.length,
-    last: places.length > limit ? (shown.at(-1) ?? null) : null,
-    found: places[0]?.total ?? null
-  })
+}
+
+/** The items of these ids, in their sequence; those that are gone are left out. */
+export async function loadInOrder<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  ids: number[]
+): Promise<Item[]> {
+  if (ids.length === 0) return []
+  const byId = new Map((await list.load(db, ids)).map(item => [item.id, item]))
+  return ids.flatMap(id => byId.get(id) ?? [])
 }
