@@ -5,6 +5,7 @@ import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandb
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
 import { servers } from './domains/fleet/tables.ts'
 import { enqueueMail } from './domains/mail/index.ts'
+import { mails } from './domains/mail/tables.ts'
 import { writeSettings } from './domains/settings/index.ts'
 import { SYSTEM } from './infra/actor.ts'
 import { command } from './infra/command.ts'
@@ -89,6 +90,33 @@ test('servers that do not answer, mail that waits and jobs that failed for good 
   })
   expect(data.mail).toMatchObject({ waiting: 1, failed: 1, oldest: expect.any(String) })
   expect(data.jobs?.queues.find(queue => queue.name === 'send-mail')).toMatchObject({ waiting: 1, dead: 1 })
+})
+
+test('mail waits between two tries as well, since it was asked for', async () => {
+  const { db } = shop.ctx
+  const asked = new Date('2026-07-01T10:00:00.000Z')
+  await command(shop.ctx, SYSTEM, async unit =>
+    enqueueMail(unit, { to: 'b@example.com', template: 'admin-notice', data: { subject: 's', text: 't' }, key: 'two' })
+  )
+  await db.execute(sql`update pgboss.job set state = 'retry', start_after = now() + interval '10 minutes', created_on = ${asked}
+    where name = 'send-mail' and singleton_key = 'two'`)
+  const mail = async () => (await admin.get<Health>('/api/settings/health')).data.mail
+  const before = await mail()
+  expect(before?.oldest).toBe('2026-07-01T10:00:00.000Z')
+  // One that the service put off has a new job, and waits as long as before.
+  await db.insert(mails).values({
+    key: 'two',
+    to: 'b@example.com',
+    template: 'admin-notice',
+    kind: 'operator',
+    language: 'en',
+    jobId: '',
+    claimedAt: new Date(0),
+    createdAt: new Date('2026-06-30T10:00:00.000Z')
+  })
+  expect(await mail()).toMatchObject({ waiting: before?.waiting, oldest: '2026-06-30T10:00:00.000Z' })
+  await db.execute(sql`delete from pgboss.job where name = 'send-mail' and singleton_key = 'two'`)
+  expect((await mail())?.waiting).toBe((before?.waiting ?? 0) - 1)
 })
 
 test('a reverse proxy that TRUST_PROXY does not name is shown', async () => {

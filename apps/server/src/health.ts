@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers, serversHealth } from './domains/fleet/index.ts'
-import { mailTroubles, sendMailQueue } from './domains/mail/index.ts'
+import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
 import { countUnresolvedEvents } from './domains/payments/index.ts'
 import type { HealthPorts } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
@@ -25,9 +25,10 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     async mail() {
       const mails = (await queueFigures(ctx.db)).find(queue => queue.name === sendMailQueue.name)
       const { failed, error } = await mailTroubles(ctx.db)
+      const { waiting, oldest } = await waitingMails(ctx.db)
       return {
-        waiting: mails?.waiting ?? 0,
-        oldest: isoOrNull(mails?.oldest ?? null),
+        waiting,
+        oldest: isoOrNull(oldest),
         failed: failed + (mails?.dead ?? 0),
         error
       }

@@ -8,7 +8,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { blockOf } from './blocked-addresses.ts'
 import type { MailOrder } from './mail-order.ts'
-import { enqueueMail } from './send-mail.ts'
+import { enqueueMail, sendMailQueue } from './send-mail.ts'
 import { keyPart, mails } from './tables.ts'
 
 type Mail = typeof mails.$inferSelect
@@ -112,4 +112,15 @@ export async function mailTroubles(db: Executor): Promise<{ failed: number; erro
     .orderBy(desc(mails.id))
     .limit(1)
   return { failed: failed?.count ?? 0, error: waiting?.error ?? null }
+}
+
+/** Mails that are still to be sent, those between two tries as well, and since when somebody has waited for the oldest. */
+export async function waitingMails(db: Executor): Promise<{ waiting: number; oldest: Date | null }> {
+  const { rows } = await db.execute<{ waiting: number; oldest: string | null }>(sql`
+    select count(*)::int as waiting,
+      min(coalesce((job.data ->> 'again_at')::timestamptz, ${mails.createdAt}, job.created_on)) as oldest
+    from pgboss.job job left join ${mails} on ${mails.key} = job.singleton_key
+    where job.name = ${sendMailQueue.name} and job.state in ('created', 'retry')`)
+  const { waiting = 0, oldest = null } = rows[0] ?? {}
+  return { waiting, oldest: oldest === null ? null : new Date(oldest) }
 }
