@@ -19,6 +19,9 @@ import {
 const SITE = '127.0.0.1'
 const names: Record<string, string> = { 'www.denied.test': SITE, 'alias.test': SITE, 'open.test': SITE }
 
+/** As long as a busy machine may need for a hello that comes byte by byte. */
+const HEAD_MS = 5000
+
 let agent: TestAgent
 let ip: string
 let ownerIp: string
@@ -33,7 +36,7 @@ beforeAll(async () => {
     const address = names[name]
     answer(address === undefined ? { ok: false, reason: 'not-found' } : { ok: true, addresses: [address] })
   }
-  agent = await testAgent({ world: { resolve }, limits: { headMs: 500, sweepMs: 20 } })
+  agent = await testAgent({ world: { resolve }, limits: { headMs: HEAD_MS, sweepMs: 20 } })
   target = await tcpTarget(socket => {
     const n = reached.push('') - 1
     socket.on('data', (chunk: Buffer) => {
