@@ -71,14 +71,15 @@ test.runIf(process.platform === 'linux')(
     const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', fast.host)
     rawClient.socket.removeAllListeners('data')
     rawClient.socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
-    // What one has for itself at first is over once both have told of it.
-    const mbps = await until('most of what is left', async () => {
+    // What one has for itself at first is over once both have told of it; a second in which the machine was busy with others has less.
+    let inTurn = 0
+    await until('most of what is left, and no more, for two seconds', async () => {
       const [before, began] = [bytes, performance.now()]
       await until('a second', () => performance.now() - began > 1000)
-      const rate = ((bytes - before) * 8) / 1000 / (performance.now() - began)
-      return rate < 7.6 ? rate : null
+      const mbps = ((bytes - before) * 8) / 1000 / (performance.now() - began)
+      inTurn = mbps > 4.8 && mbps < 7.6 ? inTurn + 1 : 0
+      return inTurn === 2
     })
-    expect(mbps).toBeGreaterThan(4.8)
     expect(old.closed).toBe(false)
     rawClient.socket.destroy()
     old.socket.destroy()
