@@ -170,7 +170,8 @@ describe.runIf(linux)('a takeover', () => {
       const [cert, key] = await certificate()
       const { agent, call, ip, folder, takeOver } = await servingAgent({
         AGENT_WORKERS: '0',
-        AGENT_DRAIN_SECONDS: '3',
+        // Longer than it takes to see that both count.
+        AGENT_DRAIN_SECONDS: '8',
         PROXY_TLS_CERT: cert,
         PROXY_TLS_KEY: key
       })
