@@ -52,8 +52,9 @@ describe('the list of promo codes', () => {
     vi.useFakeTimers({ shouldAdvanceTime: true })
     await user.click(button)
     expect(copied).toHaveBeenCalledWith('SUMMER-7Q2M')
+    // The code that draws messages may have to be loaded first: the tick does not wait for that.
+    await waitFor(() => expect(sign()).toBeTruthy())
     expect(await screen.findByText('Code copied to clipboard!')).toBeTruthy()
-    expect(sign()).toBeTruthy()
     await act(() => vi.advanceTimersByTimeAsync(2100))
     expect(sign()).toBeNull()
     await waitFor(() => expect(screen.queryByText('Code copied to clipboard!')).toBeNull())
