@@ -12,7 +12,7 @@ export type MailerOptions = (
   | { method: 'smtp'; host: string; port: number; secure?: boolean; username?: string; password?: string }
 ) & {
   fetch?: typeof fetch
-  /** For one exchange. Default 15 s. */
+  /** For one exchange over HTTP, for one answer over SMTP. Default 15 s. */
   timeoutMs?: number
 }
 

@@ -157,6 +157,8 @@ type Answers = {
   secure?: SecureContextOptions & { start?: boolean }
 }
 
+const ENDLESS = 'goes on and on'
+
 /** A mail server that knows just enough. */
 async function smtpServer(answers: Answers = {}) {
   const { hello = '220 mail.test ESMTP', ehlo = '250 mail.test', from = '250 ok', rcpt = '250 ok' } = answers
@@ -167,7 +169,10 @@ async function smtpServer(answers: Answers = {}) {
     let rest = ''
     const say = (line: string | null) => {
       if (line === null) socket.destroy()
-      else if (line !== '') socket.write(`${line}\r\n`)
+      else if (line === ENDLESS) {
+        const more = setInterval(() => socket.write('250-more\r\n'), 50)
+        socket.once('close', () => clearInterval(more))
+      } else if (line !== '') socket.write(`${line}\r\n`)
     }
     say(hello)
     socket.on('error', () => socket.destroy())
@@ -280,6 +285,19 @@ test.each([['hello'], ['data']] as const)(
       // Only a server that was given the whole mail may have it.
       uncertain: at === 'data'
     })
+    await server.close()
+  }
+)
+
+test.each([['ehlo'], ['data']] as const)(
+  'SMTP: a server that goes on answering %s without an end is left, and what is known is said',
+  async at => {
+    const server = await smtpServer({ [at]: ENDLESS })
+    const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, timeoutMs: 300 })
+    const sent = await mailer.send(mail)
+    expect(sent).toMatchObject({ ok: false, reason: 'timeout', retryable: true, uncertain: at === 'data' })
+    expect(sent).toMatchObject({ message: expect.stringContaining('did not answer in time') })
+    // The connection has ended, too.
     await server.close()
   }
 )

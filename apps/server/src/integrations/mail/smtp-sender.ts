@@ -21,11 +21,18 @@ const texts: Record<string, string> = {
   rejected: 'refused the mail'
 }
 
+/**
+ * How many times the wait for one answer a whole exchange may take: a server may take its time at each step, and one that
+ * says a word now and then is silent at none. Below what a job may take, or the mail would be sent beside itself.
+ */
+const EXCHANGE = 6
+
 /** One mail over one SMTP connection. `secure` is TLS from the first byte (port 465); otherwise STARTTLS. */
 export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { timeoutMs: number }): Promise<MailResult> {
   if (smtp.host === '') return failed('not_configured', 'Enter the SMTP server.')
   const secure = smtp.secure ?? smtp.port === 465
   let isHandedOver = false
+  const signal = AbortSignal.timeout(EXCHANGE * timeoutMs)
   const transport = createTransport({
     host: smtp.host,
     port: smtp.port,
@@ -43,10 +50,19 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
   })
   try {
     const { to, from, subject, text, html, headers = {} } = mail
-    const sent = await transport.sendMail({ to, from, subject, text, html, headers, messageId: messageId(mail) })
+    const sent = await transport.sendMail({
+      to,
+      from,
+      subject,
+      text,
+      html,
+      headers,
+      messageId: messageId(mail),
+      signal
+    })
     return { ok: true, id: sent.messageId ?? null }
   } catch (error) {
-    const reason = reasonOf(error)
+    const reason = signal.aborted ? 'timeout' : reasonOf(error)
     const text = `The mail server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
     return failed(reason, `${text}${saidBy(error)}.`, {
       // The connection broke, or fell silent, after that: the server may have the mail.
