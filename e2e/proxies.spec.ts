@@ -68,7 +68,6 @@ test('a customer labels an order, finds its proxies and takes them out in the fo
     expect(await violations(page)).toEqual([])
     await tools.getByRole('button', { name: 'Code' }).click()
     await expect(page.getByRole('dialog', { name: 'Use a proxy' })).toContainText("curl -x 'http://")
-    await page.waitForTimeout(400)
     expect(await violations(page)).toEqual([])
   })
 })
