@@ -1,5 +1,8 @@
+import type { PointRecord } from '@netlet/contract'
+import type { Page } from '@playwright/test'
 import { fault, leaveToBind, leaveToLogIn, logIn } from './chat-login.ts'
-import { expect, test } from './shop.ts'
+import { call } from './console.ts'
+import { expect, test, type RunningShop } from './shop.ts'
 
 // Every outcome of a login and of a binding by the chat platform, and its bot, as a newcomer meets them.
 
@@ -7,6 +10,13 @@ import { expect, test } from './shop.ts'
 test.describe.configure({ mode: 'serial' })
 
 const PASSWORD = 'Secret#2026'
+
+/** How many messages have brought the page's user something. */
+async function countedMessages(page: Page, { url }: RunningShop): Promise<number> {
+  const path = `${url}/api/rewards/point_record/?limit=100`
+  const { data } = await call<{ data: PointRecord[] }>(page.request, 'get', path)
+  return data.filter(({ reason_code }) => reason_code === 'chat_message').length
+}
 
 test('a login by the chat platform: unknown, then known, refused, failed, used twice, and the platform away', async ({
   page,
@@ -109,6 +119,8 @@ test('connecting a chat account: done, of another user, refused, the platform aw
   await page.getByRole('textbox', { name: 'Message' }).fill('Good morning')
   await page.getByRole('button', { name: 'Send' }).click()
   await expect(page.getByText('Good morning')).toBeVisible()
+  // The bot counts it while it answers others.
+  await expect.poll(() => countedMessages(page, shop)).toBe(1)
   await page.getByRole('button', { name: '/points' }).click()
   await expect(page.getByRole('status')).toContainText('only you can see this')
   await expect(page.getByRole('status')).toContainText('From messages today: 2 of 20')
