@@ -94,8 +94,11 @@ test("an administrator does everything with an order that its row's menu offers,
 
   for (const action of ['Check proxy', 'Change proxy'])
     await test.step(action, async () => {
+      const asked = page.waitForResponse(/\/(check_proxy|reset_proxy)\//)
       await chooseByKeyboard(page, menu, action)
       if (action === 'Change proxy') await answerByKeyboard(page, 'YES')
+      // The message of the action before may still be there.
+      expect((await asked).ok()).toBe(true)
       await toast('Request in progress').waitFor()
       await settled(page, shop, order)
       await expect(row).toContainText('8/8')
