@@ -49,6 +49,7 @@ test('an administrator changes coins and reads what a user has', async ({ browse
   await page.getByRole('button', { name: `Actions: ${shop.customer.username}` }).click()
   await page.getByRole('menuitem', { name: 'Edit' }).click()
   const dialog = page.getByRole('dialog', { name: `Edit: ${shop.customer.username}` })
+  await expect(dialog.getByLabel('Coins')).toBeVisible()
   await page.mouse.click(5, 400)
   await expect(dialog).toBeVisible()
   // More than anybody has: what was bought before may have brought coins.
