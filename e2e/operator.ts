@@ -1,4 +1,5 @@
 import { expect, type Locator, type Page } from '@playwright/test'
+import { said } from './console.ts'
 import type { EmptyShop } from './first-start.ts'
 import type { Machine } from './machines.ts'
 
@@ -33,8 +34,8 @@ async function enterSecret(page: Page, name: string, value: string): Promise<voi
 }
 
 async function saveSettings(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('Successful operation').first()).toBeVisible()
+  // Closed, so that it is not taken for the next one.
+  await said(page, 'Successful operation', () => page.getByRole('button', { name: 'Save' }).click())
 }
 
 export async function connectPlatform(page: Page, { platform }: EmptyShop): Promise<void> {
