@@ -47,6 +47,9 @@ const vitest =
 const playwright =
   (extra: string[] = []): Stage['check'] =>
   async (run, folder) => {
+    // Once: the shops of two workers would build it at the same time, into the same folder.
+    const built = await single(['scripts/build-web.ts'])(run, folder)
+    if (built.failed > 0) return built
     const report = join(folder, 'playwright.json')
     const code = await run(['node_modules/@playwright/test/cli.js', 'test', ...extra], { NETLET_E2E_REPORT: report })
     return countPlaywright(readReport(report) as PlaywrightReport | undefined, code)
