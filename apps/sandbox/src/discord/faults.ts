@@ -4,13 +4,15 @@ import { z } from 'zod'
 
 const KINDS = ['none', 'error500', 'throttled', 'html', 'half', 'timeout', 'lost', 'unauthorized', 'forbidden'] as const
 /** What to answer instead of the truth, for the next `next` calls whose path contains `path`. */
-type ApiFault = { kind: Exclude<(typeof KINDS)[number], 'none'>; next: number; path: string }
+type ApiFault = { kind: Exclude<(typeof KINDS)[number], 'none'>; next: number; path: string; retry_after: number }
 
 export const ApiFaultBody = z.object({
   kind: z.enum(KINDS),
   next: z.number().int().min(1).max(1000).default(1),
   /** A part of the path, such as `oauth2/token` or `gateway/bot`. */
-  path: z.string().default('')
+  path: z.string().default(''),
+  /** Seconds that `throttled` asks for. */
+  retry_after: z.number().int().min(1).default(60)
 })
 
 /** Lets the platform's API, that of bots and the sign-in alike, misbehave on purpose. */
@@ -21,18 +23,18 @@ export function apiFaults(app: FastifyInstance) {
     const path = request.url
     if (!fault || fault.next === 0 || !/^\/api\/(v10|oauth2)\//.test(path) || !path.includes(fault.path)) return
     fault.next--
-    await answer(fault.kind, request, reply)
+    await answer(fault, request, reply)
     return reply
   })
 
   return {
-    set({ kind, next, path }: z.infer<typeof ApiFaultBody>): void {
-      fault = kind === 'none' ? null : { kind, next, path }
+    set({ kind, ...more }: z.infer<typeof ApiFaultBody>): void {
+      fault = kind === 'none' ? null : { kind, ...more }
     }
   }
 }
 
-async function answer(kind: ApiFault['kind'], request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function answer({ kind, retry_after }: ApiFault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (kind === 'error500') void reply.code(500).send({ message: '500: Internal Server Error', code: 0 })
   if (kind === 'unauthorized') void reply.code(401).send({ message: '401: Unauthorized', code: 0 })
   if (kind === 'forbidden') void reply.code(403).send({ message: 'Missing Access', code: 50001 })
@@ -40,8 +42,8 @@ async function answer(kind: ApiFault['kind'], request: FastifyRequest, reply: Fa
   if (kind === 'throttled')
     void reply
       .code(429)
-      .header('retry-after', '60')
-      .send({ message: 'You are being rate limited.', retry_after: 60, global: false })
+      .header('retry-after', String(retry_after))
+      .send({ message: 'You are being rate limited.', retry_after, global: false })
   if (kind === 'half') {
     reply.hijack()
     reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { openBot } from '../../integrations/discord/bot.ts'
 import { chatBot } from './tables.ts'
-import { SOON } from './chat-bot.fixture.ts'
+import { SOON, TOKEN } from './chat-bot.fixture.ts'
 import { chat, newMember, openChat, recordsOf, resetChat } from './one-chat.fixture.ts'
 
 beforeAll(openChat)
@@ -142,4 +143,39 @@ test.each([
   await chat.connected()
   await chat.write({ user: name })
   await chat.earned(id, 1)
+})
+
+test('a limit of weeks on the commands is not asked about again and again', async () => {
+  await chat.call('POST', '/faults', { kind: 'throttled', next: 1, path: '/commands', retry_after: 30 * 24 * 3600 })
+  const told: (string | null)[] = []
+  let messages = 0
+  const bot = openBot(
+    {
+      token: TOKEN,
+      commands: [{ name: 'points', description: 'Points', descriptionZh: '积分' }],
+      baseUrl: chat.sandbox.url,
+      connectMs: 5000,
+      callMs: 1000,
+      registerMs: 100
+    },
+    {
+      onSession() {},
+      onReady() {},
+      onLost() {},
+      onResumed() {},
+      onCommand() {},
+      onNote() {},
+      onFailed() {},
+      onCommands: problem => void told.push(problem),
+      onMessage: () => void messages++
+    }
+  )
+  onTestFinished(() => bot.close())
+  await expect.poll(() => told.length, SOON).toBeGreaterThan(0)
+  const { name } = await newMember()
+  for (const at of [1, 2, 3]) {
+    await chat.write({ user: name })
+    await expect.poll(() => messages, SOON).toBe(at)
+  }
+  expect(told).toEqual(['The chat platform is limiting the calls of the bot.'])
 })

@@ -122,7 +122,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'forbidden'])(
     await chat.call('POST', '/faults', { kind, next: 1000, path: '/commands' })
     chat.start()
     await chat.connected()
-    await expect.poll(async () => (await chat.status()).commands_problem, SOON).toEqual(expect.any(String))
+    await expect.poll(async () => (await chat.status()).commands_problem, SOON).toMatch(/\w/)
     const name = `during.${kind.toLowerCase()}`
     const id = await chat.member(name)
     await chat.write({ user: name })

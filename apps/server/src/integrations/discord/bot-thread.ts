@@ -30,6 +30,8 @@ const MOST_DISCONNECTS = 6
 const SHORT_WAIT_MS = 5000
 /** The longest pause between two tries to register the commands. */
 const MOST_PAUSE_MS = 10 * 60_000
+/** The longest wait of a timer, about 25 days: one that is set to more ends at once. */
+const MOST_TIMER_MS = 2 ** 31 - 1
 /** How long a command's answer can be given. */
 const COMMAND_MS = 60_000
 
@@ -135,7 +137,7 @@ async function register(failures = 0): Promise<void> {
     tell({ kind: 'commands', problem: messageOf(error) })
     const { retryAfter = 0 } = error as { retryAfter?: number }
     const pause = Math.max(retryAfter, Math.min(MOST_PAUSE_MS, registerMs * 2 ** Math.min(failures, 10)))
-    setTimeout(() => void register(failures + 1), pause).unref()
+    setTimeout(() => void register(failures + 1), Math.min(pause, MOST_TIMER_MS)).unref()
   }
 }
 client.on(Events.ShardReconnecting, () => {
@@ -232,7 +234,15 @@ async function work(message: ToBot): Promise<unknown> {
   return null
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 300)
+const LIMITED = 'The chat platform is limiting the calls of the bot.'
+
+function messageOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error)
+  // The library's error of a limit has no words.
+  return said === '' && isLimit(error) ? LIMITED : said.slice(0, 300)
+}
+
+const isLimit = (error: unknown): boolean => typeof (error as { retryAfter?: unknown }).retryAfter === 'number'
 
 function statusOf(error: unknown): number | null {
   const status = error instanceof Error && 'status' in error ? error.status : null
@@ -253,8 +263,7 @@ function judge(error: unknown): [ChatBotProblem, string, number?] {
   if (code === 'TokenInvalid' || status === 401) return ['token_refused', 'The chat platform refused the bot token.']
   if (code === 'DisallowedIntents' || code === 'InvalidIntents')
     return ['intents_refused', 'The chat platform refused the intents.']
-  if (typeof retryAfter === 'number' || status === 429)
-    return ['rate_limited', 'The chat platform is limiting the calls of the bot.', retryAfter]
+  if (isLimit(error) || status === 429) return ['rate_limited', LIMITED, retryAfter]
   if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, restOf(text)]
   if (name === 'AbortError') return ['silent', 'The chat platform did not answer in time.']
   if (status !== null && status >= 500) return ['server_error', `The chat platform has a fault of its own (${status}).`]
