@@ -203,6 +203,36 @@ test('payments that still wait, late events, dead letters by queue, mails and to
   ])
 })
 
+test('mails that wait are told of once the mail service has taken none for a quarter of an hour', async () => {
+  const { db } = home.shop.ctx
+  await db.delete(mails)
+  const at = (minutes: number) => new Date(home.now().getTime() + minutes * MINUTE)
+  const claim = {
+    to: 'a@example.com',
+    template: 't',
+    kind: 'security',
+    language: 'en',
+    claimedAt: START,
+    jobId: ''
+  } as const
+  const write = (key: string, some: Partial<typeof mails.$inferInsert>) =>
+    db.insert(mails).values({ ...claim, key, ...some })
+  await write('first', { state: 'waiting', errorCode: 'network', error: 'no answer', createdAt: at(-14) })
+  expect(await found('mails')).toEqual([])
+  await write('older', { state: 'waiting', errorCode: 'rejected', error: 'not this one', createdAt: at(-60) })
+  await write('sent', { state: 'sent', createdAt: at(-300), sentAt: at(-16) })
+  expect(await found('mails')).toEqual([])
+  await write('oldest', { state: 'waiting', errorCode: 'timeout', error: 'too slow', createdAt: at(-16) })
+  expect(await found('mails')).toMatchObject([
+    { subject: 'service', words: 'mails_wait', params: { count: 2, since: iso(at(-16)), reason: 'too slow' }, count: 2 }
+  ])
+  await db
+    .update(mails)
+    .set({ sentAt: at(-14) })
+    .where(eq(mails.key, 'sent'))
+  expect(await found('mails')).toEqual([])
+})
+
 test('an upgrade that stopped, and servers whose proofs fail, together', async () => {
   const { db } = home.shop.ctx
   await db.insert(upgrades).values({

@@ -65,6 +65,16 @@ const WORDS = {
     ],
     ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
   ),
+  mails_wait: both(
+    [
+      'The mail service takes no mails: {count}',
+      '{count} {count|mail waits|mails wait}, the oldest since {since}, and none was sent in the last quarter of an hour. Reason: {reason}\n\nThey leave by themselves once the mail service takes them, and fail for good after about a day. What it says to a test mail is shown under Web Settings.'
+    ],
+    [
+      '邮件服务未接收邮件：{count}',
+      '有 {count} 封邮件等待发送，最早的从 {since} 开始等待，最近一刻钟内没有任何邮件发出。原因：{reason}\n\n邮件服务恢复后会自动发送；约一天后仍未发出则最终失败。可在“网站设置”中发送测试邮件查看其答复。'
+    ]
+  ),
   proofs: both(
     [
       'Servers that are not as their agents say: {count}',

@@ -1,5 +1,5 @@
 import { COPY_PAUSE_MINUTES, MOST_COPIES, refuse, type SendAgain } from '@netlet/contract'
-import { and, asc, count, desc, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -100,6 +100,46 @@ export async function refusedMail(db: Executor): Promise<{ message: string; sinc
     .orderBy(asc(mails.id))
     .limit(1)
   return waiting && { message: waiting.message ?? '–', since: waiting.since }
+}
+
+/** What says that the mail service takes nobody's mails now; `unauthorized` is told as a refused token. */
+const SERVICE_FAILURES = ['not_configured', 'throttled', 'timeout', 'network', 'server_error'] as const
+
+/** How long the mail service takes no mail before that is told. */
+const OUTAGE = 15 * MINUTE
+
+/** So many of the mails that were sent last are looked at. */
+const LAST_SENT = 1000
+
+/**
+ * The mails that wait because the mail service has taken none for a quarter of an hour, since when the oldest does, and what
+ * was said of the newest; undefined: it takes mails, or none waits for it.
+ */
+export async function unsentMails(
+  db: Executor,
+  now: Date
+): Promise<{ count: number; since: Date; reason: string } | undefined> {
+  const before = new Date(now.getTime() - OUTAGE)
+  const waits = and(eq(mails.state, 'waiting'), inArray(mails.errorCode, SERVICE_FAILURES))
+  const [waiting] = await db
+    .select({
+      count: count(),
+      since: min(mails.createdAt),
+      reason: sql<string | null>`(array_agg(${mails.error} order by ${mails.id} desc))[1]`
+    })
+    .from(mails)
+    .where(waits)
+  if (!waiting?.since || waiting.since > before) return undefined
+  const last = db
+    .select({ sentAt: mails.sentAt })
+    .from(mails)
+    .where(eq(mails.state, 'sent'))
+    .orderBy(desc(mails.id))
+    .limit(LAST_SENT)
+    .as('last')
+  const [sent] = await db.select({ at: max(last.sentAt) }).from(last)
+  if (sent?.at && sent.at > before) return undefined
+  return { count: waiting.count, since: waiting.since, reason: waiting.reason ?? '–' }
 }
 
 /** Mails that failed for good, and what the service said last of one that waits. */

@@ -1,15 +1,28 @@
 import { deadByQueue } from '../../infra/dead-letters.ts'
-import { mailTroubles } from '../mail/index.ts'
-import { MOST_FOUND, type NoticeFinder } from './found.ts'
+import { iso } from '../../infra/clock.ts'
+import { mailTroubles, unsentMails } from '../mail/index.ts'
+import { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
+
+const waitFor = ({ count, since, reason }: { count: number; since: Date; reason: string }): Found => ({
+  subject: 'service',
+  words: 'mails_wait',
+  params: { count, since: iso(since), reason },
+  since,
+  count
+})
 
 /** What operators are told of that this domain finds itself: of mails and of jobs, which know no notices. */
 export const ownFinders: NoticeFinder[] = [
   {
     cause: 'mails',
     every: 1,
-    async find({ db }) {
+    async find({ db }, { now }) {
       const { failed: count } = await mailTroubles(db)
-      return count === 0 ? [] : [{ subject: '', words: 'mails', params: { count }, count }]
+      const unsent = await unsentMails(db, now)
+      return [
+        ...(unsent ? [waitFor(unsent)] : []),
+        ...(count === 0 ? [] : [{ subject: '', words: 'mails', params: { count }, count } as const])
+      ]
     }
   },
   {

@@ -20,7 +20,7 @@ const PATHS: Record<NoticeCause, (subject: string, params: NoticeRow['params']) 
   webhooks: () => `${index}/health`,
   upgrade: () => `${index}/servers`,
   dead_letter: queue => `${index}/tasks?tab=dead&queue=${encodeURIComponent(queue)}`,
-  mails: () => `${index}/mails?state=failed`,
+  mails: subject => `${index}/mails?state=${subject === 'service' ? 'waiting' : 'failed'}`,
   certificate: subject => (subject === 'public' ? `${index}/health` : `${index}/servers?open=${firstOf(subject)}`),
   token: subject =>
     /^\d+$/.test(subject)
