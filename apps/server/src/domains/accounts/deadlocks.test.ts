@@ -22,7 +22,7 @@ afterAll(() => shop.close())
 
 /** Waits until so many transactions wait for a lock. */
 async function waiting(count: number): Promise<void> {
-  for (const deadline = Date.now() + 10_000; ; await sleep(10)) {
+  for (const deadline = Date.now() + 30_000; ; await sleep(10)) {
     const { rows } = await shop.ctx.db.execute<{ waiting: number }>(sql`select count(*) as waiting
       from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)
     if ((rows[0]?.waiting ?? 0) >= count) return

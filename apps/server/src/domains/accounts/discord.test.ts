@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
@@ -348,10 +348,9 @@ test('a chat account that a thief bound logs in to nothing after an administrato
       `/createAccount?discord_id=${chat}&discord_name=Name+${chat}&username=Name${chat}`
     )
     expect((await thief.get('/api/auth/login')).code).toBe(401)
-    await vi.waitFor(() => {
-      const subjects = shop.outbox.mails.filter(mail => mail.to === user.email).map(mail => mail.subject)
-      expect(subjects).toContain('Your Discord account was disconnected')
-    }, 10_000)
+    await expect
+      .poll(() => shop.outbox.mails.filter(mail => mail.to === user.email).map(mail => mail.subject))
+      .toContain('Your Discord account was disconnected')
   }
   const { user } = await shop.customer()
   expect(await boss.post(`/api/users/u/${user.id}/unbind_discord/`)).toMatchObject({ code: 409 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 async function someoneWaits(): Promise<void> {
-  for (const deadline = Date.now() + 10_000; ; await sleep(20)) {
+  for (const deadline = Date.now() + 30_000; ; await sleep(20)) {
     const { rows } = await world.ctx.db.execute<{ waiting: number }>(sql`select count(*) as waiting
       from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)
     if ((rows[0]?.waiting ?? 0) > 0) return

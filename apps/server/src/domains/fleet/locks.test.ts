@@ -30,7 +30,7 @@ async function someoneWaits(other: Promise<unknown>): Promise<void> {
     () => true,
     () => true
   )
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   do {
     const { rows } = await world.ctx.db.execute<{ waiting: number }>(sql`select count(*) as waiting
       from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)

@@ -185,7 +185,7 @@ test('a difference is found, by its day', async () => {
 })
 
 async function waitUntilBlocked() {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await pause(10)) {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await pause(10)) {
     const { rows } = await db.execute(
       sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     )

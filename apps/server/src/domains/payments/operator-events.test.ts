@@ -71,6 +71,6 @@ test.each([
   await onPlatform(order.shopify_order_id, what)
   await inState(world.buyer, order.order_id, 'refunded')
   await expect
-    .poll(() => typesOf(order.order_id), { timeout: 10_000 })
+    .poll(() => typesOf(order.order_id))
     .toEqual(['order.placed', 'order.paid', 'payment.received', 'order.delivered', 'order.refunded', type])
 })

@@ -84,7 +84,7 @@ const words = (environment: Record<string, string>): string =>
     .join(' ')
 
 async function accepts(port: number): Promise<void> {
-  for (const deadline = Date.now() + 10_000; ; await sleep(50)) {
+  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
     const socket = connect(port, '127.0.0.1')
     const opened = await Promise.race([
       once(socket, 'connect').then(() => true),
