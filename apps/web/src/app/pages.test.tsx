@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts, bulk, catalog, fleet, orders, settings, status } from '../api/routes.ts'
 import { answer } from '../testing/answers.ts'
@@ -106,7 +106,7 @@ describe('the dashboards', () => {
       const other = role === 'admin' ? customer : admin
       const { where } = open(pathOf(id), other)
       await screen.findByRole('navigation', { name: 'Dashboard' })
-      expect(where()).toBe(dashboardPath(other.is_superuser))
+      await waitFor(() => expect(where()).toBe(dashboardPath(other.is_superuser)))
     }
   )
 
