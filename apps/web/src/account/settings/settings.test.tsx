@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { notify } from '../../kit/notify.ts'
+import { notify, preloadToasts } from '../../kit/notify.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -278,6 +278,8 @@ describe('the settings page', () => {
   })
 
   it('says at once that own data cannot be downloaded without a connection', async () => {
+    // As the app does while there is a connection.
+    preloadToasts()
     const { user } = open()
     const link = screen.getByRole('link', { name: 'Download my data' })
     const prevented: boolean[] = []
