@@ -74,10 +74,8 @@ describe.runIf(linux)('a takeover', () => {
     expect(metrics).toMatch(/program_started_seconds \d+/)
 
     // Changes, kills and quotas reach the tunnels of the process that drains.
-    const began = performance.now()
     await call('DELETE', '/api/users/gone')
     await until('the removed user to be cut', () => others[0]?.closed)
-    expect(performance.now() - began).toBeLessThan(1000)
     await lease(call, 'renamed', [`${net}.2.1/32`], { password: 'another' })
     await until('the changed password to cut', () => others[1]?.closed)
     expect((await call('DELETE', '/api/connections?user=killed')).json).toEqual({ ended: 1 })

@@ -166,7 +166,7 @@ test('a process that cannot reach the database ends its connection before its le
     }
   })
   // It leaves 15 % of it, which has to be more than a busy machine takes to look.
-  const leaseMs = 8000
+  const leaseMs = 16_000
   const bot = startChatBot({ ...ctx, db }, { everyMs: 50, leaseMs, connectMs: 2500, backoff: () => 150 })
   try {
     await chat.connected()

@@ -48,7 +48,7 @@ test.each([
 })
 
 test('a transaction whose connection falls silent ends without waiting again for its rollback', async () => {
-  const db = openDatabase(relay.url, { max: 1, answerMs: 1500 })
+  const db = openDatabase(relay.url, { max: 1, answerMs: 4000 })
   try {
     const started = Date.now()
     const failure = await db
@@ -59,7 +59,7 @@ test('a transaction whose connection falls silent ends without waiting again for
       })
       .catch((error: unknown) => error)
     expect(isTemporaryFailure(failure)).toBe(true)
-    expect(Date.now() - started).toBeLessThan(3000)
+    expect(Date.now() - started).toBeLessThan(8000)
     expect((await db.transaction(tx => tx.execute(sql`select 2 as n`))).rows).toEqual([{ n: 2 }])
   } finally {
     await closeDatabase(db)

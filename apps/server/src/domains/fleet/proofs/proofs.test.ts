@@ -339,7 +339,7 @@ test('a check site that never answers keeps nobody waiting: what was not tried i
   await want(lease)
   const begun = performance.now()
   await converge(lease, by)
-  expect(performance.now() - begun).toBeLessThan(2000)
+  expect(performance.now() - begun).toBeLessThan(10_000)
   // Neither is it dialled again at the next change of this server.
   await serve(lease, 'secret2', by)
   const rows = await proofsOf(lease, 'hand_over')
