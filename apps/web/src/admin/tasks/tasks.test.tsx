@@ -56,7 +56,7 @@ describe('the tasks', () => {
       queues: [...tasks.queues, ...tasks.queues.map(queue => ({ ...queue, queue: 'new-work', purpose: 'New work.' }))]
     })
     renderScreen(<TasksPage />, { at: '/dashboard/index/tasks?tab=queues' })
-    expect(await screen.findByText(/^发送邮件：验证码优先/)).toBeTruthy()
+    expect(await screen.findByText(/^发送邮件：先是验证码/)).toBeTruthy()
     expect(screen.getByText('New work.')).toBeTruthy()
     expect(screen.getByText('发送邮件')).toBeTruthy()
     expect(screen.getAllByText('new-work')).toHaveLength(1)
