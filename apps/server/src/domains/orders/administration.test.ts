@@ -125,7 +125,7 @@ test('the export: quoted, harmless in a spreadsheet, only what was asked for', a
     variantName: '+1\nnext',
     platformOrderNumber: '@sum'
   })
-  const plain = await insertOrder()
+  const plain = await insertOrder({ payAmount: '20.00', refundedAmount: '7.50', paidAt: NOW })
   const hidden = await insertOrder({ deletedAt: NOW })
   const reply = await admin.fetch(`/api/orders/export?order_ids=${evil},${plain},${hidden}`)
   expect(reply.status).toBe(200)
@@ -134,7 +134,7 @@ test('the export: quoted, harmless in a spreadsheet, only what was asked for', a
   const [head = '', first = '', ...rest] = (await reply.text()).split('\r\n')
   expect(head.split(',').slice(0, 3)).toEqual(['id', 'order_id', 'shopify_order_number'])
   expect(first).toMatch(
-    new RegExp(`^${plain},NL-test-\\d+,,buyer,buyer@example.com,Plan,Here,8,"Rule, ""1""",20.00,,0,`)
+    new RegExp(`^${plain},NL-test-\\d+,,buyer,buyer@example.com,Plan,Here,8,"Rule, ""1""",20.00,20.00,7.50,1,`)
   )
   expect(rest.join('\n')).toContain(`"'=HYPERLINK(""http://x"",""y""), 1","'+1\nnext",8,`)
   expect(rest.join('\n')).toContain("'@sum")

@@ -51,6 +51,7 @@ const COLUMNS = [
   'acl_names',
   'amount',
   'pay_amount',
+  'refunded_amount',
   'pay_status',
   'state',
   'is_expired',
