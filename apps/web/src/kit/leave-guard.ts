@@ -89,7 +89,7 @@ function install(): () => void {
   }
 }
 
-type Options = {
+export type LeaveOptions = {
   /** The parameter of the address that opens it, and the value that it has then; without it, it is open at any parameters. */
   param?: { name: string; value: string | null }
   /** Closes it once its changes are given up, where another address alone does not. */
@@ -105,7 +105,7 @@ type Options = {
  * @returns `mark`: it has changes now, for those that know before they are drawn again; `isUnsaved`: whether it has;
  * `release`: its changes are saved, or given up; `mayLeave`: a question for its own way out
  */
-export function useLeaveGuard(dirty: boolean, options: Options = {}) {
+export function useLeaveGuard(dirty: boolean, options: LeaveOptions = {}) {
   const { pathname, key } = useLocation()
   const state = useRef({ dirty, released: false, pathname, options })
   const mark = useRef((now: boolean) => {

@@ -9,7 +9,7 @@ import { rules } from '../../kit/form.ts'
 import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormAlert } from './form-alert.tsx'
-import { useFormDraft } from './form-draft.ts'
+import { useBegunDraft, useFormDraft, useKeptDraft } from './form-draft.ts'
 import { bodyOf, errorsByKey, keyOf, shownOf, type Row } from './form-values.ts'
 import classes from './kit.module.css'
 import { useOpenForm } from './open-form.ts'
@@ -131,18 +131,12 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
     initialValues: valuesOf(row),
     validate: values => errorsByKey(fields, check(sentOf(values)))
   })
-  const draft = useFormDraft({ name: task.id, version: versionOf(row), isUnsaved })
-  useEffect(() => {
-    if (Object.keys(draft.kept).length > 0) form.setValues(draft.kept as Record<string, string>)
-    // oxlint-disable-next-line react/exhaustive-deps -- what it begins with
-  }, [])
-  useEffect(() => {
-    const saved = valuesOf(base.current)
-    const typed = fields.filter(field => !field.secret).map(keyOf)
-    const texts = typed.flatMap(key => (form.values[key] === saved[key] ? [] : [[key, form.values[key] ?? '']]))
-    draft.keep(Object.fromEntries(texts), versionOf(base.current))
-    // oxlint-disable-next-line react/exhaustive-deps -- with what is entered, not when the form is made anew
-  }, [form.values])
+  const draft = useFormDraft<Record<string, string>>(task.id, versionOf(row))
+  useBegunDraft(draft, form)
+  const saved = valuesOf(base.current)
+  const open = fields.filter(field => !field.secret).map(keyOf)
+  const entered = open.flatMap(key => (form.values[key] === saved[key] ? [] : [[key, form.values[key] ?? '']]))
+  useKeptDraft(draft, { entered: Object.fromEntries(entered), version: versionOf(base.current), isUnsaved })
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
   const hasSecret = fields.some(field => field.secret && form.isDirty(keyOf(field)))

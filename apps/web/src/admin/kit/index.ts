@@ -31,7 +31,7 @@ export { areaField, hiddenField, idsField } from './long-fields.tsx'
 export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
 export { Keyed } from './keyed.tsx'
 export { instantOf, localTime } from './local-time.ts'
-export { useFormDraft } from './form-draft.ts'
+export { useBegunDraft, useFormDraft, useKeptDraft } from './form-draft.ts'
 export { useOpenForm } from './open-form.ts'
 export type {
   DialogProps,

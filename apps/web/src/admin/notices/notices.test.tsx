@@ -9,7 +9,9 @@ import {
   type ServerGroup
 } from '@netlet/contract'
 import { expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -183,6 +185,21 @@ it('what is entered into the rules while they are saved, or refused, stays', asy
   act(refuse)
   expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
   expect([hours.value, hour.value]).toEqual([entered, '4'])
+})
+
+it('what is entered into the rules is there again after the session ended, also over what somebody else saved', async () => {
+  const theirs = { ...NoticeRules.parse({ quiet_from: '21:00' }), version: 'v2' }
+  const before = open('?tab=rules')
+  await userEvent.selectOptions(await screen.findByLabelText('Severity: Few addresses left'), 'info')
+  answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['quiet_from'] } })
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
+  expect(isUnsaved('without drafts')).toBe(false)
+  before.unmount()
+  queryClient.clear()
+  open('?tab=rules', channel, () => answer(notices.rules, theirs))
+  const severity = await screen.findByLabelText<HTMLSelectElement>('Severity: Few addresses left')
+  expect([severity.value, screen.getByLabelText<HTMLInputElement>('Quiet from').value]).toEqual(['info', '21:00'])
 })
 
 it('changed rules are not lost by another tab or by the browser before that was asked', async () => {

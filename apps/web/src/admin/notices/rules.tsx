@@ -14,7 +14,16 @@ import { isSame, merge, withValue, type Clash, type Path, type Taken } from '../
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
+import {
+  AllowedFields,
+  AuditLink,
+  FormAlert,
+  sayDone,
+  type T,
+  useFormDraft,
+  useKeptDraft,
+  WorkButton
+} from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels, useLevelsText } from './stock-levels.tsx'
 
@@ -33,7 +42,8 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const t = useT()
   const mayChange = useMay().mayCall(notices.saveRules)
   const [base, setBase] = useState(loaded)
-  const [typed, setTyped] = useState<Partial<Rules>>({})
+  const draft = useFormDraft<Rules>('notice-rules', loaded.version)
+  const [typed, setTyped] = useState(draft.kept)
   const [failure, setFailure] = useState('')
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [taken, setTaken] = useState<Taken[]>([])
@@ -43,7 +53,8 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const dirty = Object.keys(typed).length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
   // The tabs have one path: the parameter is what tells them apart.
-  useLeaveGuard(dirty, { param: { name: 'tab', value: 'rules' } })
+  const { isUnsaved } = useLeaveGuard(dirty, { param: { name: 'tab', value: 'rules' }, keepsDraft: true })
+  useKeptDraft(draft, { entered: typed, version: base.version, isUnsaved })
   const now: Rules = { ...base, ...typed }
   const latest = useLatest(now)
   const edit: Edit = change => setTyped(before => ({ ...before, ...change }))

@@ -15,7 +15,7 @@ import { confirm } from '../../kit/confirm.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { isSame } from '../../kit/merge.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AllowedFields, sayDone, type Undo, WorkButton } from '../kit/index.ts'
+import { AllowedFields, sayDone, type Undo, useFormDraft, useKeptDraft, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
 import { draftOf, mergeDrafts, withTheirs, wordsOf, type Draft, type VariantDraft } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
@@ -59,14 +59,18 @@ export function Editor(props: Props) {
   const back = useBack()
   const mayChange = useMay().mayCall(product ? catalog.updateProduct : catalog.createProduct)
   const [params, setParams] = useSearchParams()
-  const [draft, setDraft] = useState(start)
+  // Of the platform's product that is added: what the form begins with.
+  const version = product?.version ?? JSON.stringify(start)
+  const stored = useFormDraft<Draft>('product', version)
+  const [draft, setDraft] = useState({ ...start, ...stored.kept })
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')
   const [meanwhile, setMeanwhile] = useState<Meanwhile>()
   const [saving, setSaving] = useState(false)
   const latest = useLatest(draft)
   const dirty = !isSame(draft, start)
-  const guard = useLeaveGuard(dirty)
+  const guard = useLeaveGuard(dirty, { keepsDraft: true })
+  useKeptDraft(stored, { entered: dirty ? draft : {}, version, isUnsaved: guard.isUnsaved })
   // What is entered in the open variant is not in the draft yet.
   const [variantDirty, setVariantDirty] = useState(false)
   useEffect(() => onDirty?.(dirty || variantDirty), [dirty, variantDirty, onDirty])

@@ -9,6 +9,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { VariantForm } from '../../kit/schemas.ts'
+import { useBegunDraft, useFormDraft, useKeptDraft } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
@@ -52,7 +53,14 @@ export function VariantDialog(props: Props) {
     validate: values => check(sentVariant(values))
   })
   const dirty = form.isDirty()
-  const guard = useLeaveGuard(dirty, { param: { name: 'variant', value: variant.shopify_variant_id } })
+  const guard = useLeaveGuard(dirty, {
+    param: { name: 'variant', value: variant.shopify_variant_id },
+    keepsDraft: true
+  })
+  const version = JSON.stringify(variant)
+  const draft = useFormDraft<VariantDraft>(`variant-${variant.shopify_variant_id}`, version)
+  useBegunDraft(draft, form)
+  useKeptDraft(draft, { entered: dirty ? form.values : {}, version, isUnsaved: guard.isUnsaved })
   useEffect(() => {
     onDirty(dirty)
     return () => onDirty(false)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readsOf } from '../../api/changes.ts'
 import { refresh } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -133,6 +134,21 @@ describe('the settings of an agent', () => {
     await user.click(await screen.findByRole('button', { name: 'Take what was saved: Workers' }))
     expect(workers.value).toBe('3')
     expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('have what was typed again after the session ended, merged with what somebody else saved meanwhile', async () => {
+    answer(fleet.agentSettings, noSettings)
+    const before = show()
+    await before.user.type(await field('Workers'), '4')
+    await before.user.type(await field('Closed ports'), '25')
+    expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
+    before.unmount()
+    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: '2' }, version: 'theirs' })
+    await act(() => refresh(fleet.agentSettings))
+    const { user } = show()
+    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Take what was saved: Workers' }))
+    expect([await field('Workers'), await field('Closed ports')]).toMatchObject([{ value: '2' }, { value: '25' }])
   })
 
   it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {

@@ -18,7 +18,6 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
-import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
@@ -57,7 +56,19 @@ const textsOf = ({ settings }: AgentSettings): Texts =>
 
 function Form({ server, data }: { server: Server; data: AgentSettings }) {
   const t = useT()
-  const { base, values: texts, dirty, change, take, meanwhile } = useTyped(data, textsOf)
+  const {
+    base,
+    values: texts,
+    dirty,
+    change,
+    take,
+    meanwhile
+  } = useTyped(data, {
+    name: `agent-settings-${server.id}`,
+    // Manage and the list have one path: the parameter is what tells them apart.
+    param: { name: 'detail', value: String(server.id) },
+    valuesOf: textsOf
+  })
   const [working, setWorking] = useState(false)
   const canChange = useMay().mayCall(fleet.setAgentSettings)
   const problems = new Map(
@@ -70,8 +81,6 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
   const isTooNew = (name: AgentSettingName, text = texts[name].trim()) =>
     data.agent_format !== null && takenBy(data.agent_format, name, text) !== 'takes'
   const waiting = AGENT_SETTING_NAMES.filter(name => name in data.settings && isTooNew(name, data.settings[name]))
-  // Manage and the list have one path: the parameter is what tells them apart.
-  useLeaveGuard(dirty, { param: { name: 'detail', value: String(server.id) } })
   const save = async (apply: boolean) => {
     const settings = Object.fromEntries(
       Object.entries(texts).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, text.trim()]]))

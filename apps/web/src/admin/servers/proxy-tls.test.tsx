@@ -2,6 +2,7 @@ import type { ProxyTls } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -110,6 +111,21 @@ describe('the TLS to the proxies of a server', () => {
       { body: { key: 'KEY', version: 'applied' } }
     ])
     expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
+  })
+
+  it('has what was typed again after the session ended, but for the key', async () => {
+    const before = show(noTls)
+    await before.user.selectOptions(await source(), 'pasted')
+    const field = (name: string) => screen.getByRole<HTMLTextAreaElement>('textbox', { name })
+    await before.user.type(field('Certificate and chain'), 'PEM')
+    expect(isUnsaved('without drafts')).toBe(false)
+    await before.user.type(field('Key'), 'a secret')
+    expect(isUnsaved('without drafts')).toBe(true)
+    before.unmount()
+    expect(Object.values(sessionStorage).join()).not.toContain('a secret')
+    show(noTls)
+    expect(await source()).toMatchObject({ value: 'pasted' })
+    expect([field('Certificate and chain').value, field('Key').value]).toEqual(['PEM', ''])
   })
 
   it('is read by those who may not change it', async () => {

@@ -13,7 +13,6 @@ import { useLanguage } from '../../i18n/language.ts'
 import { failureText, fieldTexts, wordsOf } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { hostPort } from '../../kit/host-port.ts'
-import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { SECRET_KEPT } from '../../kit/schemas.ts'
@@ -166,13 +165,18 @@ const toldOf = (tls: ProxyTls): Values => {
 
 function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const t = useT()
-  const { base, values, dirty, change, take, meanwhile } = useTyped(data, valuesOf, toldOf)
+  const { base, values, dirty, change, take, meanwhile } = useTyped(data, {
+    name: `proxy-tls-${server.id}`,
+    // Manage and the list have one path: the parameter is what tells them apart.
+    param: { name: 'detail', value: String(server.id) },
+    valuesOf,
+    toldOf,
+    isSecret: name => name === 'key'
+  })
   const { source, ...texts } = values
   const [errors, setErrors] = useState<Partial<Record<string, string>>>({})
   const [working, setWorking] = useState(false)
   const canChange = useMay().mayCall(fleet.setProxyTls)
-  // Manage and the list have one path: the parameter is what tells them apart.
-  useLeaveGuard(dirty, { param: { name: 'detail', value: String(server.id) } })
   const save = async (wanted: ProxyTlsSource) => {
     if (
       wanted === 'none' &&

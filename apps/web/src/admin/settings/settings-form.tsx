@@ -1,6 +1,6 @@
 import type { ShownSettings } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { keyOf, queryClient, refresh } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
@@ -11,7 +11,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AuditLink, FormAlert, May, sayDone, type T, useFormDraft, WorkButton } from '../kit/index.ts'
+import { AuditLink, FormAlert, May, sayDone, type T, useFormDraft, useKeptDraft, WorkButton } from '../kit/index.ts'
 import { ChatBotState } from './chat-bot.tsx'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
@@ -32,7 +32,8 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const t = useT()
   // What was typed is compared with; a newer answer takes its place where nothing was typed.
   const [base, setBase] = useState(loaded)
-  const [typed, setTyped] = useState<Values>({})
+  const draft = useFormDraft<Values>('settings', loaded.version)
+  const [typed, setTyped] = useState(draft.kept as Values)
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')
   const [taken, setTaken] = useState<Taken[]>([])
@@ -43,15 +44,8 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const dirty = changed.length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
   const { isUnsaved } = useLeaveGuard(dirty, { keepsDraft: !changed.some(isSecret) })
-  const draft = useFormDraft({ name: 'settings', version: loaded.version, isUnsaved })
-  useEffect(() => {
-    setTyped(draft.kept)
-    // oxlint-disable-next-line react/exhaustive-deps -- what it begins with
-  }, [])
-  useEffect(() => {
-    draft.keep(Object.fromEntries(Object.entries(typed).filter(([name]) => !isSecret(name))), base.version)
-    // oxlint-disable-next-line react/exhaustive-deps -- with what is entered
-  }, [typed])
+  const entered = Object.fromEntries(Object.entries(typed).filter(([name]) => !isSecret(name)))
+  useKeptDraft(draft, { entered, version: base.version, isUnsaved })
 
   const change = (name: string, value: string | boolean) => {
     const { [name]: _before, ...others } = typed

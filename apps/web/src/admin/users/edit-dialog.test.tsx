@@ -1,7 +1,9 @@
 import type { User } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { alice, choose, open } from './list.fixture.tsx'
 import { detail } from './users.fixture.ts'
@@ -256,6 +258,27 @@ describe('the Edit dialog', () => {
     await user.clear(field)
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await toast('successfully')).toBeTruthy()
+  })
+
+  it('has what was entered again after the session ended, but for a password, also over what somebody else saved', async () => {
+    const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
+    const before = edit()
+    const coins = () => screen.findByLabelText<HTMLInputElement>(/Coins/)
+    await before.user.clear(await coins())
+    await before.user.type(await coins(), '+50')
+    await before.user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Admin: was NO, is now YES')).toBeTruthy()
+    expect(isUnsaved('without drafts')).toBe(false)
+    await before.user.type(screen.getByLabelText('New password'), 'Other#2026')
+    expect(isUnsaved('without drafts')).toBe(true)
+    before.unmount()
+    queryClient.clear()
+    expect(Object.values(sessionStorage).join()).not.toContain('Other#2026')
+    edit(current)
+    await waitFor(async () => expect((await coins()).value).toBe('+50'))
+    expect(screen.getByRole<HTMLInputElement>('switch', { name: 'Admin' }).checked).toBe(true)
+    expect(screen.getByLabelText<HTMLInputElement>('New password').value).toBe('')
   })
 
   it('asks before a password is lost that was typed and not set', async () => {

@@ -1,5 +1,6 @@
 import '../../kit/styles/forms.ts'
 import type { User } from '@netlet/contract'
+import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { useOpenForm, type DialogProps } from '../kit/index.ts'
@@ -8,7 +9,9 @@ import { UserForm } from './user-form.tsx'
 /** The Edit dialog. A click beside it does not close it, so that nothing that was entered is lost by one. */
 export function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
   const t = useT()
-  const { content, opened, mark, leave, isOpen, saved } = useOpenForm(task, { onClose })
+  const [hasSecret, setHasSecret] = useState(false)
+  const form = useOpenForm(task, { onClose, keepsDraft: !hasSecret })
+  const { content, opened, mark, isUnsaved, leave, isOpen, saved } = form
   return (
     <Dialog
       opened={opened}
@@ -22,6 +25,8 @@ export function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
           key={content.id}
           user={content.row}
           onDirty={mark}
+          onSecret={setHasSecret}
+          isUnsaved={isUnsaved}
           onCancel={leave}
           isOpen={isOpen}
           onSaved={undo => {

@@ -15,7 +15,17 @@ import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
 import { Day } from '../../kit/time.tsx'
-import { FactList, figures, FormAlert, type T, type Undo, WorkButton } from '../kit/index.ts'
+import {
+  FactList,
+  figures,
+  FormAlert,
+  type T,
+  type Undo,
+  useBegunDraft,
+  useFormDraft,
+  useKeptDraft,
+  WorkButton
+} from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { ChatAccount } from './chat-account.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
@@ -27,6 +37,9 @@ type Props = {
   /** Whether nobody has left the form: a call may be out for long. */
   isOpen: () => boolean
   onDirty: (dirty: boolean) => void
+  /** Whether a password is entered, which no draft keeps. */
+  onSecret: (entered: boolean) => void
+  isUnsaved: () => boolean
   onCancel: () => void
   onSaved: (undo?: Undo) => void
 }
@@ -78,7 +91,7 @@ function undoOf(before: User, after: User, { email, change, ...rights }: Values)
 }
 
 /** The three cards of the Edit dialog. Coins change by an amount, so that what is spent meanwhile does not come back. */
-export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
+export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel, onSaved }: Props) {
   const t = useT()
   // Who may not decide about operators sees the rights, and no way to change them.
   const owner = useMay().may('operators.change')
@@ -102,9 +115,15 @@ export function UserForm({ user, isOpen, onDirty, onCancel, onSaved }: Props) {
       }
     }
   })
+  const draft = useFormDraft<Values>(`user-${user.id}`, user.version)
+  useBegunDraft(draft, form)
+  const entered = form.isDirty() ? form.values : {}
+  useKeptDraft(draft, { entered, version: base.current.version, isUnsaved })
   const password = useNewPassword()
-  const dirty = form.isDirty() || password.value !== ''
+  const hasSecret = password.value !== ''
+  const dirty = form.isDirty() || hasSecret
   useEffect(() => onDirty(dirty), [dirty, onDirty])
+  useEffect(() => onSecret(hasSecret), [hasSecret, onSecret])
   const { reward_points } = base.current
   const after = reward_points + amountOf(form.values.change)
 
