@@ -195,7 +195,6 @@ describe('what a connection can hold is bounded', () => {
     let [seen, since] = [-1, performance.now()]
     // Over when nothing has moved for a while, which bounds what is held from there on too.
     await until('the flood to stop', () => {
-      // The last: a local port that is taken meanwhile makes another try.
       const far: RawSocket | undefined = connected.at(-1)
       const unsent = near.unsent + (far?.unsent ?? 0)
       // What came in and did not go out.

@@ -156,7 +156,7 @@ test('bodies in chunks of one byte are written on in few writes, both ways', asy
   const whole = await new RawClient('127.0.0.1', port).send(`${head}${tiny}0\r\n\r\n`).over()
   expect(whole.split('1\r\nx\r\n')).toHaveLength(count + 1)
   // Chunks of one read are one: what reaches the target is little more than what they hold.
-  expect(connected[0]?.bytesWritten).toBeLessThan(2 * count)
+  expect(connected.at(-1)?.bytesWritten).toBeLessThan(2 * count)
 
   const old = new RawClient('127.0.0.1', port).send(`GET http://${target.host}/ HTTP/1.0\r\n${basic('u')}\r\n`)
   expect(await old.over()).toContain('x'.repeat(count))

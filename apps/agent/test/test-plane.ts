@@ -20,7 +20,7 @@ export type TestPlane = {
   port: number
   lines: string[]
   told: string[]
-  /** Every socket that was made, accepted ones and connected ones. */
+  /** Every socket that was made, accepted ones and connected ones: a local port that was taken meanwhile makes another of these. */
   accepted: RawSocket[]
   connected: RawSocket[]
   /** What had been read of an accepted socket before each write to it. */
