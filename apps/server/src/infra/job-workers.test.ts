@@ -15,6 +15,8 @@ let boss: PgBoss
 beforeAll(async () => {
   database = await createTestDatabase()
   boss = new PgBoss({ connectionString: database.url, supervise: false, schedule: false, useListenNotify: true })
+  // Its connections may still be closing when the database is dropped.
+  boss.on('error', () => undefined)
   await boss.start()
   await boss.createQueue(QUEUE, { notify: true })
 })
