@@ -217,7 +217,10 @@ test('what was typed stays where a session only ended, and goes from every tab w
     await page.getByRole('link', { name: 'Invite' }).first().click()
     await page.getByRole('textbox', { name: /username/i }).fill(customer.username)
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+    // Another page in its place would break a login off that is under way.
+    const answered = page.waitForResponse(reply => reply.url().endsWith('/api/auth/login'))
     await page.getByRole('button', { name: 'Login', exact: true }).click()
+    expect((await answered).ok()).toBe(true)
     await expect(page).toHaveURL(`${shop.url}${AT}/invite`)
     await page.goto(`${shop.url}${AT}/setting`)
     await expect(nameOfKey(page)).toHaveValue('Crawler')

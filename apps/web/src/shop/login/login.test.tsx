@@ -25,7 +25,7 @@ const submit = () => screen.getByRole('button', { name: 'Login' })
 describe('the login page', () => {
   it('ends the former session before the login, and leads to the products', async () => {
     const loggedOut = hold(accounts.logout)
-    const { user, where } = renderAt(<LoginPage />, { at: '/login', route: '/login' })
+    const { user, where } = renderAt(<LoginPage />, { at: '/login', route: '/login', user: customer })
     answer(accounts.login, customer)
     await fillIn(user)
     await user.click(submit())
@@ -33,6 +33,15 @@ describe('the login page', () => {
     loggedOut(null)
     await waitFor(() => expect(where()).toBe('/product'))
     expect(requestsOf(accounts.login)).toMatchObject([{ body: { username: 'alice', password: 'Secret#123' } }])
+  })
+
+  it('ends nothing where nobody is signed in: the end would overtake a login in another tab', async () => {
+    const { user, where } = renderAt(<LoginPage />, { at: '/login', route: '/login', user: null })
+    answer(accounts.login, customer)
+    await fillIn(user)
+    await user.click(submit())
+    await waitFor(() => expect(where()).toBe('/product'))
+    expect(requestsOf(accounts.logout)).toEqual([])
   })
 
   it('leads back to where the visitor wanted to go, but not to another site', async () => {
