@@ -1,14 +1,13 @@
 import { COPY_PAUSE_MINUTES, MOST_COPIES, refuse, type SendAgain } from '@netlet/contract'
-import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { blockOf } from './blocked-addresses.ts'
 import type { MailOrder } from './mail-order.ts'
-import { enqueueMail, sendMailQueue } from './send-mail.ts'
+import { enqueueMail } from './send-mail.ts'
 import { keyPart, mails } from './tables.ts'
 
 type Mail = typeof mails.$inferSelect
@@ -90,77 +89,3 @@ export const keysOfCopies = (key: SQL): SQL =>
     Array.from({ length: MOST_COPIES }, (_, at) => sql`${key} || ${sql.raw(`':copy:${at + 1}'`)}`),
     sql`, `
   )}])`
-
-/** What the mail service said, and when, of the oldest mail that waits because it does not take the key; undefined: none does. */
-export async function refusedMail(db: Executor): Promise<{ message: string; since: Date } | undefined> {
-  const [waiting] = await db
-    .select({ message: mails.error, since: mails.createdAt })
-    .from(mails)
-    .where(and(eq(mails.state, 'waiting'), eq(mails.errorCode, 'unauthorized')))
-    .orderBy(asc(mails.id))
-    .limit(1)
-  return waiting && { message: waiting.message ?? '–', since: waiting.since }
-}
-
-/** What says that the mail service takes nobody's mails now; `unauthorized` is told as a refused token. */
-const SERVICE_FAILURES = ['not_configured', 'throttled', 'timeout', 'network', 'server_error'] as const
-
-/** How long the mail service takes no mail before that is told. */
-const OUTAGE = 15 * MINUTE
-
-/** So many of the mails that were sent last are looked at. */
-const LAST_SENT = 1000
-
-/**
- * The mails that wait because the mail service has taken none for a quarter of an hour, since when the oldest does, and what
- * was said of the newest; undefined: it takes mails, or none waits for it.
- */
-export async function unsentMails(
-  db: Executor,
-  now: Date
-): Promise<{ count: number; since: Date; reason: string } | undefined> {
-  const before = new Date(now.getTime() - OUTAGE)
-  const waits = and(eq(mails.state, 'waiting'), inArray(mails.errorCode, SERVICE_FAILURES))
-  const [waiting] = await db
-    .select({
-      count: count(),
-      since: min(mails.createdAt),
-      reason: sql<string | null>`(array_agg(${mails.error} order by ${mails.id} desc))[1]`
-    })
-    .from(mails)
-    .where(waits)
-  if (!waiting?.since || waiting.since > before) return undefined
-  const last = db
-    .select({ sentAt: mails.sentAt })
-    .from(mails)
-    .where(eq(mails.state, 'sent'))
-    .orderBy(desc(mails.id))
-    .limit(LAST_SENT)
-    .as('last')
-  const [sent] = await db.select({ at: max(last.sentAt) }).from(last)
-  if (sent?.at && sent.at > before) return undefined
-  return { count: waiting.count, since: waiting.since, reason: waiting.reason ?? '–' }
-}
-
-/** Mails that failed for good, and what the service said last of one that waits. */
-export async function mailTroubles(db: Executor): Promise<{ failed: number; error: string | null }> {
-  const [failed] = await db.select({ count: count() }).from(mails).where(eq(mails.state, 'failed'))
-  const [waiting] = await db
-    .select({ error: mails.error })
-    .from(mails)
-    .where(and(eq(mails.state, 'waiting'), isNotNull(mails.error)))
-    .orderBy(desc(mails.id))
-    .limit(1)
-  return { failed: failed?.count ?? 0, error: waiting?.error ?? null }
-}
-
-/** Mails that are still to be sent, those between two tries as well, and since when somebody has waited for the oldest. */
-export async function waitingMails(db: Executor): Promise<{ waiting: number; oldest: Date | null }> {
-  const { rows } = await db.execute<{ waiting: number; oldest: string | null }>(sql`
-    select count(*)::int as waiting,
-      min(coalesce((job.data ->> 'again_at')::timestamptz, ${mails.createdAt}, job.created_on)) as oldest
-    from pgboss.job job left join ${mails} on ${mails.key} = job.singleton_key
-    where job.name = ${sendMailQueue.name} and job.state in ('created', 'retry')`)
-  const { waiting = 0, oldest = null } = rows[0] ?? {}
-  return { waiting, oldest: oldest === null ? null : new Date(oldest) }
-}
