@@ -1,17 +1,21 @@
-// Runs every stage, or those stages, files and tests that its words name (selection.ts), whatever became of those
-// before, and ends with the line 'N passed, N failed'.
+// Runs every stage, or those stages, files and tests that its words name (selection.ts), and ends with the line
+// 'N passed, N failed'.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { globSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endLeftovers } from './leftovers.ts'
-import { select } from './selection.ts'
+import { type Count, type Failure, lineOf } from './reports.ts'
 import { makeRunFolder } from './run-folder.ts'
+import { select } from './selection.ts'
 import { type Run, type Stage, stages, stagesOf } from './stages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const graceSeconds = 15
+/** Characters of a stage's output that are kept to say why it ended. */
+const TAIL = 4000
+const SLOWEST = 20
 
 const isTest = (path: string): boolean => /\.test\.tsx?$|^e2e\/.*\.spec\.ts$/.test(path)
 const testFiles = ['apps', 'packages', 'scripts', 'bench', 'e2e']
@@ -39,8 +43,8 @@ const chosen = [
 // Whatever the tests keep for a while goes below this folder, so that nothing outlasts the run.
 const folder = makeRunFolder()
 
-let current: ChildProcess | undefined
-let patience: NodeJS.Timeout | undefined
+type Running = { child: ChildProcess; folder: string; patience?: NodeJS.Timeout }
+const running = new Set<Running>()
 let interrupted = false
 process.on('exit', () => {
   endLeftovers(folder)
@@ -49,16 +53,16 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     interrupted = true
-    if (current) end(current)
+    for (const one of running) end(one)
   })
 }
 
 /** Asks a stage's processes to end, and makes them after a while. */
-function end(child: ChildProcess): void {
-  signalGroup(child, 'SIGINT')
-  patience ??= setTimeout(() => {
-    signalGroup(child, 'SIGKILL')
-    endLeftovers(folder)
+function end(one: Running): void {
+  signalGroup(one.child, 'SIGINT')
+  one.patience ??= setTimeout(() => {
+    signalGroup(one.child, 'SIGKILL')
+    endLeftovers(one.folder)
   }, graceSeconds * 1000)
 }
 
@@ -70,62 +74,101 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function runner(stage: Stage): Run {
+/** @param print takes what the stage's programs print */
+function runner(stage: Stage, own: string, print: (text: string) => void): Run {
   return (args, env = {}) =>
     new Promise(done => {
-      if (interrupted) return done(null)
+      let tail = ''
+      if (interrupted) return done({ code: null, tail })
       const path = [dirname(process.execPath), join(root, 'node_modules', '.bin'), process.env['PATH'] ?? '']
       const child = spawn(process.execPath, args, {
         cwd: root,
-        stdio: ['ignore', 'inherit', 'inherit'],
+        stdio: ['ignore', 'pipe', 'pipe'],
         // A group of its own, to end it as a whole.
         detached: process.platform !== 'win32',
         env: {
           ...process.env,
+          ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
           PATH: path.join(delimiter),
-          NETLET_TEST_DIR: folder,
+          NETLET_TEST_DIR: own,
           NETLET_BROWSER_DIR: process.env['NETLET_BROWSER_DIR'] ?? tmpdir(),
-          TMPDIR: folder,
+          TMPDIR: own,
           ...env
         }
       })
-      current = child
+      const one: Running = { child, folder: own }
+      running.add(one)
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          tail = (tail + text).slice(-TAIL)
+          print(text)
+        })
+      }
       const limit = setTimeout(() => {
-        console.error(`${stage.name} took more than ${stage.minutes} minutes and is ended`)
-        end(child)
+        print(`${stage.name} took more than ${stage.minutes} minutes and is ended\n`)
+        end(one)
       }, stage.minutes * 60_000)
-      child.once('error', error => console.error(error.message))
-      child.once('close', code => {
+      child.once('error', error => print(`${error.message}\n`))
+      child.once('exit', () => {
         clearTimeout(limit)
-        clearTimeout(patience)
-        patience = undefined
-        current = undefined
+        clearTimeout(one.patience)
+        running.delete(one)
+        // What is left of it holds its output open.
         signalGroup(child, 'SIGKILL')
-        done(code)
+        for (const left of endLeftovers(own)) print(`left running by ${stage.name}, ended: ${left}\n`)
       })
+      child.once('close', code => done({ code, tail }))
     })
 }
 
 const total = { passed: 0, failed: 0 }
 const summary: string[] = []
 const failures: string[] = []
-for (const stage of chosen) {
-  if (interrupted) break
-  console.log(`\n── ${stage.name} ──`)
-  const started = Date.now()
-  const count = await stage.check(runner(stage), folder)
+const flaky: string[] = []
+const slowest: { file: string; seconds: number }[] = []
+const named = (stage: Stage, failure: Failure) => `${stage.name}: ${lineOf(failure).replaceAll(root, '')}`
+
+function record(stage: Stage, count: Count, seconds: number): void {
   total.passed += count.passed
   total.failed += count.failed
-  failures.push(...count.failures.map(name => `failed: ${stage.name}: ${name.replaceAll(root, '')}`))
-  for (const left of endLeftovers(folder)) console.warn(`left running by ${stage.name}, ended: ${left}`)
-  const seconds = ((Date.now() - started) / 1000).toFixed(1)
-  summary.push(`${stage.name.padEnd(10)}${count.passed} passed, ${count.failed} failed (${seconds} s)`)
+  failures.push(...count.failures.map(failure => `failed: ${named(stage, failure)}`))
+  flaky.push(...(count.flaky ?? []).map(failure => `flaky: ${named(stage, failure)}`))
+  for (const [file, took] of Object.entries(count.seconds ?? {}))
+    slowest.push({ file: file.replaceAll(root, ''), seconds: took })
+  summary.push(`${stage.name.padEnd(10)}${count.passed} passed, ${count.failed} failed (${seconds.toFixed(1)} s)`)
 }
+
+/** Runs stages one after the other. Those of the checks print when they have ended, so that lines do not mix. */
+async function runLane(lane: Stage['lane']): Promise<void> {
+  const own = join(folder, lane)
+  mkdirSync(own)
+  for (const stage of chosen.filter(one => one.lane === lane)) {
+    if (interrupted) return
+    const started = Date.now()
+    let held = ''
+    const print =
+      lane === 'checks' ? (text: string) => void (held += text) : (text: string) => process.stdout.write(text)
+    if (lane === 'tests') console.log(`\n── ${stage.name} ──`)
+    const count = await stage.check(runner(stage, own, print), own)
+    if (held !== '' || lane === 'checks') console.log(`\n── ${stage.name} ──\n${held}`.trimEnd())
+    record(stage, count, (Date.now() - started) / 1000)
+    // Its set-up failed, and the next stage needs the same.
+    if (lane === 'tests' && count.passed === 0) return
+  }
+}
+
+await Promise.all([runLane('checks'), runLane('tests')])
 if (interrupted) {
   summary.push('interrupted')
   total.failed = Math.max(total.failed, 1)
 }
-// Last, so that whoever sees only the end of a long output learns what failed.
-console.log(`\n${[...summary, ...failures].join('\n')}\n`)
+if (all) {
+  const longest = slowest.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
+  console.log(
+    `\nSlowest files:\n${longest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`).join('\n')}`
+  )
+}
+// Last, so that the end of a long output says what failed.
+console.log(`\n${[...summary, ...flaky, ...failures].join('\n')}\n`)
 console.log(`${total.passed} passed, ${total.failed} failed`)
 process.exit(total.failed > 0 ? 1 : 0)

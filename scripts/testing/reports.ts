@@ -1,17 +1,31 @@
 import { stripVTControlCharacters } from 'node:util'
+import type { Ended } from './stages.ts'
 
-/** How many checks of a stage passed and failed, and what failed: `file > test: error`. */
+/** What failed: a test of a file, a whole file, or something that belongs to no file. */
+export type Failure = { file?: string; test?: string; error?: string }
+
+/** How many checks of a stage passed and failed. */
 export type Count = {
   passed: number
   failed: number
-  failures: string[]
+  failures: Failure[]
+  /** What failed at first and passed when its file ran once more, alone. It counts as passed. */
+  flaky?: Failure[]
+  /** How long each test file took, in seconds. */
+  seconds?: Record<string, number>
 }
 
-/** The parts of Vitest's JSON report that are read here. */
+/** The parts of Vitest's JSON report that are read here. Times are in milliseconds. */
 export type VitestReport = {
   numPassedTests: number
   numFailedTests: number
-  testResults: { name: string; status: string; assertionResults: VitestTest[] }[]
+  testResults: {
+    name: string
+    status: string
+    startTime?: number
+    endTime?: number
+    assertionResults: VitestTest[]
+  }[]
 }
 
 type VitestTest = { status: string; fullName: string; failureMessages?: string[] }
@@ -29,73 +43,116 @@ type PlaywrightSuite = {
   suites?: PlaywrightSuite[]
 }
 
-type PlaywrightTest = { status: string; results?: { errors?: { message?: string }[] }[] }
+type PlaywrightTest = { status: string; results?: { duration?: number; errors?: { message?: string }[] }[] }
 
 /**
  * Counts a Vitest run. A file that could not be loaded, or whose set-up failed, counts as one failure: its tests
  * appear nowhere else. So does each error that no test caught.
  */
-export function countVitest(
-  report: VitestReport | undefined,
-  exitCode: number | null,
-  unhandled: string[] = []
-): Count {
-  if (!report) return { passed: 0, failed: 1, failures: [NO_REPORT] }
+export function countVitest(report: VitestReport | undefined, ended: Ended, unhandled: string[] = []): Count {
+  if (!report) return withoutReport(ended)
   const broken = report.testResults.filter(
     file => file.status === 'failed' && !file.assertionResults.some(test => test.status === 'failed')
   )
-  const failures = report.testResults.flatMap(({ name, assertionResults }) =>
+  const failures: Failure[] = report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
-      .map(({ fullName, failureMessages }) => `${name} > ${fullName}${reasonOf(failureMessages?.[0])}`)
+      .map(({ fullName, failureMessages }) => ({ file: name, test: fullName, ...errorOf(failureMessages?.[0]) }))
   )
+  const seconds = report.testResults.map(({ name, startTime = 0, endTime = 0 }): [string, number] => [
+    name,
+    Math.max(0, endTime - startTime) / 1000
+  ])
   return settle(
     {
       passed: report.numPassedTests,
       failed: report.numFailedTests + broken.length + unhandled.length,
       failures: [
         ...failures,
-        ...broken.map(({ name }) => name),
-        ...unhandled.map(message => `an error that no test caught${reasonOf(message)}`)
-      ]
+        ...broken.map(({ name }) => ({ file: name })),
+        ...unhandled.map(message => ({ test: 'an error that no test caught', ...errorOf(message) }))
+      ],
+      seconds: Object.fromEntries(seconds)
     },
-    exitCode
+    ended
   )
 }
 
 /** Counts a Playwright run. A test that passed only when repeated has failed once, and that is what counts. */
-export function countPlaywright(report: PlaywrightReport | undefined, exitCode: number | null): Count {
-  if (!report) return { passed: 0, failed: 1, failures: [NO_REPORT] }
+export function countPlaywright(report: PlaywrightReport | undefined, ended: Ended): Count {
+  if (!report) return withoutReport(ended)
   const { expected, unexpected, flaky } = report.stats
-  const errors = report.errors.map(({ message }) => `an error outside the tests${reasonOf(message)}`)
+  const errors = report.errors.map(({ message }) => ({ test: 'an error outside the tests', ...errorOf(message) }))
   const failures = [...(report.suites ?? []).flatMap(failedSpecs), ...errors]
-  return settle({ passed: expected, failed: unexpected + flaky + report.errors.length, failures }, exitCode)
+  const seconds: Record<string, number> = {}
+  for (const suite of report.suites ?? []) seconds[suite.file] = (seconds[suite.file] ?? 0) + durationOf(suite)
+  return settle({ passed: expected, failed: unexpected + flaky + report.errors.length, failures, seconds }, ended)
 }
 
-function failedSpecs(suite: PlaywrightSuite): string[] {
+function failedSpecs(suite: PlaywrightSuite): Failure[] {
   const own = (suite.specs ?? []).filter(({ ok, tests }) => !ok || tests.some(({ status }) => status === 'flaky'))
   const named = own.map(({ title, tests }) => {
     const errors = tests.flatMap(({ results }) => results ?? []).flatMap(result => result.errors ?? [])
-    return `${suite.file} > ${title}${reasonOf(errors[0]?.message)}`
+    return { file: suite.file, test: title, ...errorOf(errors[0]?.message) }
   })
   return [...named, ...(suite.suites ?? []).flatMap(failedSpecs)]
 }
 
-const NO_REPORT = 'the run ended without a report'
-
-/** Characters of an error that stand beside the name of its test. */
-const LONGEST_REASON = 300
-
-/** An error in one line, to stand after a name. */
-function reasonOf(message = ''): string {
-  const line = stripVTControlCharacters(message).replace(/\s+/g, ' ').trim()
-  return line && `: ${line.slice(0, LONGEST_REASON)}`
+function durationOf(suite: PlaywrightSuite): number {
+  const results = (suite.specs ?? []).flatMap(({ tests }) => tests.flatMap(test => test.results ?? []))
+  const own = results.reduce((sum, { duration = 0 }) => sum + duration / 1000, 0)
+  return (suite.suites ?? []).reduce((sum, inner) => sum + durationOf(inner), own)
 }
 
-/** A run that tested nothing, or ended badly without naming a test (an unhandled error, a crash), has failed. */
-function settle(count: Count, exitCode: number | null): Count {
-  const silent = count.failed === 0 && (exitCode !== 0 || count.passed === 0)
-  if (!silent) return count
-  const why = exitCode === 0 ? 'no test ran' : `ended with ${exitCode ?? 'a signal'}, though no test failed`
-  return { ...count, failed: 1, failures: [why] }
+/** The files in which something failed. */
+export const failedFiles = ({ failures }: Count): string[] => [
+  ...new Set(failures.flatMap(({ file }) => (file === undefined ? [] : [file])))
+]
+
+/**
+ * What a run comes to once its failed files have run again: what failed in a file that passed then is flaky, and counts
+ * as passed.
+ */
+export function settleRetry(first: Count, second: Count): Count {
+  const again = new Set(failedFiles(second))
+  const hasPassed = ({ file }: Failure) => file !== undefined && file in (second.seconds ?? {}) && !again.has(file)
+  const flaky = first.failures.filter(hasPassed)
+  return {
+    ...first,
+    passed: first.passed + flaky.length,
+    failed: first.failed - flaky.length,
+    failures: first.failures.filter(failure => !hasPassed(failure)),
+    flaky
+  }
+}
+
+/** A failure in one line: `FILE › TEST: error`. */
+export function lineOf({ file, test, error }: Failure): string {
+  const name = [file, test].filter(part => part !== undefined).join(' › ')
+  return error ? (name ? `${name}: ${error}` : error) : name
+}
+
+/** Characters of an error that stand beside the name of its test. */
+const LONGEST_ERROR = 300
+
+/** An error in one line. */
+function errorOf(message = ''): { error?: string } {
+  const line = stripVTControlCharacters(message).replace(/\s+/g, ' ').trim()
+  return line ? { error: line.slice(0, LONGEST_ERROR) } : {}
+}
+
+/** What a run printed last says why it named no failed test, for instance that its set-up failed. */
+const lastWordsOf = ({ tail }: Ended): { error?: string } => errorOf(tail.trim().slice(-LONGEST_ERROR))
+
+const withoutReport = (ended: Ended): Count => ({
+  passed: 0,
+  failed: 1,
+  failures: [{ test: 'the run ended without a report', ...lastWordsOf(ended) }]
+})
+
+/** A run that tested nothing, or ended badly without naming a test (a crash, a failed set-up), has failed. */
+function settle(count: Count, ended: Ended): Count {
+  if (count.failed > 0 || (ended.code === 0 && count.passed > 0)) return count
+  const why = ended.code === 0 ? 'no test ran' : `ended with ${ended.code ?? 'a signal'}, though no test failed`
+  return { ...count, failed: 1, failures: [{ test: why, ...lastWordsOf(ended) }] }
 }

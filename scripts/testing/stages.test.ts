@@ -15,24 +15,49 @@ const ways = {
   'some of them': () => stagesOf({ files: ['e2e/demo.spec.ts'] }, '/house')[0]
 }
 
-test.each(Object.entries(ways))(
-  'tests in a browser find the web app built, once for all shops: %s',
-  async (_, find) => {
-    const ran: string[] = []
-    const report = JSON.stringify({ stats: { expected: 1, unexpected: 0, flaky: 0 }, errors: [] })
-    const run = async ([program = '']: string[], env: Record<string, string> = {}) => {
-      ran.push(program)
-      if (env['NETLET_E2E_REPORT']) writeFileSync(env['NETLET_E2E_REPORT'], report)
-      return 0
-    }
-    expect(await find()?.check(run, folder)).toMatchObject({ passed: 1, failed: 0 })
-    expect(ran).toEqual(['scripts/build-web.ts', 'node_modules/@playwright/test/cli.js'])
+/** Runs nothing: writes the report that is next for the runner of browser tests. */
+function runsOf(...reports: object[]) {
+  const ran: string[][] = []
+  const run = async (args: string[], env: Record<string, string> = {}) => {
+    ran.push(args)
+    if (env['NETLET_E2E_REPORT']) writeFileSync(env['NETLET_E2E_REPORT'], JSON.stringify(reports.shift()))
+    return { code: 0, tail: '' }
   }
-)
+  return { ran, run, programs: () => ran.map(([program]) => program) }
+}
+
+const passing = (file: string) => ({
+  stats: { expected: 1, unexpected: 0, flaky: 0 },
+  errors: [],
+  suites: [{ file, specs: [{ title: 'buys', ok: true, tests: [{ status: 'expected' }] }] }]
+})
+const failing = (file: string) => ({
+  stats: { expected: 0, unexpected: 1, flaky: 0 },
+  errors: [],
+  suites: [{ file, specs: [{ title: 'buys', ok: false, tests: [{ status: 'unexpected' }] }] }]
+})
+
+test.each(Object.entries(ways))('the web app is built once before browser tests: %s', async (_, find) => {
+  const { run, programs } = runsOf(passing('a.spec.ts'))
+  expect(await find()?.check(run, folder)).toMatchObject({ passed: 1, failed: 0 })
+  expect(programs()).toEqual(['scripts/build-web.ts', 'node_modules/@playwright/test/cli.js'])
+})
 
 test('no browser is started where the web app cannot be built', async () => {
   const ran: string[] = []
-  const run = async ([program = '']: string[]) => ran.push(program)
+  const run = async ([program = '']: string[]) => ({ code: ran.push(program), tail: '' })
   expect(await ways['some of them']()?.check(run, folder)).toMatchObject({ passed: 0, failed: 1 })
   expect(ran).toEqual(['scripts/build-web.ts'])
+})
+
+test('a file that failed runs once more, alone: one that passes then is flaky and counts as passed', async () => {
+  const { run, ran } = runsOf(failing('a.spec.ts'), passing('a.spec.ts'))
+  expect(await ways['some of them']()?.check(run, folder)).toMatchObject({
+    passed: 1,
+    failed: 0,
+    flaky: [{ file: 'a.spec.ts', test: 'buys' }]
+  })
+  expect(ran.at(-1)?.slice(1)).toEqual(['test', 'a.spec.ts', '--workers=1'])
+  const twice = runsOf(failing('a.spec.ts'), failing('a.spec.ts'))
+  expect(await ways['some of them']()?.check(twice.run, folder)).toMatchObject({ passed: 0, failed: 1, flaky: [] })
 })

@@ -1,95 +1,112 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { needsDatabase } from './needs-database.ts'
-import { type Count, countPlaywright, countVitest, type PlaywrightReport, type VitestReport } from './reports.ts'
+import {
+  type Count,
+  countPlaywright,
+  countVitest,
+  failedFiles,
+  type PlaywrightReport,
+  settleRetry,
+  type VitestReport
+} from './reports.ts'
 import type { Selection } from './selection.ts'
 import { UNHANDLED_ERRORS_FILE } from './unhandled-errors.ts'
 
-/** Runs a program of the packages on this Node; gives its exit code, or null when it was ended. */
-export type Run = (args: string[], env?: Record<string, string>) => Promise<number | null>
+/** How a program ended: its exit code, or null when a signal ended it, and the last lines that it printed. */
+export type Ended = { code: number | null; tail: string }
+
+/** Runs a program of the packages on this Node. */
+export type Run = (args: string[], env?: Record<string, string>) => Promise<Ended>
 
 export type Stage = {
   name: string
   /** Longest time that it may take, in minutes. */
   minutes: number
-  /** Left out of a run that names no stages. */
+  /** Stages of different lanes run side by side, those of one lane one after the other. */
+  lane: 'checks' | 'tests'
+  /** A run that names no stages leaves it out. */
   onlyWhenNamed?: boolean
   /** @param folder for its reports; removed after the run */
   check(run: Run, folder: string): Promise<Count>
 }
 
-/** One check that passes when every program in it does; the later ones run all the same. */
-const single =
-  (...programs: string[][]): Stage['check'] =>
-  async run => {
-    const failures: string[] = []
-    for (const program of programs) {
-      const code = await run(program)
-      if (code !== 0) failures.push(`${program.join(' ')}: ended with ${code ?? 'a signal'}`)
-    }
-    const failed = failures.length > 0 ? 1 : 0
-    return { passed: 1 - failed, failed, failures }
-  }
+/** More failed files than this are a broken change, not bad luck: they are not run again. */
+const MOST_RETRIED = 10
 
-const vitest =
-  (extra: string[] = [], env: Record<string, string> = {}): Stage['check'] =>
-  async (run, folder) => {
+const program = (name: string, minutes: number, ...args: string[]): Stage => ({
+  name,
+  minutes,
+  lane: 'checks',
+  async check(run) {
+    const { code } = await run(args)
+    const failures = code === 0 ? [] : [{ test: `${args.join(' ')}: ended with ${code ?? 'a signal'}` }]
+    return { passed: 1 - failures.length, failed: failures.length, failures }
+  }
+})
+
+/** Runs tests; files that failed run once more, alone. */
+function withRetry(runTests: (run: Run, folder: string, files?: string[]) => Promise<Count>): Stage['check'] {
+  return async (run, folder) => {
+    const first = await runTests(run, folder)
+    const files = failedFiles(first)
+    if (files.length === 0 || files.length > MOST_RETRIED) return first
+    console.log(`\nOnce more, alone: ${files.join(', ')}`)
+    return settleRetry(first, await runTests(run, folder, files))
+  }
+}
+
+const vitest = (extra: string[] = [], env: Record<string, string> = {}): Stage['check'] =>
+  withRetry(async (run, folder, files) => {
     const report = join(folder, 'vitest.json')
     const unhandled = join(folder, 'unhandled-errors.json')
     const own = `--reporter=${join(import.meta.dirname, 'unhandled-errors.ts')}`
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, own]
-    const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra]
-    const code = await run(args, { ...env, [UNHANDLED_ERRORS_FILE]: unhandled })
+    const which = files ? [...files, '--no-file-parallelism'] : extra
+    const ended = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...which], {
+      ...env,
+      [UNHANDLED_ERRORS_FILE]: unhandled
+    })
     const errors = (readReport(unhandled) ?? []) as string[]
-    return countVitest(readReport(report) as VitestReport | undefined, code, errors)
-  }
+    return countVitest(readReport(report) as VitestReport | undefined, ended, errors)
+  })
 
-const playwright =
-  (extra: string[] = []): Stage['check'] =>
-  async (run, folder) => {
-    // Once: the shops of two workers would build it at the same time, into the same folder.
-    const built = await single(['scripts/build-web.ts'])(run, folder)
-    if (built.failed > 0) return built
+const playwright = (extra: string[] = []): Stage['check'] => {
+  const tests = withRetry(async (run, folder, files) => {
     const report = join(folder, 'playwright.json')
-    const code = await run(['node_modules/@playwright/test/cli.js', 'test', ...extra], { NETLET_E2E_REPORT: report })
-    return countPlaywright(readReport(report) as PlaywrightReport | undefined, code)
+    const which = files ? [...files, '--workers=1'] : extra
+    const ended = await run(['node_modules/@playwright/test/cli.js', 'test', ...which], { NETLET_E2E_REPORT: report })
+    return countPlaywright(readReport(report) as PlaywrightReport | undefined, ended)
+  })
+  return async (run, folder) => {
+    // Once: the shops of two workers would build it at the same time, into the same folder.
+    const built = await build.check(run, folder)
+    return built.failed > 0 ? built : tests(run, folder)
   }
+}
 
-/** Everything that `npm test` looks at, in the order in which a mistake is cheapest to learn of. */
+const build = program('build', 3, 'scripts/build-web.ts')
+
+/** Everything that `npm test` checks, in each lane in the order in which a mistake is cheapest to learn of. */
 export const stages: Stage[] = [
-  {
-    name: 'types',
-    minutes: 5,
-    check: single(
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
-      ['node_modules/typescript/bin/tsc', '-p', 'apps/web']
-    )
-  },
-  {
-    name: 'lint',
-    minutes: 5,
-    check: single(['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'])
-  },
-  { name: 'format', minutes: 2, check: single(['node_modules/oxfmt/bin/oxfmt', '--check']) },
-  { name: 'unit', minutes: 45, check: vitest() },
-  // For a second run on another server, named by DATABASE_URL; the requests that no honest caller sends have all been
-  // sent in the first one.
+  program('types', 5, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'),
+  program('web-types', 5, 'node_modules/typescript/bin/tsc', '-p', 'apps/web'),
+  program('lint', 5, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'),
+  program('format', 2, 'node_modules/oxfmt/bin/oxfmt', '--check'),
+  // Who may import what and write which table: see scripts/rules.
+  program('rules', 2, 'scripts/rules/main.ts'),
+  // Files, exports and packages that nothing uses.
+  program('unused', 2, 'node_modules/knip/bin/knip.js', '--no-progress'),
+  { name: 'unit', minutes: 15, lane: 'tests', check: vitest() },
+  // For a second run on another server, named by DATABASE_URL.
   {
     name: 'database',
-    minutes: 20,
+    minutes: 15,
+    lane: 'tests',
     onlyWhenNamed: true,
-    check: vitest(['--project=database'], { ONLY_WHAT_A_DATABASE_CHANGES: '1', FUZZ_CALLS: '2000' })
+    check: vitest(['--project=database'], { ONLY_WHAT_A_DATABASE_CHANGES: '1' })
   },
-  // Who may import what and write which table: see scripts/rules.
-  { name: 'rules', minutes: 2, check: single(['scripts/rules/main.ts']) },
-  // Files, exports and packages that nothing uses.
-  {
-    name: 'unused',
-    minutes: 2,
-    check: single(['node_modules/knip/bin/knip.js', '--no-progress'])
-  },
-  { name: 'build', minutes: 3, check: single(['scripts/build-web.ts']) },
-  { name: 'browser', minutes: 40, check: playwright() }
+  { name: 'browser', minutes: 15, lane: 'tests', check: playwright() }
 ]
 
 /**
@@ -104,10 +121,12 @@ export function stagesOf({ files, name }: Pick<Selection, 'files' | 'name'>, roo
   if (units.length > 0) {
     const env: Record<string, string> = needsDatabase(units) ? {} : { NETLET_TEST_DATABASE: 'none' }
     const check = vitest([...units, ...(pattern ? ['--testNamePattern', `(?i:${pattern})`] : [])], env)
-    found.push({ name: 'tests', minutes: 12, check })
+    found.push({ name: 'tests', minutes: 12, lane: 'tests', check })
   }
-  if (specs.length > 0)
-    found.push({ name: 'browser', minutes: 12, check: playwright([...specs, ...(pattern ? ['--grep', pattern] : [])]) })
+  if (specs.length > 0) {
+    const check = playwright([...specs, ...(pattern ? ['--grep', pattern] : [])])
+    found.push({ name: 'browser', minutes: 12, lane: 'tests', check })
+  }
   return found
 }
 

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import type { EventResult } from '../domains/commerce/index.ts'
 import type { TestClient } from './client.ts'
 import { raisedNotices } from './raised-notices.ts'
-import { eventually, type TestStack } from './test-stack.ts'
+import type { TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
@@ -38,12 +38,13 @@ export async function ordersOf(client: TestClient): Promise<Order[]> {
 
 /** Waits until the client's order is in `state`. */
 export function inState(
+  stack: TestStack,
   client: TestClient,
   publicId: string,
   state: Order['state'],
   deadlineMs?: number
 ): Promise<Order> {
-  return eventually(
+  return stack.eventually(
     `order ${publicId} to be ${state}`,
     async () => (await ordersOf(client)).find(order => order.order_id === publicId && order.state === state),
     deadlineMs
@@ -55,7 +56,7 @@ export async function buy(stack: TestStack, client: TestClient, quantity: number
   const placed = await place(stack, client, quantity, rules)
   if (placed.code !== 2000) throw new Error(placed.msg)
   await pay(placed.data.checkout_url)
-  return inState(client, placed.data.order_id, 'delivered')
+  return inState(stack, client, placed.data.order_id, 'delivered')
 }
 
 export async function proxiesOf(client: TestClient, orderId: number): Promise<Proxy[]> {
@@ -176,7 +177,7 @@ export async function report(
 
 /** What came of a reported payment, once it has been handled. */
 export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/paid'): Promise<EventResult> {
-  return eventually(`event ${eventId} to be handled`, async () => {
+  return stack.eventually(`event ${eventId} to be handled`, async () => {
     const { rows } = await stack.ctx.db.execute<EventResult>(
       sql`select outcome, detail from platform_events where event_id = ${`${topic} ${eventId}`} and processed_at is not null`
     )

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../../agent/src/agent.ts'
 import { sql } from 'drizzle-orm'
 import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
+import { createHttpApp } from '../app.ts'
 import { createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
 import { bumpPrefixes } from '../domains/fleet/index.ts'
@@ -22,7 +24,9 @@ import type { AppContext } from '../infra/context.ts'
 import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { createJobRunner } from './drain.ts'
 import { freePort } from './free-ports.ts'
+import { allJobs } from '../workers.ts'
 import { sessionOf } from './session.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -30,10 +34,20 @@ const APP_SECRET = 'a secret of the tests and of nothing else'
 
 export type ShopProcess = { url: string; port: number; kill(): Promise<void>; stop(): Promise<void> }
 
-/** A whole shop with its surroundings: database, stand-in platform, one agent, and as many shop processes as wanted. */
+/**
+ * A whole shop with its surroundings: database, stand-in platform, one agent. Shops run in this process, and jobs run
+ * when the test drains them; tests of processes that are killed ask for processes.
+ */
 export type TestStack = {
   /** The database and job queue seen from the test; it works on nothing. */
   ctx: AppContext
+  /**
+   * Runs the jobs that are due until none is left. Nothing where shops have processes of their own.
+   * @returns their queues in the order they ran
+   */
+  drain(): Promise<string[]>
+  /** Drains until `check` gives something; an error that says `what` after the deadline. */
+  eventually<T>(what: string, check: () => Promise<T>, deadlineMs?: number): Promise<NonNullable<T>>
   platform: Sandbox
   agent: Agent
   productId: number
@@ -62,6 +76,8 @@ export type TestStackOptions = {
   database?: { url: string; drop(): Promise<void> }
   /** More of the shop processes' environment. */
   env?: Record<string, string>
+  /** Each shop is a process, and those that are workers work on jobs by themselves. */
+  processes?: boolean
 }
 
 /** `close()` it in `afterAll`. */
@@ -70,6 +86,7 @@ export async function startTestStack({
   cartStep = 8,
   ruleCount = 3,
   price = '2.00',
+  processes = false,
   ...options
 }: TestStackOptions): Promise<TestStack> {
   const ends: (() => Promise<unknown>)[] = []
@@ -94,13 +111,16 @@ export async function startTestStack({
   ends.push(close)
   await leaveToTests(ctx)
 
-  const runner = createAgentRunner(dataDir)
-  await runner.start()
-  ends.push(() => runner.stop())
+  const agent = createAgentRunner(dataDir)
+  await agent.start()
+  ends.push(() => agent.stop())
 
-  const processes: ChildProcess[] = []
+  const runner = createJobRunner(ctx, allJobs)
+  ends.push(() => runner.close())
+  const shops: ShopProcess[] = []
+  let isFirst = true
   ends.push(async () => {
-    for (const child of processes) await end(child, 'SIGKILL')
+    for (const shop of shops) await shop.kill()
   })
   const platform = await startSandbox({
     port: 0,
@@ -120,37 +140,35 @@ export async function startTestStack({
     cartStep,
     ruleCount,
     price,
-    agentPorts: runner.ports,
+    agentPorts: agent.ports,
     platformUrl: platform.url
   })
   return {
     ctx,
     platform,
     get agent() {
-      return runner.agent
+      return agent.agent
     },
     ...stocked,
-    async startShop(mode = 'all', port = processes.length === 0 ? publicPort : 0) {
-      const child = fork(main, [mode], {
-        env: { ...env, PORT: String(port) },
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc']
-      })
-      processes.push(child)
-      const [message] = (await Promise.race([
-        once(child, 'message'),
-        once(child, 'exit').then(() => {
-          throw new Error('The shop ended while it started')
-        })
-      ])) as [{ port?: number }]
-      return {
-        url: `http://127.0.0.1:${message.port}`,
-        port: message.port ?? 0,
-        kill: () => end(child, 'SIGKILL'),
-        stop: () => end(child, 'SIGTERM')
-      }
+    drain: () => (processes ? Promise.resolve([]) : runner.drain()),
+    eventually: (what, check, deadlineMs) =>
+      eventually(
+        what,
+        async () => {
+          if (!processes) await runner.drain()
+          return check()
+        },
+        deadlineMs
+      ),
+    async startShop(mode = 'all', port = isFirst ? publicPort : 0) {
+      isFirst = false
+      const shop = processes ? await startProcess({ ...env, PORT: String(port) }, mode) : await startInside(ctx, port)
+      shops.push(shop)
+      if (!processes && mode !== 'serve') await runner.atStart()
+      return shop
     },
-    stopAgent: () => runner.stop(),
-    restartAgent: () => runner.start(),
+    stopAgent: () => agent.stop(),
+    restartAgent: () => agent.start(),
     async addServer(range) {
       const dir = await mkdtemp(join(tmpdir(), 'netlet-stack-'))
       ends.push(() => rm(dir, { recursive: true, force: true }))
@@ -178,13 +196,41 @@ async function leaveToTests({ db }: AppContext): Promise<void> {
     when (new.name like 'read-platform-%' or new.name = 'reconcile-payments') execute function leave_to_tests()`)
 }
 
+/** A shop in this process. */
+async function startInside(ctx: AppContext, port: number): Promise<ShopProcess> {
+  const app = await createHttpApp(ctx)
+  await app.listen({ host: '127.0.0.1', port })
+  const address = app.server.address() as AddressInfo
+  const stop = async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  }
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, kill: stop, stop }
+}
+
+async function startProcess(env: Record<string, string>, mode: string): Promise<ShopProcess> {
+  const child = fork(main, [mode], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => {
+      throw new Error('The shop ended while it started')
+    })
+  ])) as [{ port?: number }]
+  return {
+    url: `http://127.0.0.1:${message.port}`,
+    port: message.port ?? 0,
+    kill: () => end(child, 'SIGKILL'),
+    stop: () => end(child, 'SIGTERM')
+  }
+}
+
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill(signal)
   await once(child, 'exit')
 }
 
-type Stock = Required<Omit<TestStackOptions, 'database' | 'env'>> & {
+type Stock = Required<Omit<TestStackOptions, 'database' | 'env' | 'processes'>> & {
   agentPorts: AgentRunner['ports']
   platformUrl: string
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { agentUsers, orderAccess } from '../fleet/tables.ts'
 import { CHANGES_AN_HOUR } from '../orders/client-access.ts'
 
@@ -30,14 +30,14 @@ const set = (form: object, id = order.id) => buyer.put<ClientAccess>(path('clien
 async function apply(form: object, id = order.id): Promise<ClientAccess> {
   const put = await set(form, id)
   expect(put.code, put.msg).toBe(2000)
-  return eventually('the agent to know of it', async () => {
+  return stack.eventually('the agent to know of it', async () => {
     const now = await read(id)
     return now.is_pending ? null : now
   })
 }
 
 const idle = (what: string) =>
-  eventually(`${what} to end`, async () => {
+  stack.eventually(`${what} to end`, async () => {
     const row = (await buyer.get<{ data: Order[] }>('/api/orders/order_list/')).data.data.find(
       one => one.id === order.id
     )

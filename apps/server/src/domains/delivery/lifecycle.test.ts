@@ -18,7 +18,7 @@ import {
   through
 } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { withServerLock } from '../fleet/lock.ts'
 import { orders } from '../orders/tables.ts'
 import { advance, endGraces, expireOrders } from './index.ts'
@@ -32,7 +32,7 @@ let order: Order
 
 beforeAll(async () => {
   // 8 blocks of 8.
-  stack = await startTestStack({ range: '127.25.0.0/26', ruleCount: 1 })
+  stack = await startTestStack({ range: '127.25.0.0/26', ruleCount: 1, processes: true })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
   buyer = await stack.customer(shop.url, 'buyer1')
@@ -52,7 +52,7 @@ const current = async (id = order.id) => {
   return found
 }
 const idle = (id = order.id) =>
-  eventually('the task to end', async () => {
+  stack.eventually('the task to end', async () => {
     const row = await current(id)
     return row.task === null ? row : null
   })
@@ -172,7 +172,7 @@ test('other addresses: the old ones work until the new ones do, and only then re
   const stock = await stockOf(stack, [rule])
   await whileAgentWaits(async () => {
     expect((await admin.post(path('reset_proxy'))).data).toMatchObject({ status: 'queued' })
-    await eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
+    await stack.eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     expect(await statusOf(before[0])).toBe(200)
     expect(await proxiesOf(buyer, order.id)).toEqual(before)
   })
@@ -209,7 +209,7 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   expect(url.searchParams.get('attributes[order_id]')).toBe(order.order_id)
   await pay(renewed.data.checkout_url)
   const later = new Date(Date.parse(before.expired_at ?? '') + 30 * DAY).toISOString()
-  const after = await eventually('the renewal', async () => {
+  const after = await stack.eventually('the renewal', async () => {
     const row = await current()
     return row.expired_at === later ? row : null
   })
@@ -238,7 +238,7 @@ test('at its end an order stops working at once; addresses return after its grac
   await whileAgentWaits(async () => {
     // A change is under way when the time is over.
     expect((await admin.post(path('reset_proxy'))).data).toMatchObject({ status: 'queued' })
-    await eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
+    await stack.eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     await db
       .update(orders)
       .set({ expiredAt: new Date(Date.now() - 1000) })
@@ -252,7 +252,7 @@ test('at its end an order stops working at once; addresses return after its grac
     expect(await current()).toMatchObject({ state: 'expired', task: null })
     expect(await stockOf(stack, [rule])).toBe(stock - 8)
   })
-  await eventually('the agent to let go of it', async () => {
+  await stack.eventually('the agent to let go of it', async () => {
     const { rows } = await db.execute(sql`select 1 from agent_users where order_id = ${order.id}`)
     return rows.length === 0
   })
@@ -264,7 +264,7 @@ test('at its end an order stops working at once; addresses return after its grac
     .set({ graceUntil: new Date(Date.now() - 1000) })
     .where(eq(orders.id, order.id))
   await endGraces(stack.ctx)
-  await eventually('the addresses to return', async () => (await stockOf(stack, [rule])) === stock + 8)
+  await stack.eventually('the addresses to return', async () => (await stockOf(stack, [rule])) === stock + 8)
   expect(await statusOf(proxy)).toBe(407)
   expect((await buyer.get(path('export_proxies'))).msg).toBe('No proxy data found')
   const { rows } = await db.execute(sql`select count(*) as users from agent_users where order_id = ${order.id}`)

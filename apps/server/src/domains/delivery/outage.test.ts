@@ -10,7 +10,7 @@ let buyer: TestClient
 let rule = 0
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.24.0.0/27', ruleCount: 1 })
+  stack = await startTestStack({ range: '127.24.0.0/27', ruleCount: 1, processes: true })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
   buyer = await stack.customer(shop.url, 'buyer1')
@@ -25,7 +25,7 @@ async function paidOrder(quantity: number): Promise<string> {
 }
 
 const works = async (publicId: string): Promise<void> => {
-  const order = await inState(buyer, publicId, 'delivered', 60_000)
+  const order = await inState(stack, buyer, publicId, 'delivered', 60_000)
   expect(order.delivery_num).toBe(order.proxy_num)
   const [proxy] = await proxiesOf(buyer, order.id)
   if (!proxy) throw new Error('no proxy')
@@ -35,7 +35,7 @@ const works = async (publicId: string): Promise<void> => {
 test('an agent that is away: the order is paid and under way, and completes by itself', async () => {
   await stack.stopAgent()
   const publicId = await paidOrder(8)
-  const order = await inState(buyer, publicId, 'delivering')
+  const order = await inState(stack, buyer, publicId, 'delivering')
   expect(order).toMatchObject({ pay_status: 1, delivery_num: 0, fail_reason: null })
   expect(await proxiesOf(buyer, order.id)).toEqual([])
   const poll = await buyer.get(`/api/orders/checkout?order_id=${publicId}`)
@@ -47,7 +47,7 @@ test('an agent that is away: the order is paid and under way, and completes by i
 test('a shop process that dies in the middle of a delivery: the next one completes it', async () => {
   await stack.stopAgent()
   const publicId = await paidOrder(8)
-  await inState(buyer, publicId, 'delivering')
+  await inState(stack, buyer, publicId, 'delivering')
   await shop.kill()
   await stack.restartAgent()
   // The same port, since the browsers and the platform know it.
@@ -63,7 +63,7 @@ test('one of two servers is away: what is there is delivered, and the rest follo
   await second.stop()
   // The first server has two blocks left, the second one.
   const publicId = await paidOrder(24)
-  const part = await inState(buyer, publicId, 'partly_delivered')
+  const part = await inState(stack, buyer, publicId, 'partly_delivered')
   expect(part).toMatchObject({ pay_status: 1, delivery_num: 16, proxy_num: 24 })
   const early = await proxiesOf(buyer, part.id)
   expect(early).toHaveLength(16)

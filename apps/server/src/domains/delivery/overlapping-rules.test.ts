@@ -5,7 +5,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
 import { aclRules } from '../inventory/tables.ts'
 
 /** A whole shop with a real agent. Names below `localhost` need no name server: all of them lead to one small site. */
@@ -58,7 +58,7 @@ const answers = (proxy: Proxy, domain: string): Promise<number[]> =>
   )
 
 const reaches = (proxy: Proxy, domain: string, wanted: number[]): Promise<true> =>
-  eventually(`${proxy.username} to get ${wanted.join()} of ${domain}`, async () => {
+  stack.eventually(`${proxy.username} to get ${wanted.join()} of ${domain}`, async () => {
     const got = await answers(proxy, domain)
     return got.join() === wanted.join() ? true : undefined
   })

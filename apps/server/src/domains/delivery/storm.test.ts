@@ -27,7 +27,7 @@ let stack: TestStack
 let others: AgentRunner[]
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.26.0.0/26', ruleCount: 2 })
+  stack = await startTestStack({ range: '127.26.0.0/26', ruleCount: 2, processes: true })
   await stack.admin('http://127.0.0.1:9', 'boss1')
   others = [await stack.addServer('127.26.1.0/26'), await stack.addServer('127.26.2.0/26')]
 }, 120_000)

@@ -101,7 +101,7 @@ test('a payment that names no order is applied to one that was not paid, once fo
   const clicks = await Promise.all([1, 2, 3, 4].map(() => act(entry, 'apply', { order: order_id })))
   expect(clicks.filter(({ code }) => code === 2000)).toHaveLength(1)
   expect(clicks.filter(({ status }) => status === 409)).toHaveLength(3)
-  expect(await inState(buyer, order_id, 'delivered')).toMatchObject({ pay_amount: '18.50' })
+  expect(await inState(stack, buyer, order_id, 'delivered')).toMatchObject({ pay_amount: '18.50' })
   const [after] = await entries(`search=${entry.platform_order_id}`)
   expect(after).toMatchObject({
     unresolved: false,
@@ -187,7 +187,7 @@ test('lines that fell short are shown beside those that are needed; applying del
     msg: `This payment stands on order ${order_id}. Deliver that order, or refund the payment.`
   })
   expect((await act(entry, 'apply', { order: order_id })).code).toBe(2000)
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
   expect(await entries(`search=${entry.platform_order_id}&unresolved=1`)).toEqual([])
 })
 
@@ -198,7 +198,7 @@ test("an order that was delivered from the orders' list needs no hand any more",
   expect(await entries(`search=${order_id}&unresolved=1`)).toHaveLength(1)
   expect(await countUnresolvedEvents(stack.ctx.db)).toBe(before + 1)
   await admin.post(`/api/orders/order_list/${entry.order_id}/devery_order/`)
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
   expect(await entries(`search=${order_id}&unresolved=1`)).toEqual([])
   // Nor on the health page, nor for retention.
   expect(await countUnresolvedEvents(stack.ctx.db)).toBe(before)
@@ -221,7 +221,7 @@ test('applying where there are no addresses is refused, and nothing has changed'
   )
   await timeOutOrders(stack.ctx)
   expect((await act(entry, 'apply', { order: order_id })).code).toBe(2000)
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
 })
 
 test('of two administrators who decide at once, one is told that it was decided', async () => {

@@ -11,7 +11,7 @@ import {
   report,
   stockOf
 } from '../../testing/buying.ts'
-import { eventually } from '../../testing/test-stack.ts'
+
 import { timeOutOrders } from '../orders/index.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
@@ -43,14 +43,14 @@ test('paid after the time-out: delivered while there is stock, else failed until
   await expire(late.order_id)
   expect((await mine(late.order_id)).state).toBe('timed_out')
   await pay(late.checkout_url)
-  await inState(buyer, late.order_id, 'delivered')
+  await inState(stack, buyer, late.order_id, 'delivered')
 
   const tooLate = await placed()
   await expire(tooLate.order_id)
   const rest = await placed(await stockOf(stack, [rule]))
   expect(await stockOf(stack, [rule])).toBe(0)
   await pay(tooLate.checkout_url)
-  const failed = await inState(buyer, tooLate.order_id, 'failed')
+  const failed = await inState(stack, buyer, tooLate.order_id, 'failed')
   expect(failed).toMatchObject({ pay_status: 1, delivery_num: 0 })
   expect(failed).toMatchObject({
     fail_reason: 'Out of stock: the addresses were gone when the payment arrived',
@@ -63,7 +63,7 @@ test('paid after the time-out: delivered while there is stock, else failed until
 
   const deliver = () => admin.post(`/api/orders/order_list/${failed.id}/devery_order/`)
   expect((await deliver()).code).toBe(2000)
-  const refused = await eventually('the task to fail', async () => {
+  const refused = await stack.eventually('the task to fail', async () => {
     const order = await mine(tooLate.order_id)
     return order.task === null && order.task_error ? order : null
   })
@@ -71,7 +71,7 @@ test('paid after the time-out: delivered while there is stock, else failed until
   await expire(rest.order_id)
   expect(await stockOf(stack, [rule])).toBeGreaterThan(0)
   expect((await deliver()).code).toBe(2000)
-  await inState(buyer, tooLate.order_id, 'delivered')
+  await inState(stack, buyer, tooLate.order_id, 'delivered')
   expect(await moved(tooLate.order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
   expect(await one(sql`select inventory.differences() as a, inventory.double_leased() as b`)).toEqual({ a: 0, b: 0 })
 })
@@ -84,7 +84,7 @@ test('a payment for an order that was deleted brings it back', async () => {
   expect((await admin.delete(`/api/orders/order_list/${id}/`)).code).toBe(2000)
   expect((await ordersOf(buyer)).some(order => order.order_id === order_id)).toBe(false)
   await pay(checkout_url)
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
 })
 
 test("a payment for the order of a deleted user is delivered to nobody, and stands in the administrators' inbox", async () => {

@@ -54,7 +54,7 @@ test('an order whose payment cannot be taken says why, and so does its money', a
   await report(world.shop.url, paidEvent({ publicId: order_id, amount: '20.00', currency: 'EUR' }), {
     eventId: 'euros'
   })
-  await inState(world.buyer, order_id, 'failed')
+  await inState(world.stack, world.buyer, order_id, 'failed')
   const told = await toldOf(order_id)
   expect(told).toContainEqual({
     type: 'order.failed',
@@ -69,7 +69,7 @@ test.each([
 ] as const)('a %s tells of the money and of the order that it ends', async (what, type) => {
   const order = await buy(world.stack, world.buyer, 8, [world.rule])
   await onPlatform(order.shopify_order_id, what)
-  await inState(world.buyer, order.order_id, 'refunded')
+  await inState(world.stack, world.buyer, order.order_id, 'refunded')
   await expect
     .poll(() => typesOf(order.order_id))
     .toEqual(['order.placed', 'order.paid', 'payment.received', 'order.delivered', 'order.refunded', type])

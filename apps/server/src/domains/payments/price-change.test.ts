@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { inState, pay, type Placed } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
 
 let stack: TestStack
 let shop: ShopProcess
@@ -41,7 +41,7 @@ async function placed(client: TestClient): Promise<Placed> {
     quantity: 8,
     option_selected: { option1: 'New York', option2: 'Single address', acl_selected: [stack.rules[0] ?? 0] }
   }
-  return eventually('the webhook of the new price', async () => {
+  return stack.eventually('the webhook of the new price', async () => {
     const reply = await client.post<Placed>('/api/orders/checkout', order)
     return reply.code === 2000 ? reply.data : null
   })
@@ -52,7 +52,7 @@ test('after a price rise in the console buyers pay the new price, and are delive
   const client = await stack.customer(shop.url, 'buyer')
   const { checkout_url, order_id } = await placed(client)
   await pay(checkout_url)
-  const order = await inState(client, order_id, 'delivered', 60_000)
+  const order = await inState(stack, client, order_id, 'delivered', 60_000)
   // 8 addresses at 3.10, and the rule's 0.50.
   expect(order).toMatchObject({ amount: '28.80', pay_amount: '28.80' })
 }, 120_000)
@@ -65,5 +65,5 @@ test('a price that the platform raised between placing and paying delivers as we
     silent: true
   })
   await pay(checkout_url)
-  expect(await inState(client, order_id, 'delivered', 60_000)).toMatchObject({ pay_amount: '36.00' })
+  expect(await inState(stack, client, order_id, 'delivered', 60_000)).toMatchObject({ pay_amount: '36.00' })
 }, 120_000)

@@ -12,7 +12,7 @@ let shop: ShopProcess
 let buyer: TestClient
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.20.0.0/24' })
+  stack = await startTestStack({ range: '127.20.0.0/24', processes: true })
   shop = await stack.startShop()
   buyer = await stack.customer(shop.url, 'buyer1')
 }, 120_000)
@@ -42,7 +42,7 @@ test('a customer buys a plan, pays on the platform, and the proxies work', async
   const placed = await place(stack, buyer, 8, [bought])
   expect(placed.msg).toBe('success')
   await pay(placed.data.checkout_url)
-  const order = await inState(buyer, placed.data.order_id, 'delivered')
+  const order = await inState(stack, buyer, placed.data.order_id, 'delivered')
   expect(order).toMatchObject({ pay_status: 1, delivery_num: 8, proxy_num: 8, amount: '20.00' })
 
   const detail = await buyer.get<{ proxy_list: Proxy[]; total: number }>(

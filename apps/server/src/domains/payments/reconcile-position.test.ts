@@ -5,7 +5,7 @@ import type { Health, InboxEntry } from '@netlet/contract'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pay, place } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { startTestStack, eventually, type TestStack } from '../../testing/test-stack.ts'
+import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
 import { DAY } from '../../infra/clock.ts'
 import { writeSettings } from '../settings/index.ts'
 import { reconcilePayments } from './reconcile.ts'
@@ -49,7 +49,7 @@ async function forward(path: string, body: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.62.0.0/25', ruleCount: 1 })
+  stack = await startTestStack({ range: '127.62.0.0/25', ruleCount: 1, processes: true })
   const shop = await stack.startShop('serve')
   buyer = await stack.customer(shop.url, 'buyer1')
   admin = await stack.admin(shop.url, 'boss1')
@@ -104,7 +104,7 @@ test('an odd order keeps no other payment from being found, and stands in the in
   expect(rows.find(row => row.text.includes(fine))?.event_id).toMatch(/^reconciled:\d+$/)
   // It is handled like any other event: nobody could read it.
   const worker = await stack.startShop('worker')
-  await eventually('the odd order in the inbox', async () => {
+  await stack.eventually('the odd order in the inbox', async () => {
     const inbox = await admin.get<{ data: InboxEntry[] }>('/api/payments/inbox/?unresolved=1')
     return inbox.data.data.some(entry => entry.outcome === 'unreadable')
   })

@@ -2,7 +2,7 @@ import type { InboxEntry, Page } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { inState, PLAN_VARIANT, ruleVariant } from '../../testing/buying.ts'
-import { eventually } from '../../testing/test-stack.ts'
+
 import { missedWebhooks } from '../commerce/missed-webhooks.ts'
 import { reconcilePayments } from './reconcile.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
@@ -25,7 +25,7 @@ async function payUnheard(checkoutUrl: string, instead: object = {}): Promise<st
 }
 
 const entryOf = (platformOrder: string) =>
-  eventually('the entry of the inbox', async () => {
+  shop.stack.eventually('the entry of the inbox', async () => {
     const found = await shop.admin.get<Page<InboxEntry>>(`/api/payments/inbox/?limit=10&search=${platformOrder}`)
     return found.data.data.find(({ outcome }) => outcome !== null)
   })
@@ -46,11 +46,11 @@ test('a held payment whose order was edited on the platform settles, though no w
   const id = await payUnheard(checkout_url, { lines })
   const { ctx, platform } = shop.stack
   await reconcilePayments(ctx)
-  await inState(shop.buyer, order_id, 'failed')
+  await inState(shop.stack, shop.buyer, order_id, 'failed')
   await control(platform, 'PATCH', `/orders/${id}`, { quantities: { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8 } })
   await reconcilePayments(ctx)
-  await inState(shop.buyer, order_id, 'delivered')
-  await eventually('nothing to be found', async () => (await reconcilePayments(ctx)) === 0)
+  await inState(shop.stack, shop.buyer, order_id, 'delivered')
+  await shop.stack.eventually('nothing to be found', async () => (await reconcilePayments(ctx)) === 0)
   // The platform tells of a payment once: that nobody told of the edit does not mean that webhooks are lost.
   const later = new Date(ctx.now().getTime() + 20 * 60_000)
   expect(await missedWebhooks(ctx.db, later)).toBe(2)

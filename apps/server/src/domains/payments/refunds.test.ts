@@ -2,7 +2,7 @@ import type { RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminNotices, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
-import { eventually } from '../../testing/test-stack.ts'
+
 import { DAY } from '../../infra/clock.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
@@ -83,8 +83,8 @@ test.each([
     expect(await revenueOf(order.id)).toBe('21.60')
     expect(Number(await levelPoints())).toBe(points + 21)
     await onPlatform(order.shopify_order_id, what, body)
-    await inState(buyer, order.order_id, 'refunded')
-    await eventually('the addresses to come back', async () => (await held(order.id))['leases'] === 0)
+    await inState(stack, buyer, order.order_id, 'refunded')
+    await stack.eventually('the addresses to come back', async () => (await held(order.id))['leases'] === 0)
     expect(await held(order.id)).toEqual(NOTHING)
     expect(await stockOf(stack, [rule])).toBe(stock)
     expect(await revenueOf(order.id)).toBe('0.00')
@@ -112,7 +112,7 @@ test('a part is noted, and the operator decides; parts that add up to all end th
   expect((await adminNotices(stack)).at(-1)).toContain('decide whether its lease goes on')
   await refunded(id, { id: 902, amount: '16.60', eventId: 'the rest' })
   expect(await outcomeOf(stack, 'the rest', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
-  await inState(buyer, order.order_id, 'refunded')
+  await inState(stack, buyer, order.order_id, 'refunded')
   expect(await revenueOf(order.id)).toBe('0.00')
   expect(await one(sql`select refunded_amount from orders where id = ${order.id}`)).toEqual({
     refunded_amount: '21.60'
@@ -140,7 +140,7 @@ test('a part that was given back before its payment came is noted, and the opera
     outcome: 'partly_refunded',
     detail: { order_id: placed.order_id, amount: '5.00' }
   })
-  const order = await inState(buyer, placed.order_id, 'delivered')
+  const order = await inState(stack, buyer, placed.order_id, 'delivered')
   expect(await one(sql`select refunded_amount from orders where id = ${order.id}`)).toEqual({ refunded_amount: '5.00' })
   expect(await revenueOf(order.id)).toBe('15.00')
   expect(await compareFigures(stack.ctx.db)).toEqual([])
@@ -171,7 +171,7 @@ test('a refunded purchase ends an order whose renewals were paid; the operator h
     outcome: 'renewals_unserved',
     detail: { amount: '18.00' }
   })
-  await inState(buyer, order.order_id, 'refunded')
+  await inState(stack, buyer, order.order_id, 'refunded')
   expect(await revenueOf(order.id)).toBe('18.00')
 })
 
@@ -204,10 +204,10 @@ test('refunds, cancellations and payments whose webhook was lost are found by as
   await onPlatform(part.shopify_order_id, 'refund', { amount: '3.00' })
   // The cancellation, its refund, and the other refund.
   expect(await reconcilePayments(stack.ctx)).toBeGreaterThanOrEqual(3)
-  await inState(buyer, whole.order_id, 'refunded')
-  await eventually('the part to be noted', async () => (await revenueOf(part.id)) === '18.60')
+  await inState(stack, buyer, whole.order_id, 'refunded')
+  await stack.eventually('the part to be noted', async () => (await revenueOf(part.id)) === '18.60')
   expect(await mine(part.order_id)).toMatchObject({ state: 'delivered' })
-  await eventually('nothing to be found', async () => (await reconcilePayments(stack.ctx)) === 0)
+  await stack.eventually('nothing to be found', async () => (await reconcilePayments(stack.ctx)) === 0)
 })
 
 test('a lost payment is found with its lines; one of fewer lines falls short', async () => {
@@ -221,7 +221,7 @@ test('a lost payment is found with its lines; one of fewer lines falls short', a
     body: JSON.stringify({ lines: [{ variantId: '72000000000101', quantity: 8 }] })
   })
   await reconcilePayments(stack.ctx)
-  const failed = await inState(buyer, placed.order_id, 'failed')
+  const failed = await inState(stack, buyer, placed.order_id, 'failed')
   expect(failed.fail).toMatchObject({ code: 'lines_missing', params: { missing: 'Rule 1: 0/8' } })
 })
 
@@ -237,14 +237,14 @@ test('the console has the platform give back, once for many clicks; refused in t
   const clicks = await Promise.all([1, 2, 3].map(() => admin.post(path, { amount: '4.00', version })))
   expect(clicks.filter(({ code }) => code === 2000)).toHaveLength(1)
   expect(clicks.filter(({ status }) => status === 409)).toHaveLength(2)
-  await eventually('the part to be noted', async () => (await revenueOf(order.id)) === '17.60')
+  await stack.eventually('the part to be noted', async () => (await revenueOf(order.id)) === '17.60')
   // The question was open while the part was given back.
   expect(await admin.post(path, { version })).toMatchObject({
     status: 409,
     msg: 'This was changed meanwhile. Please look at it again.'
   })
   expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '17.60' } })
-  await inState(buyer, order.order_id, 'refunded')
+  await inState(stack, buyer, order.order_id, 'refunded')
   expect((await admin.post(path, {})).status).toBe(409)
 
   // The platform gave all of it back, and its webhook is still on its way.
@@ -265,7 +265,7 @@ test('equal parts of a payment that brought none of the shop’s money are given
   const path = `/api/orders/order_list/${order.id}/refund/`
   for (const times of [1, 2]) {
     expect(await admin.post(path, { amount: '4.00' })).toMatchObject({ code: 2000 })
-    await eventually('the part to be noted', async () => {
+    await stack.eventually('the part to be noted', async () => {
       const noted = await one(sql`select count(*)::int as parts from payment_refunds r
         join payments p using (platform_order_id) where platform_order_id = ${platformOrder} and refund_requested_at is null`)
       return noted['parts'] === times
@@ -276,5 +276,5 @@ test('equal parts of a payment that brought none of the shop’s money are given
     msg: 'At most $13.60 of this payment can be given back'
   })
   expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '13.60' } })
-  await inState(buyer, order.order_id, 'refunded')
+  await inState(stack, buyer, order.order_id, 'refunded')
 })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { inState, pay, place } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { audit } from '../inventory/index.ts'
 
 const BUYERS = 50
@@ -31,7 +31,7 @@ async function lastBlocks(stack: TestStack, shops: ShopProcess[]): Promise<TestC
 const leasedTwice = async (stack: TestStack) => audit(stack.ctx.db)
 
 test('50 buyers race for the last 10 blocks from 2 processes: exactly 10 win', async () => {
-  stack = await startTestStack({ range: RANGE })
+  stack = await startTestStack({ range: RANGE, processes: true })
   const shops = await Promise.all([stack.startShop('serve'), stack.startShop('serve')])
   const buyers = await lastBlocks(stack, shops)
   const [rule = 0] = stack.rules
@@ -47,7 +47,7 @@ test('50 buyers race for the last 10 blocks from 2 processes: exactly 10 win', a
 })
 
 test('the same with processes killed in between: nothing leased twice, every paid order delivered', async () => {
-  stack = await startTestStack({ range: RANGE })
+  stack = await startTestStack({ range: RANGE, processes: true })
   const shops = await Promise.all([stack.startShop(), stack.startShop()])
   const buyers = await lastBlocks(stack, shops)
   const [rule = 0] = stack.rules
@@ -64,7 +64,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
   }
   const storm = Promise.all(buyers.map(buy))
   // The second process dies in the middle of the race, the first while the payments settle and the agent is told.
-  await eventually('the race to be in its middle', async () => placed > 0, 60_000)
+  await stack.eventually('the race to be in its middle', async () => placed > 0, 60_000)
   await shops[1]?.kill()
   await storm
   await shops[0]?.kill()
@@ -73,7 +73,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
 
   // A process that comes back takes up everything, also webhooks that the platform tries again.
   const again = await stack.startShop('all', shops[0]?.port)
-  await eventually(
+  await stack.eventually(
     'all payments to be reported',
     async () => {
       const { rows } = await running.ctx.db.execute<{ events: number }>(
@@ -85,7 +85,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
   )
   for (const { buyer, publicId } of paid) {
     const client = await reconnect(buyer, again.url)
-    const order = await inState(client, publicId, 'delivered', 60_000)
+    const order = await inState(stack, client, publicId, 'delivered', 60_000)
     expect(order).toMatchObject({ pay_status: 1, delivery_num: 8 })
   }
   expect(await leasedTwice(stack)).toEqual({ differences: 0, doubleLeased: 0 })

@@ -12,7 +12,7 @@ import {
   stockOf
 } from '../../testing/buying.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
-import { eventually } from '../../testing/test-stack.ts'
+
 import type { Published } from '../../infra/change-feed.ts'
 import { DAY } from '../../infra/clock.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -88,7 +88,7 @@ test('one payment changes its order once: ten times at once, again later, and un
   const { order_id, checkout_url } = await placed()
   await sandbox('webhooks/faults', { action: 'duplicate', next: 1, times: 10 })
   await pay(checkout_url)
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
   const first = await moved(order_id)
   expect(first).toMatchObject({ payments: 1, changes: 1, leases: 1, grants: 1 })
 
@@ -149,7 +149,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   expect((await buyer.post(`/api/orders/order_list/${failed.id}/devery_order/`)).status).toBe(403)
   const asked = await admin.post<{ status: string }>(`/api/orders/order_list/${failed.id}/devery_order/`)
   expect(asked.data).toMatchObject({ status: 'queued' })
-  const delivered = await inState(buyer, order_id, 'delivered')
+  const delivered = await inState(stack, buyer, order_id, 'delivered')
   expect(delivered).toMatchObject({ delivery_num: 8, fail_reason: null, fail: null })
   // The month starts with the delivery, and the points come once.
   expect(Date.parse(delivered.expired_at ?? '') - Date.now()).toBeGreaterThan(30 * DAY - 60_000)
@@ -160,7 +160,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   await report(shop.url, event, { eventId: 'short again' })
   expect(await outcomeOf(stack, 'short again')).toMatchObject({ outcome: 'duplicate' })
   expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1 })
-  await eventually('the task to end', async () => (await mine(order_id)).task === null)
+  await stack.eventually('the task to end', async () => (await mine(order_id)).task === null)
 })
 
 test('a price that differs from ours fails nobody: the lines count, and what was charged is the amount', async () => {
@@ -169,7 +169,7 @@ test('a price that differs from ours fails nobody: the lines count, and what was
   const event = paidEvent({ publicId: order_id, amount: '9.99', discount: '10.00' })
   await report(shop.url, event, { eventId: 'cheaper' })
   expect(await outcomeOf(stack, 'cheaper')).toEqual({ outcome: 'settled', detail: null })
-  expect(await inState(buyer, order_id, 'delivered')).toMatchObject({ amount: '20.00', pay_amount: '9.99' })
+  expect(await inState(stack, buyer, order_id, 'delivered')).toMatchObject({ amount: '20.00', pay_amount: '9.99' })
   expect(await customerMails(order_id)).toContain('payment-received')
   await stack.ctx.db.execute(sql`update variants set price = price - 5`)
 })
@@ -180,7 +180,7 @@ test("a later edit of a rule's platform variant fails no purchase: the lines of 
   const lines = { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8 }
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00', lines }), { eventId: 'old variant' })
   expect(await outcomeOf(stack, 'old variant')).toMatchObject({ outcome: 'settled' })
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
   const today = { [PLAN_VARIANT]: 8, '999': 8 }
   for (const [eventId, bought, outcome] of [
     ['renew old', lines, 'renewal_not_sold'],
@@ -231,7 +231,7 @@ test('another currency settles nothing, and neither does a test payment where th
   // The right payment after the wrong one is delivered by itself.
   await report(shop.url, paidEvent({ publicId: tested.order_id, amount: '20.00' }), { eventId: 'real' })
   expect(await outcomeOf(stack, 'real')).toMatchObject({ outcome: 'settled' })
-  expect(await inState(buyer, tested.order_id, 'delivered')).toMatchObject({ pay_amount: '20.00' })
+  expect(await inState(stack, buyer, tested.order_id, 'delivered')).toMatchObject({ pay_amount: '20.00' })
   await expire(foreign.order_id)
 })
 
@@ -268,7 +268,7 @@ test("a promo code that a paid order of its holder names becomes used, and nobod
     { code: 'Mine-10', is_used: true },
     { code: 'OTHERS', is_used: false }
   ])
-  await inState(buyer, order_id, 'delivered')
+  await inState(stack, buyer, order_id, 'delivered')
 })
 
 test('a renewal that arrives before its purchase does not count; the purchase does', async () => {
@@ -281,7 +281,7 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   expect(await mine(order_id)).toMatchObject({ pay_status: 0, state: 'placed' })
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'then' })
   expect(await outcomeOf(stack, 'then')).toMatchObject({ outcome: 'settled' })
-  const order = await inState(buyer, order_id, 'delivered')
+  const order = await inState(stack, buyer, order_id, 'delivered')
   // A second payment for the same order is money to give back, not another delivery.
   const before = await moved(order_id)
   const { id, uid } = await mine(order_id)
@@ -290,11 +290,11 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   // Once a later change of that process has come, those of the delivery have, too.
   const key = { name: 'script', scopes: ['read'], password: 'Secret#2026' }
   expect((await buyer.post('/api/users/api_keys/', key)).code).toBe(2000)
-  await eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))
+  await stack.eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))
   heard = []
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'twice' })
   expect(await outcomeOf(stack, 'twice')).toMatchObject({ outcome: 'paid_twice', detail: { order_id } })
-  await eventually('the change', async () => heard.some(one => one.resource === 'order' && one.id === id))
+  await stack.eventually('the change', async () => heard.some(one => one.resource === 'order' && one.id === id))
   stop()
   expect(heard.filter(one => one.resource === 'order')).toEqual([{ resource: 'order', id, userId: uid }])
   expect((await adminNotices(stack)).at(-1)).toContain('was paid already; refund #')
