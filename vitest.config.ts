@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 import { contractRoutes } from './apps/web/vite/contract-routes.ts'
+import { isLong } from './scripts/testing/tier.ts'
 
 const shared = {
   pool: 'forks' as const,
@@ -8,7 +9,7 @@ const shared = {
   hookTimeout: 120_000,
   // A busy machine takes its time; what is there ends the waiting at once.
   expect: { poll: { timeout: 30_000 } },
-  exclude: ['**/node_modules/**', '**/dist/**']
+  exclude: ['**/node_modules/**', '**/dist/**', ...(isLong ? [] : ['**/*.long.test.ts'])]
 }
 
 /** What meets other programs behaves alike whatever PostgreSQL runs: a second run on another server leaves it out. */
@@ -36,7 +37,10 @@ export default defineConfig({
           // Loading the server for each file anew took a quarter of the time. What a file keeps, it keeps in its own scope.
           isolate: false,
           include: ['apps/server/**/*.test.ts', 'apps/sandbox/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [...shared.exclude, ...(process.env['ONLY_WHAT_A_DATABASE_CHANGES'] ? sameOnAnyDatabase : [])],
+          exclude: [
+            ...shared.exclude,
+            ...(process.env['ONLY_WHAT_A_DATABASE_CHANGES'] && !isLong ? sameOnAnyDatabase : [])
+          ],
           globalSetup: ['apps/server/src/testing/global-setup.ts']
         }
       },

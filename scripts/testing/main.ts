@@ -16,6 +16,8 @@ const graceSeconds = 15
 /** Characters of a stage's output that are kept to say why it ended. */
 const TAIL = 4000
 const SLOWEST = 20
+/** The longest that a program of the long tier may take. */
+const LONG_MINUTES = 360
 
 const isTest = (path: string): boolean => /\.test\.tsx?$|^e2e\/.*\.spec\.ts$/.test(path)
 const testFiles = ['apps', 'packages', 'scripts', 'bench', 'e2e']
@@ -24,8 +26,10 @@ const testFiles = ['apps', 'packages', 'scripts', 'bench', 'e2e']
   .filter(path => isTest(path) && !/(^|\/)(node_modules|dist)\//.test(path))
   .toSorted()
 
+const LONG = '--long'
+const words = process.argv.slice(2).filter(word => word !== LONG)
 const selection = select(
-  process.argv.slice(2),
+  words,
   stages.map(stage => stage.name),
   { paths: testFiles, read: path => readFileSync(join(root, path), 'utf8') },
   root
@@ -34,9 +38,11 @@ if (typeof selection === 'string') {
   console.error(selection)
   process.exit(2)
 }
+/** A test of the long tier that is named runs as one. */
+const isLong = process.argv.includes(LONG) || selection.files.some(file => file.endsWith('.long.test.ts'))
 const all = selection.stages.length + selection.files.length === 0
 const chosen = [
-  ...stages.filter(stage => (all ? !stage.onlyWhenNamed : selection.stages.includes(stage.name))),
+  ...stages.filter(({ name, only }) => (all ? !only || (isLong && only === 'long') : selection.stages.includes(name))),
   ...stagesOf(selection, root)
 ]
 
@@ -93,6 +99,7 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
           NETLET_TEST_DIR: own,
           NETLET_BROWSER_DIR: process.env['NETLET_BROWSER_DIR'] ?? tmpdir(),
           TMPDIR: own,
+          ...(isLong ? { NETLET_TEST_TIER: 'long' } : {}),
           ...env
         }
       })
@@ -104,10 +111,11 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
           print(text)
         })
       }
+      const minutes = isLong ? LONG_MINUTES : stage.minutes
       const limit = setTimeout(() => {
-        print(`${stage.name} took more than ${stage.minutes} minutes and is ended\n`)
+        print(`${stage.name} took more than ${minutes} minutes and is ended\n`)
         end(one)
-      }, stage.minutes * 60_000)
+      }, minutes * 60_000)
       child.once('error', error => print(`${error.message}\n`))
       child.once('exit', () => {
         clearTimeout(limit)

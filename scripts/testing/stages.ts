@@ -25,8 +25,8 @@ export type Stage = {
   minutes: number
   /** Stages of different lanes run side by side, those of one lane one after the other. */
   lane: 'checks' | 'tests'
-  /** A run that names no stages leaves it out. */
-  onlyWhenNamed?: boolean
+  /** A run that names no stages leaves it out, or runs it in the long tier alone. */
+  only?: 'when named' | 'long'
   /** @param folder for its reports; removed after the run */
   check(run: Run, folder: string): Promise<Count>
 }
@@ -103,10 +103,12 @@ export const stages: Stage[] = [
     name: 'database',
     minutes: 15,
     lane: 'tests',
-    onlyWhenNamed: true,
+    only: 'when named',
     check: vitest(['--project=database'], { ONLY_WHAT_A_DATABASE_CHANGES: '1' })
   },
-  { name: 'browser', minutes: 15, lane: 'tests', check: playwright() }
+  { name: 'browser', minutes: 15, lane: 'tests', check: playwright() },
+  // Honest and hostile clients at an agent for an hour.
+  { ...program('soak', 90, 'apps/agent/soak/main.ts'), lane: 'tests', only: 'long' }
 ]
 
 /**

@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from './infra/config.ts'
+import { StartupError } from './infra/db/migrate.ts'
+import { openApp } from './open-app.ts'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
 import { startRelay } from './testing/relay.ts'
 import { withClient } from './testing/server.ts'
@@ -40,41 +43,33 @@ async function refusesToStart(env: Record<string, string>, words: RegExp): Promi
   expect(code).toBe(1)
 }
 
-test('without a database address it says what to set', () => refusesToStart({ APP_SECRET: SECRET }, /Set DATABASE_URL/))
+test('a setting that is missing is one line that says what to set', () =>
+  refusesToStart({ APP_SECRET: SECRET }, /Set DATABASE_URL/))
 
-test('without APP_SECRET in production it says how to make one', () =>
-  refusesToStart({ DATABASE_URL: database.url }, /Set APP_SECRET to a random text/))
+/** Opens the shop in this process. */
+const open = (databaseUrl: string) =>
+  openApp(readConfig({ DATABASE_URL: databaseUrl, APP_SECRET: SECRET, PUBLIC_URL }), { worker: false })
 
-test.each(['serve', 'worker', 'all'])('%s without PUBLIC_URL in production says what to set', async mode => {
-  const { code, lines } = await start({ DATABASE_URL: database.url, APP_SECRET: SECRET }, mode)
-  expect(lines).toEqual([expect.stringMatching(/^Set PUBLIC_URL to the address that browsers use/)])
-  expect(code).toBe(1)
-})
-
-test('with the demo password in production it asks for another', () =>
-  refusesToStart(
-    {
-      DATABASE_URL: database.url,
-      APP_SECRET: SECRET,
-      PUBLIC_URL,
-      ADMIN_EMAIL: 'a@example.com',
-      ADMIN_PASSWORD: 'Admin#2026'
-    },
-    /ADMIN_PASSWORD is the demo password/
-  ))
-
-test('with a database that does not answer it names the address, without its password', async () => {
-  const env = { DATABASE_URL: 'postgres://netlet:hidden@127.0.0.1:9/netlet', APP_SECRET: SECRET, PUBLIC_URL }
-  await refusesToStart(env, /The database does not answer.*127\.0\.0\.1:9/)
-  const { lines } = await start(env)
-  expect(lines.join()).not.toContain('hidden')
-})
-
-test('with a wrong database password it says so in one line', async () => {
+test('a database that does not answer is named by its address, without its password', async () => {
+  const refused = open('postgres://netlet:hidden@127.0.0.1:9/netlet')
+  await expect(refused).rejects.toThrow(StartupError)
+  await expect(refused).rejects.toThrow(/The database does not answer.*127\.0\.0\.1:9/)
+  await expect(refused).rejects.not.toThrow('hidden')
   const url = new URL(database.url)
-  url.username = 'nobody_of_that_name'
-  url.password = 'hidden'
-  await refusesToStart({ DATABASE_URL: url.href, APP_SECRET: SECRET, PUBLIC_URL }, /The database does not answer/)
+  url.username = 'another_user'
+  await expect(open(url.href)).rejects.toThrow(StartupError)
+})
+
+test('a database of a newer version is not touched', async () => {
+  const newer = await createTestDatabase()
+  try {
+    await withClient(newer.url, client =>
+      client.query(`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9999999999999)`)
+    )
+    await expect(open(newer.url)).rejects.toThrow(/newer version of Netlet/)
+  } finally {
+    await newer.drop()
+  }
 })
 
 test('with its port in use it names the port and the setting', async () => {
@@ -109,15 +104,3 @@ test('asked to end while its database is silent, it ends before it would be kill
     relay.stop()
   }
 }, 60_000)
-
-test('with a database of a newer version it does not touch it', async () => {
-  const newer = await createTestDatabase()
-  try {
-    await withClient(newer.url, client =>
-      client.query(`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9999999999999)`)
-    )
-    await refusesToStart({ DATABASE_URL: newer.url, APP_SECRET: SECRET, PUBLIC_URL }, /newer version of Netlet/)
-  } finally {
-    await newer.drop()
-  }
-})

@@ -35,14 +35,16 @@ const END_FUTURE_TIMES = `
   where exists (select from set_back) and state in ('created', 'retry', 'active')
     and greatest(created_on, started_on, heartbeat_on) > now() + interval '1 minute'`
 
-/** Looks from time to time whether the database's clock was set back, and mends what that leaves. @returns ends it */
+/** Where the database's clock was set back, makes due what would wait for it to be as late again. */
+export async function endFutureTimes(boss: PgBoss): Promise<void> {
+  await boss.getDb().executeSql(END_FUTURE_TIMES)
+}
+
+/** Looks from time to time whether the database's clock was set back. @returns ends it */
 export function followClock(boss: PgBoss, everyMs: number): () => void {
   const timer = setInterval(() => {
-    // While the database is away others tell of it.
-    boss
-      .getDb()
-      .executeSql(END_FUTURE_TIMES)
-      .catch(() => {})
+    // While the database is away, others report it.
+    endFutureTimes(boss).catch(() => {})
   }, everyMs)
   return () => clearInterval(timer)
 }

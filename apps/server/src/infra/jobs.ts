@@ -24,6 +24,9 @@ const RETIRED = new Set([
 /** How long running jobs may go on when the process is asked to end; then they are handed to another one. */
 const STOP_MS = 4_000
 
+/** How often a worker looks whether the database's clock was set back. */
+const CLOCK_MS = 15_000
+
 /** A job of this priority or more is also taken by the workers that are reserved for urgent ones. */
 export const URGENT = 10
 
@@ -107,7 +110,6 @@ export type Jobs = Sender & {
  * @param pollSeconds how often an idle worker looks for jobs that no notification told of: tries again after a failure, and
  * jobs that were to start later
  * @param answerMs how long one of its statements waits for an answer
- * @param clockMs how often a worker looks whether the database's clock was set
  */
 export async function openJobs(options: {
   databaseUrl: string
@@ -116,9 +118,8 @@ export async function openJobs(options: {
   queues: JobQueue<object>[]
   pollSeconds?: number
   answerMs?: number
-  clockMs?: number
 }): Promise<Jobs> {
-  const { log, worker, pollSeconds = 2, answerMs = 30_000, clockMs = 15_000 } = options
+  const { log, worker, pollSeconds = 2, answerMs = 30_000 } = options
   const yielding = createYielding()
   // The queue hands these to the driver. A connection that vanished without a word is thrown away.
   const patience = { keepAlive: true, query_timeout: answerMs, options: SESSION_OPTIONS }
@@ -147,7 +148,7 @@ export async function openJobs(options: {
     await boss.updateQueue(name, withoutPolicy(settings))
   }
   if (worker) await removeOldSchedules(boss)
-  const unfollow = worker ? followClock(boss, clockMs) : () => {}
+  const unfollow = worker ? followClock(boss, CLOCK_MS) : () => {}
   return {
     async send(tx, to, data, { key, startIn, priority, group } = {}) {
       for (;;) {

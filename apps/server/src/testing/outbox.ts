@@ -22,6 +22,8 @@ export type TestOutbox = {
   fail(status: number, times: number, body?: object | string, headers?: Record<string, string>): void
   /** The next mails are taken, and the connection ends without an answer, once `meanwhile` is done. */
   cut(times: number, meanwhile?: () => Promise<unknown>): void
+  /** What runs the jobs that send the mails that are waited for. */
+  drainWith(drain: () => Promise<unknown>): void
   /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
   waitFor(to: string, count?: number): Promise<TestMail[]>
   close(): Promise<void>
@@ -37,6 +39,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
     headers: {}
   }
   let cuts = 0
+  let drain = async (): Promise<unknown> => undefined
   let beforeCut = async (): Promise<unknown> => undefined
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -71,9 +74,13 @@ export async function startTestOutbox(): Promise<TestOutbox> {
       cuts = times
       beforeCut = meanwhile
     },
+    drainWith(run) {
+      drain = run
+    },
     async waitFor(to, count = 1) {
       const deadline = Date.now() + 30_000
       for (;;) {
+        await drain()
         const found = mails.filter(mail => mail.to === to)
         if (found.length >= count) return found
         if (Date.now() > deadline) throw new Error(`${found.length} of ${count} mails to ${to} arrived`)

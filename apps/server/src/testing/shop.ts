@@ -9,7 +9,7 @@ import type { Config } from '../infra/config.ts'
 import { closeDatabase, openDatabase } from '../infra/db/client.ts'
 import { createApp } from '../infra/http/app.ts'
 import { mounter, type Mount } from '../infra/http/mount.ts'
-import { startJobs, type Job } from '../infra/job.ts'
+import type { Job } from '../infra/job.ts'
 import { openJobs, type JobQueue } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { createSecrets } from '../infra/secrets.ts'
@@ -17,6 +17,7 @@ import { SYSTEM } from '../infra/actor.ts'
 import type { AppContext } from '../infra/context.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { createJobRunner } from './drain.ts'
 import { sessionOf } from './session.ts'
 import { startTestOutbox, type TestOutbox } from './outbox.ts'
 
@@ -29,9 +30,9 @@ export type TestShopOptions = {
   app?: (ctx: AppContext) => Promise<FastifyInstance>
   /** Queues that are sent to or worked on, besides the one of mail. */
   queues?: JobQueue<object>[]
-  /** Jobs that are worked on, with their queues. */
+  /** Jobs that `drain` runs, with their queues. */
   jobs?: Job[]
-  /** Registers other workers; without it and `jobs` nothing is worked on. */
+  /** Registers workers that run jobs by themselves, for tests of how they do. */
   workers?: (ctx: AppContext) => Promise<void>
   config?: Partial<Config>
   /** A clock of the test's own. By default it is the machine's, which `advance` moves ahead. */
@@ -44,6 +45,8 @@ export type TestShop = {
   /** Where it listens, without a trailing slash. */
   url: string
   outbox: TestOutbox
+  /** Runs the jobs that are due, see `JobRunner`. @returns their queues in the order they ran */
+  drain(): Promise<string[]>
   /** Moves the shop's clock ahead; of no effect with a clock of the test's own. */
   advance(milliseconds: number): void
   visitor(options?: { ip?: string }): TestClient
@@ -75,7 +78,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     const always: JobQueue<object>[] = [sendMailQueue, raiseNoticeQueue]
     const jobs = await openJobs({
       databaseUrl: database.url,
-      worker: options.workers !== undefined || options.jobs !== undefined,
+      worker: options.workers !== undefined,
       log,
       queues: [...always, ...queues.filter(queue => always.every(({ name }) => name !== queue.name))]
     })
@@ -93,7 +96,9 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       changes
     }
     await writeSettings(ctx, { sendgrid_api_key: 'test', email_from: 'Netlet <shop@example.com>' })
-    await startJobs(ctx, options.jobs ?? [])
+    const runner = createJobRunner(ctx, options.jobs ?? [])
+    opened.push(() => runner.close())
+    if (options.jobs) outbox.drainWith(() => runner.drain())
     await options.workers?.(ctx)
     const app = await compose(ctx)
     opened.push(() => app.close())
@@ -117,6 +122,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       app,
       url,
       outbox,
+      drain: () => runner.drain(),
       advance(milliseconds) {
         ahead += milliseconds
       },

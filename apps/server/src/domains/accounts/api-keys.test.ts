@@ -1,7 +1,7 @@
 import { route, routes } from '@netlet/contract'
 import { z } from 'zod'
 import { and, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
@@ -214,14 +214,10 @@ test('keys end with the password, a reset by an administrator, a ban and other r
     await boss.post(`${U}/${client.user.id}/unbaned_user/`)
     expect((await shop.visitor().get(ME, bearer(data.key))).code, name).toBe(401)
     expect((await auditOf(data.id)).at(-1), name).toBe('api_key.end')
-    await vi.waitFor(
-      () => {
-        const mails = shop.outbox.mails.filter(mail => mail.to === client.user.email)
-        const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
-        expect(ended?.text, name).toContain(`key of ${name}`)
-      },
-      { timeout: 30_000 }
-    )
+    await shop.drain()
+    const mails = shop.outbox.mails.filter(mail => mail.to === client.user.email)
+    const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
+    expect(ended?.text, name).toContain(`key of ${name}`)
   }
 })
 

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 let shop: TestShop
 
@@ -59,6 +60,6 @@ test('nothing that is sent makes the shop fall over', { timeout: 120_000 }, asyn
         expect(reply.status, `${call.method} ${path} ${await reply.text()}`).not.toBe(500)
       }
     ),
-    { numRuns: 400 }
+    runs(200, 10_000)
   )
 })

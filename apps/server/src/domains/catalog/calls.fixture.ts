@@ -2,7 +2,6 @@ import type { BodyOf, ParamsOf, ReplyOf, Route } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
-import { startJobs } from '../../infra/job.ts'
 import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
 import { applyProductDeletion, applyProductUpdate, catalogJobs, catalogRoutes } from './index.ts'
 
@@ -19,16 +18,15 @@ export type Catalogue = {
   ctx: AppContext
   /** Calls a route of the contract, with its own types. */
   call<R extends Route>(route: R, input?: CallInput<R>): Promise<TestReply<ReplyOf<R>>>
+  /** Runs the jobs that are due. */
+  drain(): Promise<string[]>
   /** Goes past what replies are kept for. */
   forget(): void
   close(): Promise<void>
 }
 
-/**
- * A shop with the catalogue's calls and jobs, an administrator and a customer.
- * @param works false: nothing works on the jobs, so that all statements are those of the calls
- */
-export async function openCatalogue({ works = true }: { works?: boolean } = {}): Promise<Catalogue> {
+/** A shop with the catalogue's calls and jobs, an administrator and a customer. */
+export async function openCatalogue(): Promise<Catalogue> {
   const events = commerceJobs({
     'orders/paid': async () => ({ outcome: 'ignored' }),
     'orders/cancelled': async () => ({ outcome: 'ignored' }),
@@ -46,8 +44,7 @@ export async function openCatalogue({ works = true }: { works?: boolean } = {}):
       catalogRoutes(mount, ctx, { app })
       commerceRoutes(mount, ctx)
     },
-    queues: jobs.map(one => one.queue),
-    ...(works ? { workers: ctx => startJobs(ctx, jobs) } : {})
+    jobs
   })
   const clients: Record<'admin' | 'customer' | 'visitor', TestClient> = {
     admin: await testShop.admin({ username: 'admin' }),
@@ -66,6 +63,7 @@ export async function openCatalogue({ works = true }: { works?: boolean } = {}):
         ? client.put<ReplyOf<R>>(url, body, headers)
         : client.post<ReplyOf<R>>(url, body, headers)
     },
+    drain: () => testShop.drain(),
     forget: () => testShop.advance(31_000),
     close: () => testShop.close()
   }

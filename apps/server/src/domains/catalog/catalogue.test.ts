@@ -31,7 +31,7 @@ async function statements(work: () => Promise<unknown>): Promise<number> {
 }
 
 beforeAll(async () => {
-  app = await openCatalogue({ works: false })
+  app = await openCatalogue()
   const { db } = app.ctx
   cheap = await addRule(db, '0.10', 'cheap.example')
   dear = await addRule(db, '1.35', 'dear.example')

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
 import { eq, inArray } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { auditLog } from '../../infra/tables.ts'
@@ -51,14 +51,10 @@ const eventOf = async (id: string) => {
 async function settle(payload: unknown, delivery: Delivery): Promise<string | null> {
   const { reply, id } = await deliver(payload, delivery)
   expect(reply.status).toBe(200)
-  return vi.waitFor(
-    async () => {
-      const event = await eventOf(id)
-      expect(event?.processedAt).toBeInstanceOf(Date)
-      return event?.outcome ?? null
-    },
-    { timeout: 30_000, interval: 50 }
-  )
+  await app.drain()
+  const event = await eventOf(id)
+  expect(event?.processedAt).toBeInstanceOf(Date)
+  return event?.outcome ?? null
 }
 
 async function soldProduct() {

@@ -14,9 +14,11 @@ export async function runOf(ctx: AppContext, id: number): Promise<SyncRun> {
 }
 
 /** A sync that goes on until it waits for somebody, or has ended. */
-async function rested(ctx: AppContext, id: number): Promise<SyncRun> {
-  await expect.poll(async () => (await runOf(ctx, id)).state, { timeout: 20_000 }).not.toMatch(/^(reading|applying)$/)
-  return runOf(ctx, id)
+async function rested(app: Catalogue, id: number): Promise<SyncRun> {
+  await app.drain()
+  const run = await runOf(app.ctx, id)
+  expect(run.state).not.toMatch(/^(reading|applying)$/)
+  return run
 }
 
 type PlanOf<W extends SyncKind> = Extract<SyncPlan, { what: W extends 'catalogue' ? W : 'collections' | 'tags' }>
@@ -26,7 +28,7 @@ export const syncsOf = (app: Catalogue) => ({
   async start(what: SyncKind): Promise<SyncRun> {
     const reply = await app.call(catalog.startSync, { as: admin, body: { what } })
     if (reply.code !== 2000) throw new Error(reply.msg)
-    return rested(app.ctx, reply.data.id)
+    return rested(app, reply.data.id)
   },
   /** Reads the platform. @returns the sync and its plan */
   async plan<W extends SyncKind>(what: W): Promise<PlanOf<W> & { id: number }> {
@@ -38,6 +40,6 @@ export const syncsOf = (app: Catalogue) => ({
   async apply(id: number): Promise<SyncRun> {
     const reply = await app.call(catalog.applySync, { as: admin, params: { id } })
     if (reply.code !== 2000) throw new Error(reply.msg)
-    return rested(app.ctx, id)
+    return rested(app, id)
   }
 })

@@ -7,6 +7,7 @@ import { startChatBot } from './index.ts'
 import { chatBot, chatCursors } from './tables.ts'
 import { SOON, TOKEN } from './chat-bot.fixture.ts'
 import { chat, newMember, openChat, recordsOf, resetChat } from './one-chat.fixture.ts'
+import { isLong } from '../../../../../scripts/testing/tier.ts'
 
 beforeAll(openChat)
 beforeEach(() => chat.stopBots())
@@ -127,60 +128,67 @@ test('one of many processes connects; when it is killed, another one takes over 
   }
 }, 240_000)
 
-test('a process that hangs loses the bot to another one, and what it wakes up to counts nothing twice', async () => {
-  const { name, id } = await newMember()
-  const { child, ended } = botProcess()
-  const holder = async () => (await chat.shop.ctx.db.select().from(chatBot))[0]?.holder
-  try {
-    await chat.connected(1, STARTED)
-    await chat.write({ user: name })
-    await chat.earned(id, 1)
-    const first = await holder()
-    child.kill('SIGSTOP')
-    chat.start({ connectMs: 20_000 })
-    // Where it was stopped within a transaction, its lock stays until the database ends that, after 30 seconds.
-    await expect.poll(holder, { ...SOON, timeout: 90_000 }).not.toBe(first)
-    await chat.write({ user: name, count: 3 })
-    await chat.earned(id, 4)
-    child.kill('SIGCONT')
-    // It gives its connection up, and leaves the bot to whoever has it.
-    await chat.connected()
-    await chat.write({ user: name, count: 2 })
-    await chat.earned(id, 6)
-    expect(await recordsOf(id)).toBe(6)
-    expect(await holder()).not.toBe(first)
-  } finally {
-    child.kill('SIGCONT')
-    child.kill('SIGKILL')
-    await ended
-  }
-}, 240_000)
-
-test('a process that cannot reach the database ends its connection before its lease is over', async () => {
-  let away = false
-  const { ctx } = chat.shop
-  const db = new Proxy(ctx.db, {
-    get(target, key, receiver) {
-      if (away) throw new Error('the database is away')
-      return Reflect.get(target, key, receiver) as unknown
+test.runIf(isLong)(
+  'a process that hangs loses the bot to another one, and what it wakes up to counts nothing twice',
+  async () => {
+    const { name, id } = await newMember()
+    const { child, ended } = botProcess()
+    const holder = async () => (await chat.shop.ctx.db.select().from(chatBot))[0]?.holder
+    try {
+      await chat.connected(1, STARTED)
+      await chat.write({ user: name })
+      await chat.earned(id, 1)
+      const first = await holder()
+      child.kill('SIGSTOP')
+      chat.start({ connectMs: 20_000 })
+      // Where it was stopped within a transaction, its lock stays until the database ends that, after 30 seconds.
+      await expect.poll(holder, { ...SOON, timeout: 90_000 }).not.toBe(first)
+      await chat.write({ user: name, count: 3 })
+      await chat.earned(id, 4)
+      child.kill('SIGCONT')
+      // It gives its connection up, and leaves the bot to whoever has it.
+      await chat.connected()
+      await chat.write({ user: name, count: 2 })
+      await chat.earned(id, 6)
+      expect(await recordsOf(id)).toBe(6)
+      expect(await holder()).not.toBe(first)
+    } finally {
+      child.kill('SIGCONT')
+      child.kill('SIGKILL')
+      await ended
     }
-  })
-  // It leaves 15 % of it, which has to be more than a busy machine takes to look.
-  const leaseMs = 16_000
-  const bot = startChatBot({ ...ctx, db }, { everyMs: 50, leaseMs, connectMs: 2500, backoff: () => 150 })
-  try {
-    await chat.connected()
-    away = true
-    const since = Date.now()
-    await chat.connected(0)
-    expect(Date.now() - since).toBeLessThan(leaseMs)
-    away = false
-    await chat.connected()
-  } finally {
-    away = false
-    await bot.stop()
+  },
+  240_000
+)
+
+test.runIf(isLong)(
+  'a process that cannot reach the database ends its connection before its lease is over',
+  async () => {
+    let away = false
+    const { ctx } = chat.shop
+    const db = new Proxy(ctx.db, {
+      get(target, key, receiver) {
+        if (away) throw new Error('the database is away')
+        return Reflect.get(target, key, receiver) as unknown
+      }
+    })
+    // It leaves 15 % of it, which has to be more than a busy machine takes to look.
+    const leaseMs = 16_000
+    const bot = startChatBot({ ...ctx, db }, { everyMs: 50, leaseMs, connectMs: 2500, backoff: () => 150 })
+    try {
+      await chat.connected()
+      away = true
+      const since = Date.now()
+      await chat.connected(0)
+      expect(Date.now() - since).toBeLessThan(leaseMs)
+      away = false
+      await chat.connected()
+    } finally {
+      away = false
+      await bot.stop()
+    }
   }
-})
+)
 
 test('the shop’s own times let another process take over within 30 s', async () => {
   const { TIMES } = await import('./run-bot.ts')

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DenySet } from '../../../../agent/src/proxy/deny-set.ts'
 import { type DecidedOverlap, denyLists, duplicatesOf, intersectionsOf, type Listing, overlapsOf } from './ownership.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 const nike: Listing = { id: 1, domains: ['nike.com'] }
 const shop: Listing = { id: 2, domains: ['shop.nike.com'] }
@@ -126,7 +127,7 @@ describe('for any rules, decisions and purchases', () => {
         // What is decided when the shop hashes the lists is what the agent hashes.
         expect(list.domains).toEqual([...allowed.map(domain => `!${domain}`), ...denied])
       }),
-      { numRuns: 2000 }
+      runs(500, 50_000)
     )
   })
 

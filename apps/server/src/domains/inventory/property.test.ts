@@ -18,6 +18,7 @@ import {
   updateRule
 } from './index.ts'
 import { addressToNumber } from './ranges.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 /** The second rule lies within the first, the fourth within both; the third has nothing to do with them. */
 const domains = ['one.example', 'two.one.example', 'three.example', 'four.two.one.example']
@@ -269,7 +270,7 @@ it('does what a naive inventory does, in any order of reservations, releases and
         }
       }
     ),
-    { numRuns: 40 }
+    runs(20, 1000)
   )
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
 }, 120_000)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
@@ -90,15 +90,9 @@ test('a mail service that fails is asked again; a recipient that it refuses is n
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
   )
-  await vi.waitFor(
-    async () => {
-      const { rows } = await db.execute<{ state: string }>(
-        sql`select state from pgboss.job where data->>'to' = 'refused@example.com'`
-      )
-      expect(rows).toEqual([{ state: 'completed' }])
-    },
-    { timeout: 30_000 }
-  )
+  await shop.drain()
+  const { rows } = await db.execute(sql`select state from pgboss.job where data->>'to' = 'refused@example.com'`)
+  expect(rows).toEqual([{ state: 'completed' }])
   expect(shop.outbox.mails.some(mail => mail.to === 'refused@example.com')).toBe(false)
 })
 
@@ -109,15 +103,9 @@ test('a code that expired while it waited is not sent', async () => {
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
   )
-  await vi.waitFor(
-    async () => {
-      const { rows } = await db.execute(
-        sql`select state from pgboss.job where data->>'to' = 'late@example.com' and state = 'completed'`
-      )
-      expect(rows).toHaveLength(1)
-    },
-    { timeout: 30_000 }
-  )
+  await shop.drain()
+  const { rows } = await db.execute(sql`select state from pgboss.job where data->>'to' = 'late@example.com'`)
+  expect(rows).toEqual([{ state: 'completed' }])
   expect(shop.outbox.mails.some(mail => mail.to === 'late@example.com')).toBe(false)
 })
 
@@ -128,15 +116,11 @@ test('without a key the mail waits for an administrator to set one', async () =>
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })
   )
-  await vi.waitFor(
-    async () => {
-      const { rows } = await db.execute<{ output: unknown }>(
-        sql`select output from pgboss.job where data->>'to' = 'later@example.com' and state = 'retry'`
-      )
-      expect(JSON.stringify(rows[0]?.output)).toContain('Enter the SendGrid API key under Web Settings, Email.')
-    },
-    { timeout: 30_000 }
+  await shop.drain()
+  const { rows } = await db.execute<{ output: unknown }>(
+    sql`select output from pgboss.job where data->>'to' = 'later@example.com' and state = 'retry'`
   )
+  expect(JSON.stringify(rows[0]?.output)).toContain('Enter the SendGrid API key under Web Settings, Email.')
   await writeSettings(shop.ctx, { sendgrid_api_key: 'test' })
   expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)
 })

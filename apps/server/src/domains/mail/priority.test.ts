@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { startJobs } from '../../infra/job.ts'
 import { URGENT } from '../../infra/jobs.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { enqueueMail, mailJobs } from './index.ts'
@@ -9,7 +10,11 @@ import { TEMPLATES, type Template } from './templates/index.ts'
 
 let shop: TestShop
 beforeAll(async () => {
-  shop = await startTestShop({ routes: () => undefined, jobs: mailJobs })
+  shop = await startTestShop({
+    routes: () => undefined,
+    queues: mailJobs.map(job => job.queue),
+    workers: ctx => startJobs(ctx, mailJobs)
+  })
 })
 afterAll(() => shop.close())
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { drawnTransitions, transitionsOf } from '../../testing/diagram.ts'
 import { isTimed, TIMED_STATES, next, TRANSITIONS, type OrderEvent } from './states.ts'
 import { TASK_TRANSITIONS, taskAllows, taskStateOf } from './task-states.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 const EVENTS = Object.keys(TRANSITIONS) as OrderEvent[]
 const START: OrderState = 'placed'
@@ -46,7 +47,7 @@ test('whatever happens in whatever order, an order stays on the ways of the tabl
         1 + again
       )
     }),
-    { numRuns: 500 }
+    runs(500, 50_000)
   )
 })
 

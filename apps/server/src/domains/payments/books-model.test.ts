@@ -14,6 +14,7 @@ import { createGiftCard } from '../rewards/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 let world: OrderShop
 let admin: Buyer
@@ -177,6 +178,6 @@ test('after any history of payments, refunds and disputes everybody has what the
       expect(await compareFigures(world.shop.ctx.db)).toEqual([])
       await world.endAll()
     }),
-    { numRuns: 20, examples: [[allWon]] }
+    { ...runs(6, 300), examples: [[allWon]] }
   )
 }, 180_000)

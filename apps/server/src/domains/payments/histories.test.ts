@@ -11,6 +11,7 @@ import { users } from '../accounts/tables.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
 import { storeEvent } from '../commerce/index.ts'
 import { compareFigures } from './figures.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 let stack: TestStack
 let buyer: TestClient
@@ -147,6 +148,6 @@ test('whatever the platform reports of payments and refunds, in whatever order a
       await expectSound(publicId, told)
       await expectPoints()
     }),
-    { numRuns: 40 }
+    runs(20, 1000)
   )
 }, 240_000)

@@ -24,6 +24,7 @@ import {
 import { decayLevelPoints } from './decay.ts'
 import { rewardsQueues } from './queues.ts'
 import { pointRecords } from './tables.ts'
+import { runs } from '../../../../../scripts/testing/tier.ts'
 
 let shop: TestShop
 
@@ -338,7 +339,7 @@ test('after any history a balance is the sum of its records, and what can be spe
       )
       expect(left.coinsOwed - left.coins).toBe(Number(rows[0]?.spent))
     }),
-    { numRuns: 25 }
+    runs(10, 500)
   )
 }, 120_000)
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NewWebhookEndpoint } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { startJobs } from '../../infra/job.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { emitEvent } from './emit.ts'
 import { webhookJobs } from './jobs.ts'
@@ -14,11 +15,14 @@ import { delivered, ENDPOINTS, SENDING } from './webhooks.fixture.ts'
 let shop: TestShop
 let receiver: Receiver
 
+const jobs = webhookJobs({ ...SENDING, timeoutMs: 60_000 })
+
 beforeAll(async () => {
   receiver = await startReceiver()
   shop = await startTestShop({
     routes: (mount, ctx) => webhookRoutes(mount, ctx, SENDING),
-    jobs: webhookJobs({ ...SENDING, timeoutMs: 60_000 }),
+    queues: jobs.map(job => job.queue),
+    workers: ctx => startJobs(ctx, jobs),
     config: { webhookOrigins: [receiver.origin], customerWebhookUrls: [`${receiver.origin}/`] }
   })
 })

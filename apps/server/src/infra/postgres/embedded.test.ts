@@ -13,6 +13,7 @@ import { runAs } from './account.ts'
 import { findBinaries, locatePackage } from './binaries.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
 import { startOf } from './processes.ts'
+import { isLong } from '../../../../../scripts/testing/tier.ts'
 
 const fixture = fileURLToPath(new URL('start.fixture.ts', import.meta.url))
 const asRoot = process.getuid?.() === 0
@@ -129,7 +130,7 @@ test('a server that outlives its killed starter is joined, and stopped by the on
   expect(await startOf(orphan.pid)).toBeUndefined()
 })
 
-test('a start killed while it makes the database leaves nothing that disturbs the next', async () => {
+test.runIf(isLong)('a start killed while it makes the database leaves nothing that disturbs the next', async () => {
   const { child } = startElsewhere()
   await until(async () =>
     (await readdir(root, { recursive: true })).some(name => name.includes('.new-') && name.endsWith('PG_VERSION'))
@@ -143,7 +144,7 @@ test('a start killed while it makes the database leaves nothing that disturbs th
   expect(await readdir(dataDir)).toContain('data')
 })
 
-test('two processes that start at once share one server, which ends with the last of them', async () => {
+test.runIf(isLong)('two processes that start at once share one server, which ends with the last of them', async () => {
   const one = startElsewhere()
   const other = startElsewhere()
   const [first, second] = await Promise.all([one.ready, other.ready])
@@ -159,7 +160,7 @@ test('two processes that start at once share one server, which ends with the las
   expect(await readdir(root)).toEqual(['postgres'])
 })
 
-test('a start that meets a shutdown waits for its end and starts again', async () => {
+test.runIf(isLong)('a start that meets a shutdown waits for its end and starts again', async () => {
   const first = await start()
   process.kill(first.pid, 'SIGINT')
   const second = await start()
@@ -167,7 +168,7 @@ test('a start that meets a shutdown waits for its end and starts again', async (
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 })
 
-test('a crashed server whose process id belongs to another program by now starts again', async () => {
+test.runIf(isLong)('a crashed server whose process id belongs to another program by now starts again', async () => {
   const first = await start()
   const lockFile = join(await realpath(dataDir), 'data', 'postmaster.pid')
   const lock = await readFile(lockFile, 'utf8')
@@ -210,54 +211,60 @@ test('what cannot be used is refused with what to do about it', async () => {
   await expect(refused).rejects.toThrow(/did not start:.*shared_buffers/)
 })
 
-test.runIf(asRoot)('below a folder that only root may enter, the data stand elsewhere behind a link', async () => {
-  await chmod(root, 0o700)
-  const server = await start()
-  const real = await realpath(dataDir)
-  expect((await lstat(dataDir)).isSymbolicLink()).toBe(true)
-  expect(real.startsWith(root)).toBe(false)
-  await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS id')
-  await server.stop()
+test.runIf(asRoot && isLong)(
+  'below a folder that only root may enter, the data stand elsewhere behind a link',
+  async () => {
+    await chmod(root, 0o700)
+    const server = await start()
+    const real = await realpath(dataDir)
+    expect((await lstat(dataDir)).isSymbolicLink()).toBe(true)
+    expect(real.startsWith(root)).toBe(false)
+    await query(server.url, 'CREATE TABLE kept AS SELECT 1 AS id')
+    await server.stop()
 
-  const again = await start()
-  expect(await query(again.url, 'SELECT id FROM kept')).toEqual([{ id: 1 }])
-  await again.stop()
+    const again = await start()
+    expect(await query(again.url, 'SELECT id FROM kept')).toEqual([{ id: 1 }])
+    await again.stop()
 
-  await rm(dataDir)
-  const afresh = await start()
-  await expect(query(afresh.url, 'SELECT id FROM kept')).rejects.toThrow('does not exist')
-  await rm(real, { recursive: true })
-})
-
-test.runIf(asRoot)('programs that the account cannot reach are copied once, and thinned copies again', async () => {
-  const account = { uid: 65_534, gid: 65_534 }
-  const hidden = join(root, 'hidden')
-  const place = join(root, 'place')
-  await mkdir(hidden, { mode: 0o700 })
-  await mkdir(place, { mode: 0o777 })
-  await cp(locatePackage(), join(hidden, 'package'), { recursive: true, verbatimSymlinks: true })
-  const before = process.env['TMPDIR']
-  process.env['TMPDIR'] = place
-  try {
-    const [one, other] = await Promise.all([
-      findBinaries(account, join(hidden, 'package')),
-      findBinaries(account, join(hidden, 'package'))
-    ])
-    expect(one.postgres.startsWith(place)).toBe(true)
-    expect(other).toEqual(one)
-    expect(await readdir(place)).toHaveLength(1)
-    expect(await runAs(account, one.postgres, ['--version'])).toContain('18.')
-
-    const { ino } = await lstat(one.postgres)
-    await findBinaries(account, join(hidden, 'package'))
-    expect((await lstat(one.postgres)).ino).toBe(ino)
-
-    await rm(join(dirname(dirname(one.postgres)), 'share/postgresql/timezone/UTC'))
-    const repaired = await findBinaries(account, join(hidden, 'package'))
-    await lstat(join(dirname(dirname(repaired.postgres)), 'share/postgresql/timezone/UTC'))
-    expect(await readdir(place)).toHaveLength(1)
-  } finally {
-    if (before === undefined) delete process.env['TMPDIR']
-    else process.env['TMPDIR'] = before
+    await rm(dataDir)
+    const afresh = await start()
+    await expect(query(afresh.url, 'SELECT id FROM kept')).rejects.toThrow('does not exist')
+    await rm(real, { recursive: true })
   }
-})
+)
+
+test.runIf(asRoot && isLong)(
+  'programs that the account cannot reach are copied once, and thinned copies again',
+  async () => {
+    const account = { uid: 65_534, gid: 65_534 }
+    const hidden = join(root, 'hidden')
+    const place = join(root, 'place')
+    await mkdir(hidden, { mode: 0o700 })
+    await mkdir(place, { mode: 0o777 })
+    await cp(locatePackage(), join(hidden, 'package'), { recursive: true, verbatimSymlinks: true })
+    const before = process.env['TMPDIR']
+    process.env['TMPDIR'] = place
+    try {
+      const [one, other] = await Promise.all([
+        findBinaries(account, join(hidden, 'package')),
+        findBinaries(account, join(hidden, 'package'))
+      ])
+      expect(one.postgres.startsWith(place)).toBe(true)
+      expect(other).toEqual(one)
+      expect(await readdir(place)).toHaveLength(1)
+      expect(await runAs(account, one.postgres, ['--version'])).toContain('18.')
+
+      const { ino } = await lstat(one.postgres)
+      await findBinaries(account, join(hidden, 'package'))
+      expect((await lstat(one.postgres)).ino).toBe(ino)
+
+      await rm(join(dirname(dirname(one.postgres)), 'share/postgresql/timezone/UTC'))
+      const repaired = await findBinaries(account, join(hidden, 'package'))
+      await lstat(join(dirname(dirname(repaired.postgres)), 'share/postgresql/timezone/UTC'))
+      expect(await readdir(place)).toHaveLength(1)
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = before
+    }
+  }
+)

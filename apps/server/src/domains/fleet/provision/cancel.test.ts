@@ -16,6 +16,7 @@ import { servers } from '../tables.ts'
 import { Cancelled, cancelProvisioning } from './cancel.ts'
 import type { Work } from './own-row.ts'
 import { provisionServer } from './provision.ts'
+import { isLong } from '../../../../../../scripts/testing/tier.ts'
 
 let world: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -228,7 +229,7 @@ test('a cancelled one that fails before it knows of the cancel writes nothing ov
   expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
 })
 
-describe.skipIf(!sshdPath || process.platform !== 'linux')('on a machine', { timeout: 120_000 }, () => {
+describe.skipIf(!isLong || !sshdPath || process.platform !== 'linux')('on a machine', { timeout: 120_000 }, () => {
   let sshd: TestSshd
   let root: string
   beforeAll(async () => {

@@ -8,13 +8,10 @@ import { anyStep, makeSteps } from './any-step.fixture.ts'
 import { emptyBooks, RATES } from './books.fixture.ts'
 import { endRun } from './end.fixture.ts'
 import type { Model, Real, Step } from './model.fixture.ts'
+import { runs } from '../../../../../../scripts/testing/tier.ts'
 
 /** Three servers: an order of more than one holds is delivered in parts, and what loses one has others. */
 const RANGES = ['127.92.0.0/26', '127.92.1.0/26', '127.92.2.0/26']
-/** `ORDER_MODEL_RUNS=300` looks longer, for as long as that takes, and shows the first sequence that fails as it is. */
-const MORE_RUNS = Number(process.env['ORDER_MODEL_RUNS'] ?? 0)
-/** On a busy machine the runs are fewer: none begins later than this (milliseconds). */
-const LAST_BEGINS = 30_000
 
 let world: OrderShop
 let admin: Buyer
@@ -69,17 +66,16 @@ test('whatever happens to orders in whatever sequence, they, the stock and the m
   const opening = fc.array(fc.record({ rule: fc.nat({ max: 1 }), blocks: fc.integer({ min: 1, max: 20 }) }), {
     maxLength: 3
   })
-  const from = performance.now()
   await fc.assert(
     fc.asyncProperty(opening, history, fc.constantFrom(0, 6), async (bought, commands, quarantineHours) => {
-      if (!MORE_RUNS && performance.now() - from > LAST_BEGINS) return
       const begun = await begin(quarantineHours)
       await open(bought, begun)
       await fc.asyncModelRun(() => begun, commands)
       await endRun(begun.model, begun.real)
       end(begun)
     }),
-    MORE_RUNS ? { numRuns: MORE_RUNS, endOnFailure: true } : { numRuns: 12 }
+    // A sequence takes a second: the first that fails is shown as it is.
+    { ...runs(5, 300), endOnFailure: true }
   )
 }, 3_600_000)
 
