@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { desc, eq, sql } from 'drizzle-orm'
-import { freePorts } from '../../testing/free-ports.ts'
+import { AGENT_TOKEN, createAgentRunner } from '../../testing/agent-runner.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -23,8 +19,6 @@ import type { TrafficPorts } from './traffic/record.ts'
 import { setDesiredUsers } from './desired.ts'
 import { agentTies, agentUsers, servers } from './tables.ts'
 
-const main = fileURLToPath(new URL('../../../../agent/src/main.ts', import.meta.url))
-
 export type TestAgent = {
   port: number
   proxyPort: number
@@ -38,57 +32,22 @@ export type TestAgent = {
   close(): Promise<void>
 }
 
-/** A real agent in a process of its own. */
+/** A real agent, in this process. */
 export async function startTestAgent(): Promise<TestAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'netlet-agent-test-'))
-  const token = 'the token of a test agent'
-  const [agentPort = 0, proxyPort = 0] = await freePorts(2)
-  const ports = { agent: agentPort, proxy: proxyPort }
-  let child: ReturnType<typeof launch> | null = null
-
-  const launch = () =>
-    spawn(process.execPath, [main], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        AGENT_PORT: String(ports.agent),
-        PROXY_PORT: String(ports.proxy),
-        PROXY_HOST: '0.0.0.0',
-        AGENT_TOKEN: token,
-        AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
-        DATA_DIR: folder
-      }
-    })
-  const start = async () => {
-    const started = launch()
-    child = started
-    for await (const line of createInterface(started.stdout)) {
-      if (!/listen on port \d+, the management API on /.test(line)) continue
-      started.stdout.resume()
-      return
-    }
-    throw new Error('The agent did not start')
-  }
-  const stop = async () => {
-    const running = child
-    child = null
-    if (!running || running.exitCode !== null) return
-    running.kill('SIGTERM')
-    await once(running, 'exit')
-  }
-  const wipe = () => rm(join(folder, 'agent'), { recursive: true, force: true })
-  await start()
-  const address = { host: '127.0.0.1', port: ports.agent, token, certificate: null }
+  const runner = createAgentRunner(folder)
+  await runner.start()
+  const { agent: port, proxy: proxyPort } = runner.ports
   return {
-    port: ports.agent,
-    proxyPort: ports.proxy,
-    token,
-    client: ownersClient(address),
-    start,
-    stop,
-    wipe,
+    port,
+    proxyPort,
+    token: AGENT_TOKEN,
+    client: ownersClient({ host: '127.0.0.1', port, token: AGENT_TOKEN, certificate: null }),
+    start: () => runner.start(),
+    stop: () => runner.stop(),
+    wipe: () => rm(join(folder, 'agent'), { recursive: true, force: true }),
     async close() {
-      await stop()
+      await runner.stop()
       await rm(folder, { recursive: true, force: true })
     }
   }
