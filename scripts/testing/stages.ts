@@ -104,7 +104,7 @@ export const stages: Stage[] = [
     minutes: 15,
     lane: 'tests',
     only: 'when named',
-    check: vitest(['--project=database'], { ONLY_WHAT_A_DATABASE_CHANGES: '1' })
+    check: vitest(['--project=database'], { ONLY_OWN_SQL: '1' })
   },
   { name: 'browser', minutes: 15, lane: 'tests', check: playwright() },
   // Honest and hostile clients at an agent for an hour.
