@@ -1,9 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../infra/db/migrate.ts'
+import { openJobs } from '../infra/jobs.ts'
+import { createLog } from '../infra/log.ts'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { databaseUrl, withClient } from './server.ts'
 
@@ -17,48 +23,78 @@ declare module 'vitest' {
   }
 }
 
+type Server = { url: string; template: string; stop(): Promise<void> }
+
 /**
  * Makes one PostgreSQL server ready for the run (DATABASE_URL, else an embedded one that ends with the run) and a
  * migrated template that test databases are copied from.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  // Said by the test command when none of the files that it runs asks for the database.
+  // Set by the test command when none of the files that it runs asks for the database.
   if (process.env['NETLET_TEST_DATABASE'] === 'none') return undefined
-  const server = await startServer()
-  const template = `netlet_template_${randomBytes(6).toString('hex')}`
-  const stop = async () => {
-    await withClient(server.url, client => client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`))
-    await server.stop()
-  }
-  try {
-    await withClient(server.url, client =>
-      client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`)
-    )
-    await migrate(databaseUrl(server.url, template))
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  project.provide('postgresUrl', server.url)
+  const { url, template, stop } = await (process.env['DATABASE_URL']
+    ? useServer(process.env['DATABASE_URL'])
+    : startEmbedded())
+  project.provide('postgresUrl', url)
   project.provide('templateDatabase', template)
   return stop
 }
 
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  if (process.env['DATABASE_URL']) return { url: process.env['DATABASE_URL'], stop: async () => undefined }
+async function useServer(url: string): Promise<Server> {
+  const template = `netlet_template_${randomBytes(6).toString('hex')}`
+  const stop = () =>
+    withClient(url, async client => void (await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)))
+  try {
+    await makeTemplate(url, template)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, template, stop }
+}
+
+async function makeTemplate(url: string, template: string): Promise<void> {
+  await withClient(url, client => client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`))
+  const templateUrl = databaseUrl(url, template)
+  await migrate(templateUrl)
+  const jobs = await openJobs({
+    databaseUrl: templateUrl,
+    worker: false,
+    log: createLog('test', 'silent'),
+    queues: []
+  })
+  await jobs.stop()
+}
+
+async function startEmbedded(): Promise<Server> {
   // The test command names a folder of its own, so that it can end the server of a run that was killed.
   const parent = await mkdtemp(join(process.env['NETLET_TEST_DIR'] ?? tmpdir(), 'netlet-test-'))
   // Run by root, PostgreSQL gets an account of its own, which has to pass through; the data folder stays private.
   await chmod(parent, 0o755)
   const dataDir = join(parent, 'postgres')
-  const postgres = await startEmbeddedPostgres({
-    dataDir,
-    // Nothing here needs to outlive a power cut.
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-    log: () => undefined
-  })
+  const template = 'netlet_template'
+  const start = () =>
+    startEmbeddedPostgres({
+      dataDir,
+      // Nothing here needs to outlive a power cut.
+      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+      log: () => undefined
+    })
+  const kept = await keptCluster()
+  const isKept = kept !== undefined && existsSync(kept)
+  if (isKept) await copyFolder(kept, dataDir)
+  let postgres = await start()
+  if (!isKept) {
+    await makeTemplate(postgres.url, template)
+    if (kept) {
+      await postgres.stop()
+      await keep(await realpath(dataDir), kept)
+      postgres = await start()
+    }
+  }
   return {
     url: postgres.url,
+    template,
     async stop() {
       await postgres.stop()
       // Where even the folder for temporary files is closed, the data stand elsewhere behind a link.
@@ -67,3 +103,33 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     }
   }
 }
+
+/**
+ * The folder that keeps a cluster with the template for the next run: making both takes longer than most single files.
+ * Its name changes with all that they are made of. Undefined where no program copies a folder with its owners.
+ */
+async function keptCluster(): Promise<string | undefined> {
+  if (process.platform === 'win32') return undefined
+  const root = new URL('../../../../', import.meta.url)
+  const migrations = fileURLToPath(new URL('apps/server/migrations', root))
+  const hash = createHash('sha256').update(`${process.getuid?.()}`)
+  hash.update(await readFile(new URL('package-lock.json', root)))
+  for (const name of (await readdir(migrations)).filter(one => one.endsWith('.sql')).toSorted())
+    hash.update(name).update(await readFile(join(migrations, name)))
+  return join(fileURLToPath(root), 'node_modules', '.cache', 'netlet-tests', hash.digest('hex').slice(0, 16))
+}
+
+/** Puts a copy in place whole, since another run may do the same, and removes those of other migrations. */
+async function keep(cluster: string, kept: string): Promise<void> {
+  const parent = dirname(kept)
+  await mkdir(parent, { recursive: true })
+  // A name with a dot is a copy that another run is making.
+  for (const name of (await readdir(parent)).filter(one => !one.includes('.')))
+    await rm(join(parent, name), { recursive: true, force: true })
+  const copy = await mkdtemp(`${kept}.`)
+  await copyFolder(cluster, join(copy, 'cluster'))
+  await rename(join(copy, 'cluster'), kept).catch(() => undefined)
+  await rm(copy, { recursive: true, force: true })
+}
+
+const copyFolder = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
