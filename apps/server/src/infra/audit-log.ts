@@ -14,12 +14,13 @@ export type AuditEntry = {
 }
 
 /** Writes down what a command changed, in its transaction. Secrets are left out by their names. */
-export async function insertAuditEntries(tx: Executor, by: Actor, entries: AuditEntry[]): Promise<void> {
+export async function insertAuditEntries(tx: Executor, by: Actor, at: Date, entries: AuditEntry[]): Promise<void> {
   if (entries.length === 0) return
   const who = namesOf(by)
   await tx.insert(auditLog).values(
     entries.map(({ action, targetId, before, after }) => ({
       ...who,
+      at,
       action,
       targetType: action.slice(0, action.indexOf('.')),
       targetId: String(targetId),

@@ -112,12 +112,13 @@ async function attempt<T>(unique: Options['unique'], run: () => Promise<T>): Pro
 async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T> {
   const changes: Published[] = []
   const result = await ctx.db.transaction(async tx => {
+    const now = ctx.now()
     const entries: AuditEntry[] = []
     const jobs: PendingJob[] = []
     changes.length = 0
     const given = await work({
       tx,
-      now: ctx.now(),
+      now,
       by,
       audit(action, targetId, change = {}) {
         entries.push({ action, targetId, ...change })
@@ -133,7 +134,7 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
     })
     if (isRefusal(given)) throw new Refused(given)
     if (!(await keepCustomer(tx, by))) throw new Refused(refuse('unauthorized'))
-    await insertAuditEntries(tx, by, entries)
+    await insertAuditEntries(tx, by, now, entries)
     await sendInOrder(ctx, tx, jobs)
     return given
   })

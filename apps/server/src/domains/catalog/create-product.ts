@@ -2,7 +2,7 @@ import type { PlanLimits } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -43,7 +43,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
       (await checkServerGroups(tx, form.variants)) ??
       (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
     if (wrong) return wrong
-    const id = await insertProduct(tx, form, source.data)
+    const id = await insertProduct(unit, form, source.data)
     unit.audit('product.create', id, { after: form })
     return ok({ id })
   })
@@ -70,7 +70,7 @@ export function findUnknownVariant(given: readonly VariantInput[], source: Shopi
 }
 
 /** A row for a variant of the form. @throws where the platform's product has no such variant: check first */
-export function variantRow(productId: number, given: VariantInput, source: ShopifyProduct) {
+export function variantRow(productId: number, given: VariantInput, source: ShopifyProduct, createdAt: Date) {
   const there = source.variants.find(one => one.id === given.shopify_variant_id)
   if (!there) throw new Error(`no platform variant ${given.shopify_variant_id}`)
   const [option1, option2, option3] = optionsOf(there)
@@ -89,7 +89,8 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
     addressFamily: given.address_family,
     egress: given.egress,
     isActive: given.is_active,
-    serverGroupId: given.server_group ?? null
+    serverGroupId: given.server_group ?? null,
+    createdAt
   }
 }
 
@@ -101,7 +102,7 @@ export const limitColumns = (given: { [name in keyof PlanLimits]?: PlanLimits[na
   connectionsPerSecond: given.connections_per_second
 })
 
-async function insertProduct(tx: Executor, form: ProductInput, source: ShopifyProduct): Promise<number> {
+async function insertProduct({ tx, now }: Unit, form: ProductInput, source: ShopifyProduct): Promise<number> {
   const [made] = await tx
     .insert(products)
     .values({
@@ -111,12 +112,13 @@ async function insertProduct(tx: Executor, form: ProductInput, source: ShopifyPr
       translations: form.translations,
       active: form.active,
       valid: source.status === 'ACTIVE',
-      platformUpdatedAt: new Date(source.updatedAt)
+      platformUpdatedAt: new Date(source.updatedAt),
+      createdAt: now
     })
     .returning({ id: products.id })
   if (!made) throw new Error('the product was not added')
   const productId = made.id
-  await tx.insert(variants).values(form.variants.map(given => variantRow(productId, given, source)))
+  await tx.insert(variants).values(form.variants.map(given => variantRow(productId, given, source, now)))
   if (source.options.length > 0)
     await tx
       .insert(productOptions)

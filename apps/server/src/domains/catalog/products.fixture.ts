@@ -29,7 +29,7 @@ export async function addRule(db: Database, price: string, domain: string): Prom
   serial++
   const made = await db.transaction(tx =>
     createRule(
-      { tx },
+      { tx, now: new Date() },
       {
         name: `rule ${serial}`,
         description: 'for tests',

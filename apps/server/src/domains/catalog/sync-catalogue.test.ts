@@ -43,7 +43,7 @@ beforeAll(async () => {
   })
   const made = await app.ctx.db.transaction(tx =>
     createRule(
-      { tx },
+      { tx, now: new Date() },
       { name: 'Nike', description: '', price: '0.10', platformVariantId: rule.variantId, aclValue: 'nike.com' }
     )
   )

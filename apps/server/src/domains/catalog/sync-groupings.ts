@@ -89,7 +89,7 @@ export async function lockGroupings(tx: Executor): Promise<void> {
 }
 
 export async function applyCollections(tx: Executor, plan: CollectionsPlan, at: Date): Promise<void> {
-  if (plan.add.length > 0) await tx.insert(collections).values(plan.add)
+  if (plan.add.length > 0) await tx.insert(collections).values(plan.add.map(row => ({ ...row, createdAt: at })))
   for (const { id, wanted } of plan.change)
     await tx
       .update(collections)
@@ -123,7 +123,7 @@ export async function applyTags(tx: Executor, plan: TagsPlan, at: Date): Promise
   for (const { id, platformName, name, carriers } of plan.add) {
     const [made] =
       id === undefined
-        ? await tx.insert(tags).values({ platformName, name, carriers }).returning({ id: tags.id })
+        ? await tx.insert(tags).values({ platformName, name, carriers, createdAt: at }).returning({ id: tags.id })
         : await tx
             .update(tags)
             .set({ name, carriers, deletedAt: null })

@@ -224,7 +224,7 @@ async function saveVariants(
     await tx.update(variants).set({ deletedAt: at, isActive: false }).where(inArray(variants.id, left))
   for (const variant of given) {
     if (variant.id === undefined) {
-      if (source) await tx.insert(variants).values(variantRow(productId, variant, source))
+      if (source) await tx.insert(variants).values(variantRow(productId, variant, source, at))
       continue
     }
     await tx

@@ -18,7 +18,7 @@ export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
 export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<boolean> {
   const added = await unit.tx
     .insert(platformEvents)
-    .values({ ...event, payload: storableJson(event.payload) })
+    .values({ ...event, payload: storableJson(event.payload), receivedAt: unit.now })
     .onConflictDoNothing()
     .returning({ eventId: platformEvents.eventId })
   if (added.length > 0) enqueueEvent(unit, event)

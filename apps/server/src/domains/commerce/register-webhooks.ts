@@ -60,7 +60,8 @@ async function remember(
   address: string,
   { wanted, present, foreign, blocked, created, updated }: WebhookRegistration
 ): Promise<void> {
-  if (!blocked) await unit.tx.insert(webhookAddresses).values({ shop, address }).onConflictDoNothing()
+  if (!blocked)
+    await unit.tx.insert(webhookAddresses).values({ shop, address, createdAt: unit.now }).onConflictDoNothing()
   await recordCheck(unit, 'webhooks', { wanted, present, foreign, blocked, restored: created + updated })
   if (foreign.length === 0) await recordCheck(unit, 'foreign_told', { origins: [] })
 }

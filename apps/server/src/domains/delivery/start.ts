@@ -85,7 +85,7 @@ export async function createProxies(unit: Unit, orderId: number, leaseId: number
   const updatedAt = unit.now
   for await (const page of addressesOf(unit.tx, leaseId)) {
     const values = page.flatMap(({ ip, serverId }) =>
-      serverId === null ? [] : [{ orderId, leaseId, serverId, ip, updatedAt }]
+      serverId === null ? [] : [{ orderId, leaseId, serverId, ip, createdAt: updatedAt, updatedAt }]
     )
     if (values.length > 0) await unit.tx.insert(proxies).values(values)
     count += values.length

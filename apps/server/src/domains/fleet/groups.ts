@@ -35,7 +35,7 @@ const unique = { server_groups_name_key: nameTaken }
 export const createGroup = (ctx: AppContext, by: Actor, form: ServerGroupForm): Promise<Result<ServerGroup>> =>
   command(ctx, by, { unique }, async unit => {
     const { name, description } = form
-    const [row] = await unit.tx.insert(serverGroups).values({ name, description }).returning()
+    const [row] = await unit.tx.insert(serverGroups).values({ name, description, createdAt: unit.now }).returning()
     if (!row) throw new Error('the group was not created')
     const set = await setServers(unit.tx, row.id, form.servers)
     if (!set.ok) return set

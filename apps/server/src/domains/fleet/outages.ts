@@ -65,7 +65,7 @@ export const addOutage = (
     }
     const [added] = await unit.tx
       .insert(serverOutages)
-      .values({ serverId, startedAt, endedAt, byHand: true })
+      .values({ serverId, startedAt, endedAt, byHand: true, createdAt: unit.now })
       .returning()
     if (!added) throw new Error('the outage was not added')
     const after = presentOutage(added)
@@ -93,11 +93,11 @@ export async function lockOutage(
 }
 
 /** The server's health was asked for in vain: the outage lasts, or begins. */
-export async function openOutage({ tx }: Unit, serverId: number, startedAt: Date): Promise<void> {
+export async function openOutage({ tx, now }: Unit, serverId: number, startedAt: Date): Promise<void> {
   // One that was closed while its server stayed silent (it was given up) is over: no time is in two outages.
   const since = sql<Date>`greatest(${startedAt.toISOString()}::timestamptz,
     (select max(ended_at) from server_outages where server_id = ${serverId}))`
-  await tx.insert(serverOutages).values({ serverId, startedAt: since }).onConflictDoNothing()
+  await tx.insert(serverOutages).values({ serverId, startedAt: since, createdAt: now }).onConflictDoNothing()
 }
 
 /** The server answers again, or nobody waits for it any more. */

@@ -34,7 +34,10 @@ const unique = { servers_name_key: nameTaken }
 export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Promise<Result<Server>> =>
   command(ctx, by, { unique }, async unit => {
     if (!isReadable(form.agent_certificate)) return fieldRefusal('agent_certificate', 'certificate_unreadable')
-    const [row] = await unit.tx.insert(servers).values(columnsOf(ctx, form)).returning()
+    const [row] = await unit.tx
+      .insert(servers)
+      .values({ ...columnsOf(ctx, form), createdAt: unit.now })
+      .returning()
     if (!row) throw new Error('the server was not created')
     const assigned = await assignCidrs(unit, row.id, linesOf(form.cidr))
     if (!assigned.ok) return cidrRefusal(unit.tx, assigned)

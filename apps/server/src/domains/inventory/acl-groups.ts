@@ -37,7 +37,7 @@ export async function groupRules(db: Executor, groupId: number): Promise<number[
 export const createAclGroup = (ctx: AppContext, by: Actor, form: AclGroupForm): Promise<Result<AclGroup>> =>
   command(ctx, by, { unique: { acl_groups_name_key: 'name_taken' } }, async unit => {
     const { name, description } = form
-    const [row] = await unit.tx.insert(aclGroups).values({ name, description }).returning()
+    const [row] = await unit.tx.insert(aclGroups).values({ name, description, createdAt: unit.now }).returning()
     if (!row) throw new Error('the group was not created')
     const set = await setRules(unit.tx, row.id, form.acls)
     if (!set.ok) return set

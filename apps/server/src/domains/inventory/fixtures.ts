@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import type { InTransaction } from './cidr-commands.ts'
+import type { Unit } from '../../infra/command.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
 /** Rows of other domains that the inventory's tests and benchmarks need. Ids are told apart by `name`. */
@@ -21,12 +21,12 @@ class Refused extends Error {
 /** Runs one step of a write as a whole one; what it refuses is undone, as a command does. */
 export async function inTransaction<Args extends unknown[], T>(
   db: Executor,
-  step: (unit: InTransaction, ...args: Args) => Promise<T>,
+  step: (unit: Pick<Unit, 'tx' | 'now'>, ...args: Args) => Promise<T>,
   ...args: Args
 ): Promise<T> {
   try {
     return await db.transaction(async tx => {
-      const result = await step({ tx }, ...args)
+      const result = await step({ tx, now: new Date() }, ...args)
       if (typeof result === 'object' && result !== null && 'ok' in result && result.ok === false) {
         throw new Refused(result)
       }

@@ -1,5 +1,6 @@
 import type { OverlapDecision, Translations } from '@netlet/contract'
 import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'
 import { type DomainLine, parseDomains } from './domains.ts'
@@ -37,7 +38,7 @@ export const RULE_NAME = 'acl_rules_name_key'
 
 /** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
 export async function createRule(
-  unit: InTransaction,
+  unit: Pick<Unit, 'tx' | 'now'>,
   input: RuleInput
 ): Promise<{ ok: true; rule: Rule } | RuleRefusal> {
   const { tx } = unit
@@ -46,7 +47,7 @@ export async function createRule(
   await lockInventory(tx)
   const [saved] = await tx
     .insert(aclRules)
-    .values({ ...ruleColumns(input), domains: parsed.domains })
+    .values({ ...ruleColumns(input), domains: parsed.domains, createdAt: unit.now })
     .returning()
   if (!saved) throw new Error('the rule was not created')
   const refused = await settleOverlaps(unit, saved, input.decisions)

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
   const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
   const form = { name: 'Rule, "1"', description: '', price: '0.50', platformVariantId: '9', aclValue: 'a.test' }
-  const rule = await db.transaction(tx => createRule({ tx }, form))
+  const rule = await db.transaction(tx => createRule({ tx, now: new Date() }, form))
   if (!group || !product || !rule.ok) throw new Error('nothing was inserted')
   const [variant] = await db
     .insert(variants)

@@ -69,10 +69,10 @@ export async function updateOrder(
 
 /** Writes down something that happened to an order. */
 export async function note(
-  { tx }: Unit,
+  { tx, now }: Unit,
   orderId: number,
   kind: OrderEventKind,
   detail: Record<string, unknown> = {}
 ): Promise<void> {
-  await tx.insert(orderEvents).values({ orderId, kind, detail })
+  await tx.insert(orderEvents).values({ orderId, kind, detail, at: now })
 }

@@ -70,7 +70,10 @@ export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Pro
     await lockCodes(tx)
     const row = await rowOf(tx, form)
     if (!row.ok) return row
-    const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
+    const [made] = await tx
+      .insert(coupons)
+      .values({ ...row.data, createdAt: unit.now })
+      .returning({ id: coupons.id })
     if (!made) throw new Error('the promo code was not added')
     await lookAtCode(unit, { kind: 'coupon', id: made.id })
     const after = await readCoupon(tx, made.id)

@@ -19,7 +19,10 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
     const { tx } = unit
     await lockCodes(tx)
     if (await isCodeTaken(tx, { kind: 'gift_card', code: form.code })) return refuse('code_taken')
-    const [made] = await tx.insert(giftCards).values(form).returning()
+    const [made] = await tx
+      .insert(giftCards)
+      .values({ ...form, createdAt: unit.now })
+      .returning()
     if (!made) throw new Error('the gift card was not added')
     await lookAtCode(unit, { kind: 'gift_card', id: made.id })
     const after = present({ ...made, platformState: 'waiting' })

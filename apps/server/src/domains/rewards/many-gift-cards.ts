@@ -33,7 +33,7 @@ export function createGiftCards(
     if (known.length > 0 || (await isOtherCode(tx, codes))) return refuse('code_taken')
     const made = await tx
       .insert(giftCards)
-      .values(codes.map(code => ({ code, mount, point })))
+      .values(codes.map(code => ({ code, mount, point, createdAt: unit.now })))
       .returning()
     for (const { id } of made) await lookAtCode(unit, { kind: 'gift_card', id })
     const cards = made.map(card => present({ ...card, platformState: 'waiting' })).toSorted((a, b) => a.id - b.id)

@@ -30,7 +30,10 @@ export const faqList = defineList<ListInput<'id'>, Faq>({
 export async function createFaq(ctx: AppContext, by: Actor, form: FaqForm): Promise<Result<Faq>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
-    const [made] = await tx.insert(faqs).values(form).returning()
+    const [made] = await tx
+      .insert(faqs)
+      .values({ ...form, createdAt: unit.now })
+      .returning()
     if (!made) throw new Error('the question was not added')
     unit.audit('faq.create', made.id, { after: form })
     return ok(present(made))

@@ -101,7 +101,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   const [affected] = await ordersAffectedBy(tx, outage.data, now, orderId)
   if (!affected || !order.expiredAt) return refuse('nothing_to_credit')
   const { seconds, phase } = affected
-  await tx.insert(outageCredits).values({ outageId, orderId, seconds })
+  await tx.insert(outageCredits).values({ outageId, orderId, seconds, createdAt: now })
   const revived = phase === 'grace' && (await restoreAddresses(unit, order))
   if (revived) await reviveDelivery(unit, order)
   const goesOn = new Date(Math.max(order.expiredAt.getTime(), now.getTime()))

@@ -12,7 +12,9 @@ export async function readConsole(ctx: SyncContext): Promise<ConsoleIdentity> {
   const read = () => ctx.db.select({ id: consoleIdentity.consoleId }).from(consoleIdentity)
   let [row] = await read()
   if (!row) {
-    await command(ctx, SYSTEM, ({ tx }) => tx.insert(consoleIdentity).values({}).onConflictDoNothing())
+    await command(ctx, SYSTEM, ({ tx, now }) =>
+      tx.insert(consoleIdentity).values({ createdAt: now }).onConflictDoNothing()
+    )
     ;[row] = await read()
   }
   if (!row) throw new Error('the console has no id')
