@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 import { contractRoutes } from './apps/web/vite/contract-routes.ts'
+import { cacheKeys, iconFiles } from './apps/web/vite/fast-tests.ts'
 import { isLong } from './scripts/testing/tier.ts'
 
 const shared = {
@@ -74,10 +75,13 @@ export default defineConfig({
       },
       {
         root: 'apps/web',
-        plugins: [react(), contractRoutes()],
+        plugins: [react(), contractRoutes(), iconFiles(), cacheKeys()],
         test: {
           ...shared,
           name: 'web',
+          // Loading the app for each file took most of the time. setup.ts cleans up between tests.
+          isolate: false,
+          fsModuleCache: true,
           include: ['src/**/*.test.{ts,tsx}'],
           exclude: [...shared.exclude, '**/*.node.test.ts'],
           environment: 'happy-dom',

@@ -1,15 +1,14 @@
 import { MantineProvider } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { act, render } from '@testing-library/react'
-import { userEvent } from '@testing-library/user-event'
 import { Suspense, type ReactNode } from 'react'
 import { MemoryRouter, Route, Routes, useLocation, useNavigate } from 'react-router'
 import type { CurrentUser } from '@netlet/contract'
 import { queryClient } from '../api/query.ts'
 import { sessionQuery } from '../api/session.ts'
-import { theme, variables } from '../app/theme.ts'
+import { theme } from '../app/theme.ts'
 import { Hosts } from '../kit/hosts.tsx'
+import { setupUser } from './user.ts'
 
 type Options = {
   /** The address that the browser shows. */
@@ -26,7 +25,6 @@ type Options = {
  */
 export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options = {}) {
   if (user !== undefined) queryClient.setQueryData(sessionQuery.queryKey, user)
-  notifications.clean()
   let here = at
   let goBack = (): void => {}
   function Address() {
@@ -37,7 +35,7 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
     return null
   }
   const view = render(
-    <MantineProvider theme={theme} cssVariablesResolver={variables} env="test">
+    <MantineProvider theme={theme} withCssVariables={false} env="test">
       <QueryClientProvider client={queryClient}>
         <MemoryRouter initialEntries={[at]}>
           <Address />
@@ -52,7 +50,7 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
       </QueryClientProvider>
     </MantineProvider>
   )
-  return { ...view, user: userEvent.setup(), where: () => here, goBack: () => act(goBack) }
+  return { ...view, user: setupUser(), where: () => here, goBack: () => act(goBack) }
 }
 
 /** Pixels. At 768 and below the screens are those of a phone. */

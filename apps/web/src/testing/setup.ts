@@ -1,5 +1,7 @@
+import { notifications, notificationsStore } from '@mantine/notifications'
 import { cleanup, configure } from '@testing-library/react'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { singleKeys } from '../admin/kit/single-keys.ts'
 import { queryClient } from '../api/query.ts'
 import { setLanguage } from '../i18n/language.ts'
 import { resetAnswers, serve } from './answers.ts'
@@ -20,8 +22,15 @@ beforeEach(() => {
   vi.stubGlobal('EventSource', SilentEventSource)
 })
 
+// Files share the loaded app: what one test leaves in it would be there in the next.
 afterEach(async () => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
   cleanup()
+  const { notifications: shown, queue } = notificationsStore.getState()
+  for (const { id } of [...shown, ...queue]) if (id) notifications.hide(id)
+  singleKeys.set(true)
   queryClient.clear()
   localStorage.clear()
   sessionStorage.clear()

@@ -1,8 +1,6 @@
 import { MantineProvider } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { act, render, screen } from '@testing-library/react'
-import { userEvent } from '@testing-library/user-event'
 import { Suspense, type ReactNode } from 'react'
 import { BrowserRouter, Route, Routes } from 'react-router'
 import type { GiftCard, Page } from '@netlet/contract'
@@ -13,6 +11,7 @@ import { Hosts } from '../../kit/hosts.tsx'
 import { watchHistory } from '../../kit/leaving.ts'
 import { answer } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
+import { setupUser } from '../../testing/user.ts'
 
 // Before the guards: where one keeps the page, nobody else hears of it.
 let moved: (() => void) | undefined
@@ -26,9 +25,8 @@ watchHistory()
 export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = admin, from = '' } = {}) {
   queryClient.setQueryData(sessionQuery.queryKey, as)
   window.history.replaceState(from ? { usr: { from } } : null, '', at)
-  notifications.clean()
   const view = render(
-    <MantineProvider env="test">
+    <MantineProvider withCssVariables={false} env="test">
       <QueryClientProvider client={queryClient}>
         <BrowserRouter>
           <Suspense>
@@ -43,7 +41,7 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = ad
   )
   return {
     ...view,
-    user: userEvent.setup(),
+    user: setupUser(),
     /** What the address asks for. */
     asked: () => Object.fromEntries(new URLSearchParams(window.location.search)),
     /** The browser's own button. */
