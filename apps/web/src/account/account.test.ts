@@ -1,10 +1,8 @@
 import { onlineManager } from '@tanstack/react-query'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { exportFailure, fileName, linesOf } from './proxies/export.ts'
 import { fillOf, standingOf } from './rewards/level.ts'
-
-afterEach(() => onlineManager.setOnline(true))
 
 describe('export', () => {
   it('shows the words of the server where there are any', () => {

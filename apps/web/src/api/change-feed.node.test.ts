@@ -62,10 +62,7 @@ function tab(userId = 1, feed: Partial<Feed> = {}) {
   stops.push(stop)
   return { seen, stop }
 }
-const shared = {
-  locks: navigator.locks,
-  openChannel: (name: string) => new BroadcastChannel(name)
-}
+const shared = { locks: navigator.locks, openChannel: (name: string) => new BroadcastChannel(name) }
 const send = (index: number, text: string) => opened.at(index)?.response.write(text)
 const change = (id: number) => `id: ${id}\nevent: change\ndata: {"changes":[{"resource":"order","id":${id}}]}\n\n`
 

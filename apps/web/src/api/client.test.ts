@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { address, ApiError, call, onUnauthorized, unwrap } from './client.ts'
 
 const route = { method: 'GET', path: '/api/orders/order_list/:id/' } as const
@@ -12,8 +12,6 @@ const refusal = (work: () => unknown): ApiError => {
   }
   throw new Error('was not refused')
 }
-
-afterEach(() => vi.unstubAllGlobals())
 
 describe('the envelope', () => {
   it('counts only code 2000 as a success', () => {

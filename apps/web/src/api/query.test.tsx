@@ -1,6 +1,6 @@
 import { onlineManager, useQuery } from '@tanstack/react-query'
 import { act, screen, waitFor } from '@testing-library/react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { failureText } from '../i18n/failures.ts'
 import { answer, answerLost, hold, requestsOf } from '../testing/answers.ts'
 import { ErrorState } from '../kit/states.tsx'
@@ -45,8 +45,6 @@ describe('reading again what changed', () => {
 })
 
 describe('reading without a connection', () => {
-  afterEach(() => onlineManager.setOnline(true))
-
   function Read() {
     const { data, error, isPending } = useQuery(read(orders.list))
     return <p>{isPending ? 'waiting' : error ? failureText(error) : `${data.total} orders`}</p>
@@ -65,8 +63,6 @@ describe('reading without a connection', () => {
 })
 
 describe('a server that says nothing', () => {
-  afterEach(() => vi.restoreAllMocks())
-
   it('is given two chances, and within a minute the screen says so and can try again', async () => {
     const limits: number[] = []
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {

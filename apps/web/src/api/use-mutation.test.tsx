@@ -48,24 +48,6 @@ it('somebody who has gone on meanwhile stays there', async () => {
   expect(document.activeElement).toBe(screen.getByText('Another'))
 })
 
-it('YES of a question that fades out takes no focus with the answer', async () => {
-  const answered = hold(accounts.logout)
-  renderAt(
-    <div data-question>
-      <Form />
-    </div>
-  )
-  const yes = button()
-  yes.focus()
-  act(() => yes.click())
-  await waitFor(() => expect((yes as HTMLButtonElement).disabled).toBe(true))
-  screen.getByText('Another').focus()
-  screen.getByText('Another').blur()
-  await act(async () => answered(null))
-  await waitFor(() => expect((button() as HTMLButtonElement).disabled).toBe(false))
-  expect(document.activeElement).toBe(document.body)
-})
-
 it('a pressed button shows it at once, until it is drawn as one that waits', async () => {
   const answered = hold(accounts.logout)
   renderAt(<Form />)

@@ -46,17 +46,6 @@ describe('the focus', () => {
     expect(document.activeElement).toBe(screen.getByRole('button', { name: 'next page' }))
   })
 
-  it('stays where it is when the first address leads on to another one by itself', async () => {
-    Object.defineProperty(navigator, 'userActivation', { value: { hasBeenActive: false }, configurable: true })
-    const { user } = open()
-    await user.click(screen.getByRole('link'))
-    act(() => show())
-    await screen.findByRole('heading', { name: 'Second' })
-    expect(document.activeElement).toBe(screen.getByRole('link'))
-    expect(screen.getByRole('status').textContent).toBe('')
-    Reflect.deleteProperty(navigator, 'userActivation')
-  })
-
   it('goes to the heading where what had it is gone with the parameter', async () => {
     const { user } = open()
     await user.click(screen.getByRole('button', { name: 'one of a list' }))

@@ -41,10 +41,4 @@ describe('the page footer', () => {
     await user.click(screen.getByRole('button', { name: 'English' }))
     expect(await screen.findByText(WARNING)).toBeTruthy()
   })
-
-  it('is the warning alone in the console', () => {
-    renderAt(<Footer isConsole brief />)
-    expect(screen.getByText(WARNING)).toBeTruthy()
-    expect(screen.queryByRole('link')).toBeNull()
-  })
 })

@@ -45,12 +45,6 @@ describe('the header', () => {
     expect(disclosed(support).hidden).toBe(true)
   })
 
-  it('has the login for a visitor, and nothing of an account', () => {
-    open(null)
-    expect(screen.getByRole('link', { name: 'Login' }).getAttribute('href')).toBe('/login')
-    expect(screen.queryByRole('button', { name: 'Logout' })).toBeNull()
-  })
-
   it.each([
     ['a customer', customer, own.customer],
     ['an administrator', admin, own.admin]
@@ -83,16 +77,6 @@ describe('the menu of a phone', () => {
     expect(disclosed(burger).hidden).toBe(false)
     return { ...view, burger, menu: disclosed(burger) }
   }
-
-  it('has what the header has, the login for a visitor', async () => {
-    const { menu } = await openMenu(null)
-    expect(linksIn(menu)).toEqual([
-      ...PAGES,
-      ['Support: FAQ', '/support#faq'],
-      ['Support: Contact', '/support#contact'],
-      ['Login', '/login']
-    ])
-  })
 
   it.each([
     ['a customer', customer, own.customer],

@@ -2,15 +2,9 @@ import { MantineProvider } from '@mantine/core'
 import { onlineManager } from '@tanstack/react-query'
 import { act, fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { Suspense } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { setLanguage } from '../i18n/language.ts'
+import { describe, expect, it, vi } from 'vitest'
 import { Boundary } from './boundary.tsx'
 import { lazyPage } from './lazy-page.ts'
-
-afterEach(() => {
-  onlineManager.setOnline(true)
-  vi.restoreAllMocks()
-})
 
 /** A page whose code comes while `net.works`. */
 function show() {
@@ -74,15 +68,6 @@ describe('a page whose code does not come', () => {
     expect(failed).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(10_000)
     expect(failed).toHaveBeenCalledTimes(1)
-    vi.useRealTimers()
-  })
-
-  it('says it in the language that is chosen meanwhile', async () => {
-    show()
-    await screen.findByRole('alert')
-    await act(() => setLanguage('zh-CN'))
-    expect(screen.getByRole('button', { name: '重试' })).toBeTruthy()
-    await act(() => setLanguage('en'))
   })
 })
 

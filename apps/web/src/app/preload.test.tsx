@@ -1,6 +1,6 @@
 import { fireEvent, screen } from '@testing-library/react'
 import { Link } from 'react-router'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { renderAt } from '../testing/render.tsx'
 import { screens } from './manifest.ts'
 import { Dashboard, preloadAt, watchLinks } from './preload.ts'
@@ -13,7 +13,6 @@ const spies = () => {
   const frame = vi.spyOn(Dashboard, 'preload').mockResolvedValue(nothing)
   return () => [...loads.flatMap(([id, { mock }]) => mock.calls.map(() => id)), ...frame.mock.calls.map(() => 'frame')]
 }
-afterEach(() => vi.restoreAllMocks())
 
 it.each([
   ['/product', ['product']],

@@ -8,7 +8,7 @@ import { accounts, bulk, orders } from '../api/routes.ts'
 import { onLogout } from '../api/session.ts'
 import { useLeaveGuard } from '../kit/leave-guard.ts'
 import { isUnsaved } from '../kit/leaving.ts'
-import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../testing/answers.ts'
+import { answer, answerRefused, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
 import { useLogout } from './use-logout.ts'
@@ -79,14 +79,6 @@ it('goes on as before where the session did not end', async () => {
   act(() => refuse())
   expect(await screen.findByText('1 in total')).toBeTruthy()
   await waitFor(() => expect(requestsOf(bulk.runs)).not.toEqual([]))
-})
-
-it('says Logout failed where no answer came', async () => {
-  hold(orders.list)
-  answerLost(accounts.logout)
-  const { user } = open()
-  await user.click(screen.getByText('Logout'))
-  expect(await screen.findByText(/^Logout failed/)).toBeTruthy()
 })
 
 it('asks before what is not saved is lost', async () => {

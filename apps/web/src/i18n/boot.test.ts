@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
+let runs = 0
 /** Runs what index.html runs before the first paint. */
 async function boot(languages: string[], chosen?: string) {
-  vi.resetModules()
   vi.stubGlobal('navigator', { languages })
   if (chosen) localStorage.setItem('netlet-language', chosen)
-  // @ts-expect-error -- it is a script without types
-  await import('../../public/boot.js')
+  // Another address, so that it runs again.
+  await import(/* @vite-ignore */ `../../public/boot.js?${(runs += 1)}`)
   return document.documentElement.lang
 }
 
 afterEach(() => {
-  vi.unstubAllGlobals()
   document.documentElement.lang = 'en'
 })
 

@@ -51,5 +51,4 @@ it('closes by a click beside it, but not by the second one of the double click t
   clock.mockReturnValue(opened + 1000)
   fireEvent.click(beside)
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  clock.mockRestore()
 })

@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { failureText } from '../i18n/failures.ts'
 import { setLanguage } from '../i18n/language.ts'
@@ -12,7 +12,6 @@ const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms))
 
 // What draws messages, so that the clocks of the tests need not wait for it.
 beforeAll(() => Promise.all([import('./show-toast.tsx'), import('./toaster.tsx')]))
-afterEach(() => void vi.useRealTimers())
 
 describe('a message', () => {
   it('that is said again stays one, and counts', async () => {
@@ -86,6 +85,5 @@ describe('a message', () => {
     await act(() => setLanguage('zh-CN'))
     expect(screen.queryByText('The shop took too long to answer. Please try again.')).toBeNull()
     expect(screen.getByRole('alert').textContent).toContain(failureText(new ApiError('timeout', '')))
-    await act(() => setLanguage('en'))
   })
 })

@@ -1,7 +1,7 @@
 import { refusals } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { queryClient } from '../api/query.ts'
 import { accounts } from '../api/routes.ts'
 import { setLanguage } from '../i18n/language.ts'
@@ -26,8 +26,6 @@ const open = (email = 'a@example.com') => {
   return { sent, refused }
 }
 const ID = '0197f0a0-0000-7000-8000-000000000001'
-
-afterEach(() => act(() => setLanguage('en')))
 
 describe('the button that has a code sent', () => {
   it('sends one for a double click, in the language of the page', async () => {
@@ -73,8 +71,6 @@ describe('why no code was sent', () => {
 })
 
 describe('an action without a network', () => {
-  afterEach(() => onlineManager.setOnline(true))
-
   it('is tried at once, and is not kept to be made later', async () => {
     expect(queryClient.getDefaultOptions().mutations?.networkMode).toBe('always')
     onlineManager.setOnline(false)

@@ -1,4 +1,5 @@
 import { notifications, notificationsStore } from '@mantine/notifications'
+import { onlineManager } from '@tanstack/react-query'
 import { cleanup, configure } from '@testing-library/react'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { singleKeys } from '../admin/kit/single-keys.ts'
@@ -22,20 +23,22 @@ beforeEach(() => {
   vi.stubGlobal('EventSource', SilentEventSource)
 })
 
-// Files share the loaded app: what one test leaves in it would be there in the next.
+// All files share the loaded app, so each test leaves it as it was: a test restores nothing of this itself.
 afterEach(async () => {
   vi.useRealTimers()
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
   cleanup()
   const { notifications: shown, queue } = notificationsStore.getState()
   for (const { id } of [...shown, ...queue]) if (id) notifications.hide(id)
+  onlineManager.setOnline(true)
   singleKeys.set(true)
   queryClient.clear()
-  localStorage.clear()
-  sessionStorage.clear()
   setWidth(1280)
+  window.history.replaceState(null, '', '/')
   await setLanguage('en')
   localStorage.clear()
+  sessionStorage.clear()
   expect(resetAnswers(), 'calls without an answer').toEqual([])
 })

@@ -1,8 +1,8 @@
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { act, screen, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, pageOf } from '../../testing/shapes.ts'
 import InvitePage from './page.tsx'
@@ -32,17 +32,6 @@ describe('the invite screen', () => {
     expect(await screen.findByText('Successful replication')).toBeTruthy()
   })
 
-  it('copies nothing before it knows what', async () => {
-    answer(accounts.inviteLog, pageOf(bob))
-    const arrive = hold(accounts.inviteCode)
-    open()
-    await screen.findByRole('table')
-    const buttons = screen.getAllByRole<HTMLButtonElement>('button', { name: /^Copy: / })
-    expect(buttons.map(({ disabled }) => disabled)).toEqual([true, true])
-    act(() => arrive(invite))
-    await waitFor(() => expect(buttons.map(({ disabled }) => disabled)).toEqual([false, false]))
-  })
-
   it('has the invited users with their number, name and Registration Time', async () => {
     answer(accounts.inviteLog, pageOf(bob, eve))
     open()
@@ -55,29 +44,6 @@ describe('the invite screen', () => {
     expect(screen.getByRole('status').textContent).toBe('1 to 2 of 2')
     await act(() => setLanguage('zh-CN'))
     expect(await screen.findByRole('columnheader', { name: '注册时间' })).toBeTruthy()
-  })
-
-  it('shows ten on a page, which is in the address', async () => {
-    answer(accounts.inviteLog, ({ query }) => ({ ...pageOf(query['offset'] === '0' ? bob : eve), total: 12 }))
-    const { user, where } = open()
-    expect(await screen.findByText('1 to 10 of 12')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Page 2' }))
-    expect(await screen.findByText('eve')).toBeTruthy()
-    expect(screen.getByText('11 to 12 of 12')).toBeTruthy()
-    expect(where()).toBe(`${PATH}?page=2`)
-    expect(requestsOf(accounts.inviteLog).map(({ query }) => query)).toEqual([
-      { limit: '10', offset: '0' },
-      { limit: '10', offset: '10' }
-    ])
-  })
-
-  it('says what to do where nobody was invited, and copies the link there', async () => {
-    answer(accounts.inviteLog, pageOf())
-    const { user, copied } = open()
-    expect(await screen.findByText('Nobody has used your link yet')).toBeTruthy()
-    expect(screen.getByText('Send it to somebody. Who signs up with it is listed here.')).toBeTruthy()
-    await user.click(await screen.findByRole('button', { name: 'Copy invite link' }))
-    expect(copied.mock.calls).toEqual([[invite.invite_url]])
   })
 
   it('says why link and list cannot be read, and reads them again', async () => {

@@ -1,6 +1,6 @@
 import type { Order } from '@netlet/contract'
 import { cleanup, screen, waitFor, within } from '@testing-library/react'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
@@ -21,7 +21,6 @@ beforeEach(() => {
   )
   answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60' })
 })
-afterEach(() => vi.restoreAllMocks())
 
 /** The page as a reload or another tab of this browser shows it. */
 function visit(now: Order = order) {

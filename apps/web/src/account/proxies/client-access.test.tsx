@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { admin, customer, order } from '../../testing/shapes.ts'
 import { ClientAccessButton } from './client-access.tsx'
@@ -40,11 +40,7 @@ describe("who may use an order's proxies", () => {
       expect(requestsOf(orders.setClientAccess)).toMatchObject([
         {
           params: { id: '7' },
-          body: {
-            access: 'address',
-            client_ips: ['198.51.100.0/28', '198.51.100.77', '203.0.113.9'],
-            version: 'v1'
-          }
+          body: { access: 'address', client_ips: ['198.51.100.0/28', '198.51.100.77', '203.0.113.9'], version: 'v1' }
         }
       ])
     )
@@ -132,16 +128,6 @@ describe("who may use an order's proxies", () => {
     await saveAndClose()
     act(() => refuse())
     expect(await screen.findByText(words)).toBeTruthy()
-  })
-
-  it('stays open where it was opened again before what was saved is answered', async () => {
-    const saved = hold(orders.setClientAccess)
-    const user = await saveAndClose()
-    await user.click(screen.getByRole('button', { name: 'Client access' }))
-    await user.selectOptions(await kind(), 'Password and address')
-    act(() => saved(current))
-    await screen.findByText(/^Saved\. It holds/)
-    expect(screen.getByLabelText('Addresses')).toBeTruthy()
   })
 
   it('keeps what was entered where another saved meanwhile, and names what that was', async () => {

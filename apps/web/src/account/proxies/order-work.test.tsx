@@ -1,14 +1,12 @@
 import type { Order } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { setSessionUser } from '../../api/session.ts'
-import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { customer, order, pageOf } from '../../testing/shapes.ts'
-import { lastCopy, LINES, open, proxy, show } from './proxies.fixture.tsx'
-
-afterEach(() => vi.restoreAllMocks())
+import { lastCopy, open, proxy, show } from './proxies.fixture.tsx'
 
 /** A button that cannot be pressed now, says why, and can have the focus all the same. */
 function expectReason(button: HTMLElement, words: string): void {
@@ -35,19 +33,6 @@ describe('a check', () => {
     expect((await screen.findByRole('alert')).textContent).toBe(
       'Another action on this order is still running. Please wait until it ends.'
     )
-  })
-
-  it('that gets no answer says that it could not be started', async () => {
-    show(order, proxy)
-    answerLost(orders.check)
-    const { user } = open()
-    await screen.findByText('198.51.100.7:1080')
-    await user.click(screen.getByRole('button', { name: 'Check' }))
-    expect(
-      await screen.findByText(
-        'The check could not be started: The shop cannot be reached. Please check your connection.'
-      )
-    ).toBeTruthy()
   })
 })
 
@@ -122,20 +107,6 @@ describe('other addresses and a new password', () => {
   })
 })
 
-it('several renewals that are left without a checkout keep what was chosen, and the focus at their button', async () => {
-  show(order, proxy)
-  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
-  const { user } = open()
-  await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
-  const renew = screen.getByRole('button', { name: 'Renew 1 order' })
-  await user.click(renew)
-  await screen.findByRole('link', { name: 'Pay now: 20260615-7QK2M9XA' })
-  await user.keyboard('{Escape}')
-  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  expect(document.activeElement).toBe(renew)
-  expect(screen.getByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' })).toHaveProperty('checked', true)
-})
-
 it('several renewals are found again after a reload, with what was opened and paid, and not once they were closed', async () => {
   show(order, proxy)
   answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
@@ -208,47 +179,6 @@ describe('after a payment', () => {
     await user.click(screen.getByRole('button', { name: 'Dismiss' }))
     expect(screen.queryByText('8 proxies are live')).toBeNull()
     expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Proxies', level: 2 }))
-  })
-
-  it('has Copy and Export of all proxies, in the chosen format', async () => {
-    localStorage.setItem('netlet-proxy-format', '{"format":"csv"}')
-    show(order, proxy)
-    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
-    answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
-    const files: Blob[] = []
-    const saved: string[] = []
-    vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
-      files.push(blob as Blob)
-      return 'blob:x'
-    })
-    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
-      saved.push(this.download)
-    })
-    const { user, copied } = open(order, '/dashboard/index/proxies?order=7&live=1')
-    const live = within(await screen.findByRole('region', { name: '8 proxies are live' }))
-    const text = 'ip,port,username,password\r\n198.51.100.7,1080,u7,s3cret\r\n2001:db8::7,1080,u7,s3cret'
-    await user.click(live.getByRole('button', { name: 'Copy' }))
-    await waitFor(() => expect(lastCopy(copied)).toBe(text))
-    expect(await screen.findByText('Copied to clipboard!')).toBeTruthy()
-    await user.click(live.getByRole('button', { name: 'Export' }))
-    await waitFor(() => expect(saved).toEqual(['order_7_proxies.csv']))
-    expect(await Promise.all(files.map(file => file.text()))).toEqual([`${text}\n`])
-  })
-
-  it('has neither before there are proxies', async () => {
-    const none: Order = { ...coming, state: 'delivering', delivery_num: 0 }
-    show(none)
-    open(none, '/dashboard/index/proxies?order=7&live=1')
-    const live = within(await screen.findByRole('region', { name: 'Your payment has arrived' }))
-    expect(live.queryByRole('button', { name: 'Copy' })).toBeNull()
-    expect(live.queryByRole('button', { name: 'Export' })).toBeNull()
-  })
-
-  it('is honest where a server does not answer', async () => {
-    const waiting: Order = { ...coming, task: 'deliver', task_waits: true }
-    show(waiting, proxy)
-    open(waiting, '/dashboard/index/proxies?order=7&live=1')
-    expect(await screen.findByText(/^A server does not answer\./)).toBeTruthy()
   })
 
   it('is not told of an order that was only opened', async () => {

@@ -1,13 +1,9 @@
-import { act, screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { act, screen, waitFor } from '@testing-library/react'
+import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerLost, answerRefused, hold, requestsOf, serve } from '../../testing/answers.ts'
-import { setWidth } from '../../testing/render.tsx'
 import { order } from '../../testing/shapes.ts'
 import { lastCopy, LINES, open, other, proxy, show } from './proxies.fixture.tsx'
-
-afterEach(() => vi.restoreAllMocks())
 
 describe('passwords', () => {
   it('are hidden, and copied all the same', async () => {
@@ -23,14 +19,6 @@ describe('passwords', () => {
     expect(sessionStorage.getItem('netlet-passwords-shown')).toBe('1')
     await user.click(screen.getByRole('button', { name: 'Show passwords', pressed: true }))
     expect(screen.queryByText('s3cret')).toBeNull()
-  })
-
-  it('stay shown in this tab only', async () => {
-    sessionStorage.setItem('netlet-passwords-shown', '1')
-    show(order, proxy)
-    open()
-    expect(await screen.findByText('s3cret')).toBeTruthy()
-    expect(localStorage.getItem('netlet-passwords-shown')).toBeNull()
   })
 })
 
@@ -154,23 +142,6 @@ it('an export is given up after 30 seconds', async () => {
 })
 
 describe('the list', () => {
-  it('has pages of 10, 20, 50 or 100 proxies: 20 at first', async () => {
-    const page = { order, total: 120, total_exact: true, limit: 20, offset: 0, next: null }
-    answer(orders.proxyDetail, { ...page, proxy_list: [proxy] })
-    const { user, where } = open()
-    const size = await screen.findByRole<HTMLSelectElement>('combobox', { name: 'Rows per page' })
-    expect([...size.options].map(({ value }) => value)).toEqual(['10', '20', '50', '100'])
-    expect(size.value).toBe('20')
-    expect(screen.getByText('1 to 20 of 120')).toBeTruthy()
-    await user.selectOptions(size, '50')
-    expect(await screen.findByText('1 to 50 of 120')).toBeTruthy()
-    expect(where()).toBe('/dashboard/index/proxies?order=7&proxy_size=50')
-    expect(requestsOf(orders.proxyDetail).map(({ query }) => query)).toEqual([
-      { limit: '20', offset: '0' },
-      { limit: '50', offset: '0' }
-    ])
-  })
-
   it('is filtered by address, status and site, sorted by a head, and begins at its first page then', async () => {
     show(order, proxy)
     const { user, where } = open(order, '/dashboard/index/proxies?proxy_page=2&order=7')
@@ -245,45 +216,6 @@ describe('the list', () => {
     expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({ limit: '20', offset: '0' })
   })
 
-  it('says that nothing matches, and takes the filters away', async () => {
-    answer(orders.proxyDetail, ({ query }) => ({
-      proxy_list: query['status'] ? [] : [proxy],
-      order,
-      total: query['status'] ? 0 : 1,
-      total_exact: true,
-      limit: 20,
-      offset: 0,
-      next: null
-    }))
-    const { user } = open()
-    await screen.findByText('198.51.100.7:1080')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Not checked')
-    expect(await screen.findByText('No proxy matches')).toBeTruthy()
-    await user.click(screen.getAllByRole('button', { name: 'Clear the filters' })[0] as HTMLElement)
-    expect(document.activeElement).toBe(screen.getByRole('searchbox', { name: 'Find an address' }))
-    expect(await screen.findByText('198.51.100.7:1080')).toBeTruthy()
-  })
-
-  it('says how fast a site answers, not by its colour alone', async () => {
-    show(order, proxy, other)
-    open()
-    const [, first, second] = within(await screen.findByRole('group', { name: 'Proxies' })).getAllByRole('row')
-    expect(first?.textContent).toContain('120 ms fast')
-    expect(first?.textContent).toContain('700 ms medium')
-    expect(first?.textContent).toContain('1400 ms slow')
-    expect(second?.textContent).toContain('not measured')
-  })
-
-  it('is made of cards on a phone, which are sorted by a choice', async () => {
-    setWidth(390)
-    show(order, proxy)
-    const { user } = open()
-    const cards = await screen.findByRole('list', { name: 'Proxies' })
-    expect(within(cards).getByText('198.51.100.7:1080')).toBeTruthy()
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Sorted by' }), 'Bing, fastest first')
-    await waitFor(() => expect(requestsOf(orders.proxyDetail).at(-1)?.query['sort_by']).toBe('bing_delay'))
-  })
-
   it('says that the reply is malformed', async () => {
     vi.stubGlobal('fetch', (input: string, init?: RequestInit) =>
       input.includes('get_proxy_detail')
@@ -295,17 +227,4 @@ describe('the list', () => {
       'Failed to load proxy data: Invalid response format'
     )
   })
-
-  it('says why the proxies could not be read', async () => {
-    answerLost(orders.proxyDetail)
-    open()
-    expect((await screen.findByRole('alert')).textContent).toContain('Failed to load proxy details')
-  })
-})
-
-it('is in Chinese', async () => {
-  show(order, proxy)
-  await setLanguage('zh-CN')
-  open()
-  expect(await screen.findByRole('button', { name: '显示密码' })).toBeTruthy()
 })

@@ -1,6 +1,6 @@
 import type { Order } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
@@ -15,8 +15,6 @@ const held: Order = {
   expired_at: '2026-06-15T08:00:00.000Z',
   grace_until: '2126-07-16T08:00:00.000Z'
 }
-
-afterEach(() => vi.restoreAllMocks())
 
 describe('where there are no proxies to show', () => {
   it('leads to the newest order where the link names none of them', async () => {

@@ -1,6 +1,6 @@
 import type { Receipt, Receipts } from '@netlet/contract'
 import { act, screen, within } from '@testing-library/react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { pagePaths } from '@netlet/contract/pages'
 import { setLanguage } from '../../i18n/language.ts'
@@ -61,8 +61,6 @@ const rowsOf = (name: string) =>
     .getAllByRole('row')
     .map(row => [...row.children].map(cell => cell.textContent).join('|'))
 
-afterEach(() => act(() => setLanguage('en')))
-
 describe('the receipts', () => {
   it('show each payment with its lines, discount, total and refunds', async () => {
     answer(orders.receipts, receipts)
@@ -117,24 +115,6 @@ describe('the receipts', () => {
     expect(screen.getAllByText('访问规则：视频')).toHaveLength(2)
     await act(() => setLanguage('en'))
     expect(rowsOf('Receipt #1007')[2]).toBe('Access rule · Video|8|$0.50|$4.00')
-  })
-
-  it('name a plan that is called as one of its rules by the plan', async () => {
-    const lines = [{ title: 'Residential US', variant: 'Video', quantity: 8, unit_price: '2.00', amount: '16.00' }]
-    answer(orders.receipts, { ...receipts, variant: 'Video', receipts: [{ ...purchase, lines }] })
-    open('/dashboard/index/receipts/7')
-    await screen.findByRole('article', { name: 'Receipt #1007' })
-    expect(rowsOf('Receipt #1007')[1]).toBe('Residential US · Video|8|$2.00|$16.00')
-  })
-
-  it('are printed by a button', async () => {
-    const print = vi.fn()
-    vi.stubGlobal('print', print)
-    answer(orders.receipts, receipts)
-    const { user } = open('/dashboard/index/receipts/7')
-    await user.click(await screen.findByRole('button', { name: 'Print' }))
-    expect(print).toHaveBeenCalledOnce()
-    vi.unstubAllGlobals()
   })
 
   it('are listed by paid order', async () => {

@@ -94,17 +94,6 @@ describe('the webhooks of a customer', () => {
     expect(await screen.findByRole('dialog', { name: /CI/ })).toBeTruthy()
   })
 
-  it('say of an empty log why it is empty: nothing was sent, or nothing is in the chosen state', async () => {
-    answer(webhooks.endpoints, [endpoint])
-    answer(webhooks.deliveries, pageOf())
-    const { user } = open(customer, '?endpoint=4')
-    expect(await screen.findByText('Nothing was sent yet')).toBeTruthy()
-    expect(screen.getByText(/A test event can be sent at once/)).toBeTruthy()
-    await user.selectOptions(screen.getByRole('combobox', { name: 'State' }), 'failed')
-    expect(await screen.findByText('Nothing in this state')).toBeTruthy()
-    expect(screen.queryByText('Nothing was sent yet')).toBeNull()
-  })
-
   const edit = async () => {
     answer(webhooks.endpoints, [endpoint])
     const { user } = open()

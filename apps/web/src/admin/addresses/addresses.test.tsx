@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { inventory } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
-import { zoneText } from '../../kit/time.tsx'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import AddressesPage from './page.tsx'
 
@@ -55,22 +54,6 @@ describe('who had an address', () => {
     open()
     expect(await screen.findByText('Enter an address')).toBeTruthy()
     expect(requestsOf(inventory.addressHolders)).toEqual([])
-  })
-
-  it('is asked for an instant in the zone that each field names, in the words of all forms', async () => {
-    open('?address=192.0.2.3&at=2026-03-03T12:00:00Z')
-    const entered = new Date('2026-03-03T12:00:00Z')
-    // What is empty names the zone as it is now.
-    for (const [name, at] of [
-      [/^At/, entered],
-      [/^From/, new Date()],
-      [/^Until/, new Date()]
-    ] as const) {
-      const field = await screen.findByLabelText(name)
-      expect(field.getAttribute('type')).toBe('datetime-local')
-      const described = document.getElementById(field.getAttribute('aria-describedby')?.split(' ')[0] ?? '')
-      expect(described?.textContent).toBe(`In ${zoneText(at, 'en')}.`)
-    }
   })
 
   it('is told for the address and the instant of the link', async () => {

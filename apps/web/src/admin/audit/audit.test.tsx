@@ -44,14 +44,6 @@ describe('the audit log', () => {
     expect(screen.getByText('2026-08-01')).toBeTruthy()
   })
 
-  it('names what a new thing has without what was before', async () => {
-    keepNothing()
-    const made = { ...entry, action: 'server.create', before: null, after: { name: 'fra-1', note: null } }
-    answer(settings.audit, pageOf(made))
-    renderScreen(<AuditPage />, { at: '/dashboard/index/audit' })
-    expect((await screen.findByText('fra-1')).closest('ul')?.textContent).toBe('Name: fra-1')
-  })
-
   it('shows values in words: money, instants, yes and no, states, nothing as a dash, lists as added and removed', async () => {
     keepNothing()
     answer(settings.audit, pageOf(entry))

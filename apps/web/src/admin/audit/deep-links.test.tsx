@@ -21,17 +21,7 @@ import ServerGroups from '../server-groups/page.tsx'
 import { TARGETS } from './targets.ts'
 
 const at = '2026-06-15T08:00:00.000Z'
-const effect = {
-  orders: 0,
-  unpaid: 0,
-  addresses: 0,
-  free: 0,
-  added: 0,
-  removed: 0,
-  others: 0,
-  agents: 0,
-  groups: []
-}
+const effect = { orders: 0, unpaid: 0, addresses: 0, free: 0, added: 0, removed: 0, others: 0, agents: 0, groups: [] }
 const conflicts = {
   duplicates: [],
   duplicate_total: 0,

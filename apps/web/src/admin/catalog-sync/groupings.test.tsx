@@ -7,7 +7,7 @@ import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ProductTags from '../product-tags/page.tsx'
 import ProductTypes from '../product-types/page.tsx'
-import { answerSync, failedRun } from './syncs.fixture.ts'
+import { answerSync } from './syncs.fixture.ts'
 
 const type: Collection = {
   id: 3,
@@ -101,30 +101,6 @@ describe('the product types', () => {
     expect(await screen.findByText('successfully')).toBeTruthy()
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(requestsOf(catalog.applySync)).toMatchObject([{ params: { id: '4' } }])
-  })
-
-  it('say that the plan is not true any more, and are compared again', async () => {
-    const { user } = openTypes('/list?sync=true', failedRun({ what: 'collections' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
-    await user.click(screen.getByRole('button', { name: 'Try again' }))
-    expect(await screen.findByRole('list', { name: 'Changes' })).toBeTruthy()
-    expect(requestsOf(catalog.startSync)).toHaveLength(1)
-  })
-
-  it('say where there is nothing to take over, or the platform fails', async () => {
-    const run = failedRun({ what: 'collections', reason: 'platform_not_configured', msg: 'Set the platform up.' })
-    const shown = { ...plan, created: 0, updated: 0, removed: 0, products: 0, changes: [] }
-    const { user } = openTypes('/list?sync=true', run, shown)
-    expect((await screen.findByRole('alert')).textContent).toContain('Set the platform up.')
-    expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
-    await user.click(screen.getByRole('button', { name: 'Try again' }))
-    expect(await screen.findByText('Nothing to do')).toBeTruthy()
-    expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
-    // It waits for nobody any more.
-    const dialog = within(screen.getByRole('dialog'))
-    await user.click(dialog.getByText('Close', { selector: 'button *' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    expect(requestsOf(catalog.cancelSync)).toHaveLength(1)
   })
 })
 

@@ -7,7 +7,6 @@ import { refresh } from '../../api/query.ts'
 import { admin } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { Products } from '../products/list.tsx'
-import { SyncDialog } from './sync-dialog.tsx'
 import { answerSync, failedRun, readyRun, syncRun } from './syncs.fixture.ts'
 
 const plan: Extract<SyncPlan, { what: 'catalogue' }> = {
@@ -145,26 +144,6 @@ describe('the sync of everything', () => {
     expect(await screen.findByText('successfully')).toBeTruthy()
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(requestsOf(catalog.applySync)).toMatchObject([{ params: { id: '4' } }])
-  })
-
-  it('says what came of it once, though a late answer takes the state back', async () => {
-    const sync = answerSync(plan, readyRun())
-    answer(catalog.lastSync, null)
-    answer(catalog.applySync, () => (sync.now = syncRun({ state: 'applying', step: 'applying' })))
-    const start = { run: async () => {}, running: false, failure: '' }
-    let closed = 0
-    const { user } = renderScreen(<SyncDialog of="catalogue" start={start} onClose={() => closed++} />)
-    await user.click(await screen.findByRole('button', { name: 'Apply' }))
-    for (let n = 0; n < 2; n++) {
-      sync.now = syncRun({ state: 'applying', step: 'applying' })
-      await refresh(catalog.syncRuns)
-      await screen.findByText(/^Changing products/)
-      sync.now = syncRun({ state: 'applied', counts: { created: 1, updated: 201, removed: 1 } })
-      await refresh(catalog.syncRuns)
-      await screen.findByText('Done')
-    }
-    expect((await screen.findByText('successfully')).textContent).toBe('successfully')
-    expect(closed).toBe(1)
   })
 
   it('says that the plan is not true any more, and compares again', async () => {

@@ -16,14 +16,6 @@ function open() {
 }
 
 describe('the questions and answers', () => {
-  it('are ten to a page, with a search', async () => {
-    const { user } = open()
-    expect(await screen.findByText('What is a /29?')).toBeTruthy()
-    expect(screen.getByText('Eight addresses.')).toBeTruthy()
-    await user.type(screen.getByRole('searchbox'), 'eight{Enter}')
-    await waitFor(() => expect(requestsOf(support.faqs).at(-1)?.query).toMatchObject({ search: 'eight', limit: '10' }))
-  })
-
   it('are added in a dialog that asks for both', async () => {
     const { user } = open()
     answer(support.createFaq, faq)

@@ -29,56 +29,51 @@ const open = (as = admin) => {
 
 it('several gift cards are added after their number was typed, once for a batch, and their codes saved', async () => {
   const saved: Blob[] = []
-  const made = vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
+  vi.spyOn(URL, 'createObjectURL').mockImplementation(blob => {
     saved.push(blob as Blob)
     return 'blob:codes'
   })
   // The test's browser would leave the page for it.
   const followed = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined)
-  try {
-    const { user } = open()
-    const dialog = within(await screen.findByRole('dialog', { name: 'Add several' }))
-    const add = dialog.getByRole('button', { name: 'Add' })
-    const field = (name: RegExp) => dialog.getByRole('textbox', { name })
-    await user.type(field(/How many/), '201')
-    await user.type(field(/Amount/), '5')
-    await user.type(field(/Coins/), '500')
-    await user.click(add)
-    expect(await dialog.findByText('Must be a whole number from 1 to 200')).toBeTruthy()
-    expect(document.activeElement).toBe(field(/How many/))
-    await user.clear(field(/How many/))
-    await user.type(field(/How many/), '20')
+  const { user } = open()
+  const dialog = within(await screen.findByRole('dialog', { name: 'Add several' }))
+  const add = dialog.getByRole('button', { name: 'Add' })
+  const field = (name: RegExp) => dialog.getByRole('textbox', { name })
+  await user.type(field(/How many/), '201')
+  await user.type(field(/Amount/), '5')
+  await user.type(field(/Coins/), '500')
+  await user.click(add)
+  expect(await dialog.findByText('Must be a whole number from 1 to 200')).toBeTruthy()
+  expect(document.activeElement).toBe(field(/How many/))
+  await user.clear(field(/How many/))
+  await user.type(field(/How many/), '20')
 
-    const confirmed = async () => {
-      await user.click(add)
-      const question = within(await screen.findByRole('dialog', { name: 'Add 20 gift cards of $5.00?' }))
-      expect(question.getByText(/are worth \$100.00 together. Customers can have each for 500 coins/)).toBeTruthy()
-      await user.type(question.getByRole('textbox', { name: 'Type 20 to go on' }), '20')
-      await user.click(question.getByRole('button', { name: 'YES' }))
-    }
-    answerRefused(rewards.createGiftCards, 'unavailable')
-    await confirmed()
-    await dialog.findByRole('alert')
-    // What is wrong with something that is not in the form is said above its buttons.
-    answerRefused(rewards.createGiftCards, 'invalid', { data: { errors: { batch: 'It was used before' } } })
-    await confirmed()
-    expect(await dialog.findByText('It was used before')).toBe(dialog.getByRole('alert'))
-    answer(rewards.createGiftCards, [card(1), card(2)])
-    await confirmed()
-    expect(await dialog.findByText('2 gift cards were added.')).toBeTruthy()
-    expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
-    const [lost, , again] = requestsOf(rewards.createGiftCards).map(({ body }) => body as Record<string, string>)
-    expect(again).toMatchObject({ count: '20', mount: '5', point: '500', batch: lost?.['batch'] })
-    expect(again?.['batch']).toMatch(/^[0-9a-f]{32}$/)
-    expect(await saved[0]?.text()).toBe('id,mount,point,code\r\n1,5.00,500,code1\r\n2,5.00,500,code2\r\n')
-    await user.click(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
-    expect(saved).toHaveLength(2)
-    expect(followed).toHaveBeenCalledTimes(2)
-    await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(1))
-  } finally {
-    made.mockRestore()
-    followed.mockRestore()
+  const confirmed = async () => {
+    await user.click(add)
+    const question = within(await screen.findByRole('dialog', { name: 'Add 20 gift cards of $5.00?' }))
+    expect(question.getByText(/are worth \$100.00 together. Customers can have each for 500 coins/)).toBeTruthy()
+    await user.type(question.getByRole('textbox', { name: 'Type 20 to go on' }), '20')
+    await user.click(question.getByRole('button', { name: 'YES' }))
   }
+  answerRefused(rewards.createGiftCards, 'unavailable')
+  await confirmed()
+  await dialog.findByRole('alert')
+  // What is wrong with something that is not in the form is said above its buttons.
+  answerRefused(rewards.createGiftCards, 'invalid', { data: { errors: { batch: 'It was used before' } } })
+  await confirmed()
+  expect(await dialog.findByText('It was used before')).toBe(dialog.getByRole('alert'))
+  answer(rewards.createGiftCards, [card(1), card(2)])
+  await confirmed()
+  expect(await dialog.findByText('2 gift cards were added.')).toBeTruthy()
+  expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
+  const [lost, , again] = requestsOf(rewards.createGiftCards).map(({ body }) => body as Record<string, string>)
+  expect(again).toMatchObject({ count: '20', mount: '5', point: '500', batch: lost?.['batch'] })
+  expect(again?.['batch']).toMatch(/^[0-9a-f]{32}$/)
+  expect(await saved[0]?.text()).toBe('id,mount,point,code\r\n1,5.00,500,code1\r\n2,5.00,500,code2\r\n')
+  await user.click(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
+  expect(saved).toHaveLength(2)
+  expect(followed).toHaveBeenCalledTimes(2)
+  await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(1))
 })
 
 it('Escape answers the question before them, and then goes back to what opened the dialog', async () => {

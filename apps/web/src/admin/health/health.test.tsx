@@ -1,8 +1,7 @@
 import type { Health, PriceDrift } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { catalog, fleet, settings } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -61,8 +60,6 @@ const problems = async () =>
   within(await screen.findByRole('list', { name: 'What needs a look' }))
     .getAllByRole('listitem')
     .map(item => item.textContent)
-
-afterEach(() => setLanguage('en'))
 
 describe('the health page', () => {
   it('says that all is well, with the figures of each part', async () => {
@@ -171,12 +168,6 @@ describe('the health page', () => {
     await waitFor(() => expect(requestsOf(settings.takeOverWebhooks)).toHaveLength(1))
   })
 
-  it('name the column of what can be done in the chosen language', async () => {
-    await setLanguage('zh-CN')
-    open(good, [drift])
-    expect(await screen.findByRole('columnheader', { name: '操作' })).toBeTruthy()
-  })
-
   it('lists prices that differ with both ways out, and says why one failed', async () => {
     answer(catalog.takePlatformPrice, null)
     answerRefused(catalog.writePlatformPrice, 'platform_unavailable', { params: { message: 'no such variant' } })
@@ -190,20 +181,5 @@ describe('the health page', () => {
     await user.click(within(row).getByRole('button', { name: "Take the platform's price" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '4' } }]))
-  })
-
-  it('speaks Chinese', async () => {
-    await setLanguage('zh-CN')
-    const { unmount } = open()
-    expect(await screen.findByText('一切正常。')).toBeTruthy()
-    expect(screen.getByRole('button', { name: '重新读取产品' })).toBeTruthy()
-    unmount()
-  })
-
-  it('says so where nothing could be read', async () => {
-    answerRefused(settings.health, 'unavailable')
-    answer(catalog.priceDrift, pageOf())
-    renderScreen(<HealthPage />)
-    expect(await screen.findByRole('alert')).toBeTruthy()
   })
 })

@@ -246,17 +246,6 @@ describe('the selection', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
 
-  it('of ten rows is asked about as before', async () => {
-    begin()
-    const { user } = open()
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
-    await batch(user, 'Delete')
-    const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
-    expect(dialog.queryByRole('textbox')).toBeNull()
-    await yes(user)
-    await waitFor(() => expect(requestsOf(bulk.start)).toHaveLength(1))
-  })
-
   it('ends with the query that it was made in', async () => {
     const { user } = open()
     await user.click(await tick(1240))
@@ -291,11 +280,7 @@ describe('a bulk run', () => {
       pageOf(
         row(1240),
         row(1239),
-        row(1238, {
-          state: 'refused',
-          reason: 'gift_card_exchanged',
-          msg: 'This gift card has already been exchanged'
-        })
+        row(1238, { state: 'refused', reason: 'gift_card_exchanged', msg: 'This gift card has already been exchanged' })
       )
     )
     await within(panel).findByText('3 of 3 done, 1 refused')
@@ -320,47 +305,6 @@ describe('a bulk run', () => {
     await user.click(within(panel).getByRole('button', { name: 'Close' }))
     await waitFor(() => expect(asked()).toEqual({}))
     expect(screen.queryByRole('region', { name: 'Bulk action' })).toBeNull()
-  })
-
-  it('shows the results that are asked for only', async () => {
-    begin({ state: 'done', done: 3, succeeded: 2, refused: 1 })
-    const { user, asked } = open('/list?run=12')
-    await user.selectOptions(await screen.findByRole('combobox', { name: 'Which results' }), 'refused')
-    await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
-    // A link to them, until the run is closed.
-    await waitFor(() => expect(asked()).toEqual({ run: '12', results: 'refused' }))
-    await user.click(screen.getByRole('button', { name: 'Close' }))
-    await waitFor(() => expect(asked()).toEqual({}))
-  })
-
-  it('keeps its results open when all of them are asked for again', async () => {
-    begin({ state: 'done', done: 3, succeeded: 3 })
-    const { user, asked } = open('/list?run=12&results=succeeded')
-    const which = await screen.findByRole('combobox', { name: 'Which results' })
-    const results = () => which.closest('details')?.open
-    expect(results()).toBe(true)
-    await user.selectOptions(which, '')
-    await waitFor(() => expect(asked()).toEqual({ run: '12' }))
-    expect(results()).toBe(true)
-  })
-
-  it('says that its results could not be read, and reads them again when asked', async () => {
-    begin({ state: 'done', done: 3, succeeded: 2, refused: 1 })
-    answerRefused(bulk.rows, 'unavailable')
-    const { user } = open('/list?run=12')
-    const panel = within(await screen.findByRole('region', { name: 'Bulk action' }))
-    const again = await panel.findByRole('button', { name: 'Try again' })
-    answer(bulk.rows, pageOf(row(1240)))
-    await user.click(again)
-    expect(await panel.findByText('CARD-1240')).toBeTruthy()
-    expect(panel.queryByRole('button', { name: 'Try again' })).toBeNull()
-  })
-
-  it('that failed says why', async () => {
-    const msg = 'Stopped, since bob is no longer an active administrator'
-    begin({ state: 'failed', reason: 'bulk_not_allowed', params: { username: 'bob' }, msg })
-    open('/list?run=12')
-    expect(await screen.findByText(msg)).toBeTruthy()
   })
 
   it('that cannot be started says why', async () => {

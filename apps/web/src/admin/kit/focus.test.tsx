@@ -1,37 +1,19 @@
 import type { Server } from '@netlet/contract'
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { bulk, fleet, orders, settings } from '../../api/routes.ts'
+import { fleet, settings } from '../../api/routes.ts'
 import { answer, answerRefused, hold } from '../../testing/answers.ts'
-import { order, pageOf, server } from '../../testing/shapes.ts'
-import { openProducts, PATH } from '../products/products.fixture.tsx'
-import OrdersPage from '../orders/page.tsx'
-import { busy, choose, open, plan, ROUTE, say } from '../servers/servers.fixture.tsx'
+import { pageOf, server } from '../../testing/shapes.ts'
+import { busy, choose, open, ROUTE, say } from '../servers/servers.fixture.tsx'
 import TasksPage from '../tasks/page.tsx'
-import { keepNothing, renderScreen } from './screen.fixture.tsx'
+import { renderScreen } from './screen.fixture.tsx'
 
-const ORDERS = '/dashboard/index/orders'
 type User = ReturnType<typeof open>['user']
 
 const closed = () => waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
 const focusIsOn = (find: () => HTMLElement | null) => waitFor(() => expect(document.activeElement).toBe(find()))
 const actionsOf = (name: string) => () => screen.getByRole('button', { name: `Actions: ${name}` })
 const rowOf = (id: number) => () => document.querySelector<HTMLElement>(`[data-row="${id}"]`)
-
-function openOrders() {
-  keepNothing()
-  answer(orders.statistics, {
-    total: 1,
-    paid: 1,
-    unpaid: 0,
-    today: 1,
-    totalAmount: '1.00',
-    monthlyAmount: '1.00',
-    dailyAmount: '0.00'
-  })
-  answer(orders.list, pageOf(order))
-  return renderScreen(<OrdersPage />, { at: ORDERS, route: `${ORDERS}/:username?` })
-}
 
 describe('the focus', () => {
   it.each([
@@ -50,30 +32,9 @@ describe('the focus', () => {
     await focusIsOn(actionsOf('paris'))
   })
 
-  it('goes back there from the form of an action, and from a question that is answered NO', async () => {
-    const { user } = open()
-    await choose(user, 'Enter an outage')
-    await screen.findByRole('dialog')
-    await user.keyboard('{Escape}')
-    await closed()
-    await focusIsOn(actionsOf('paris'))
-    await choose(user, 'Drain')
-    await say(user, 'NO')
-    await closed()
-    await focusIsOn(actionsOf('paris'))
-  })
-
   it('goes to the row of a form that was opened by its address', async () => {
     const { user } = open(`${ROUTE}?form=edit.${busy.id}`)
     await screen.findByRole('textbox', { name: 'Name' })
-    await user.keyboard('{Escape}')
-    await closed()
-    await focusIsOn(rowOf(busy.id))
-  })
-
-  it('goes to the row of a drawer that was opened by its address', async () => {
-    const { user } = open(`${ROUTE}?open=${busy.id}`)
-    await screen.findByRole('dialog')
     await user.keyboard('{Escape}')
     await closed()
     await focusIsOn(rowOf(busy.id))
@@ -97,33 +58,12 @@ describe('the focus', () => {
     heading.remove()
   })
 
-  it('goes back to Batch from its question', async () => {
-    const { user } = openOrders()
-    answer(bulk.plan, { rows: 1, version: 'of 1', outcomes: { effects: [], refusals: [] } })
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
-    await user.click(screen.getByRole('button', { name: 'Batch' }))
-    await user.click(await screen.findByRole('menuitem', { name: 'Deliver' }))
-    await say(user, 'NO')
-    await closed()
-    await focusIsOn(() => screen.getByRole('button', { name: 'Batch' }))
-  })
-
   it('stays with the menu of a row whose deletion could not be planned', async () => {
     const { user } = open(ROUTE, [{ ...busy, orders: 0 }])
     answerRefused(fleet.plan, 'unavailable')
     await choose(user, 'Delete')
     await screen.findByRole('alert')
     await focusIsOn(actionsOf('paris'))
-  })
-
-  it("goes back to the Edit button of a product's variant", async () => {
-    const { user } = openProducts(`${PATH}/7`)
-    const edit = await screen.findByRole('button', { name: 'Edit: New York / 8' })
-    await user.click(edit)
-    await screen.findByRole('dialog', { name: 'New York / 8' })
-    await user.keyboard('{Escape}')
-    await closed()
-    await focusIsOn(() => edit)
   })
 
   it('stays on a button that works, which does nothing more until it has done', async () => {
@@ -148,17 +88,5 @@ describe('the focus', () => {
     await act(async () => done({ asked: true }))
     await waitFor(() => expect(button.getAttribute('aria-busy')).toBe('false'))
     expect(document.activeElement).toBe(button)
-  })
-})
-
-describe('a question about many orders', () => {
-  it('names the first of them, and says how many more there are', async () => {
-    const staying = Array.from({ length: 20 }, (_, index) => ({ order_id: `NL-${index + 1}`, addresses: 8 }))
-    const { user } = open()
-    answer(fleet.plan, { ...plan, orders: 28, stays: { orders: 20, addresses: 160 }, staying })
-    await choose(user, 'Drain')
-    const question = await screen.findByRole('dialog')
-    expect(question.textContent).toContain('NL-8, and 12 more')
-    expect(question.textContent).not.toContain('NL-9')
   })
 })

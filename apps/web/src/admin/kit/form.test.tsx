@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { fleet, rewards } from '../../api/routes.ts'
-import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
@@ -80,18 +80,6 @@ describe('the form of a resource', () => {
     // Nothing of one's own is left: it closes without a question.
     await user.click(submit('Cancel'))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  })
-
-  it('keeps what is entered while its call is out, where that is answered as stale', async () => {
-    const now = card(2, { point: 750, version: 'newer' })
-    const end = holdRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['point'] } })
-    const { user } = open('/list?form=edit.2')
-    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
-    await user.click(submit('Save'))
-    await user.type(field('Code'), 'Y')
-    act(end)
-    await screen.findByText('Coins: was 500, is now 750')
-    expect([field('Coins').value, field('Code').value]).toEqual(['750', 'CARD-2XY'])
   })
 
   it('sends the version it was opened with, and goes on from the row that a stale edit is answered with', async () => {
@@ -250,25 +238,6 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('CARD-2X')
   })
 
-  it('asks before another screen is opened from the palette', async () => {
-    const { user } = open('/list?form=edit.2')
-    const code = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })
-    expect(await mayLeave()).toBe(true)
-    await user.type(code, 'X')
-    const answers: boolean[] = []
-    for (const words of ['NO', 'YES']) {
-      let left: Promise<boolean> = Promise.resolve(true)
-      act(() => {
-        left = mayLeave()
-      })
-      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
-      await user.click(within(question).getByRole('button', { name: words }))
-      answers.push(await left)
-      await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
-    }
-    expect(answers).toEqual([false, true])
-  })
-
   it('finds the row of an address wherever the list has it', async () => {
     keepNothing()
     answer(rewards.giftCards, ({ query }) =>
@@ -276,20 +245,6 @@ describe('the form of a resource', () => {
     )
     renderScreen(<GiftCards />, { at: '/list?form=edit.99' })
     expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-99')
-  })
-
-  it('says that the row of an address could not be read, and reads it again when asked', async () => {
-    keepNothing()
-    answer(fleet.servers, pageOf())
-    answer(fleet.upgrades, pageOf())
-    answer(fleet.groups, pageOf())
-    answerRefused(fleet.server, 'unavailable')
-    const { user, asked } = renderScreen(<ServersPage />, { at: '/list?form=edit.4' })
-    const again = await screen.findByRole('button', { name: 'Try again' })
-    expect(asked()).toEqual({ form: 'edit.4' })
-    answer(fleet.server, server)
-    await user.click(again)
-    expect(await screen.findByRole('dialog', { name: `Edit: ${server.name}` })).toBeTruthy()
   })
 
   it('says that the row of an address is gone only where there is none', async () => {
@@ -303,26 +258,6 @@ describe('the form of a resource', () => {
     const { asked } = open('/list?form=edit.first')
     expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
-    expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
-  })
-
-  it('says what failed where neither the list nor the row can be read, and opens the row when asked again', async () => {
-    keepNothing()
-    answerRefused(rewards.giftCards, 'unavailable')
-    const { user, asked } = renderScreen(<GiftCards />, { at: '/list?form=edit.99' })
-    const failed = within(await screen.findByRole('dialog', { name: 'Edit' }))
-    expect(asked()).toEqual({ form: 'edit.99' })
-    answer(rewards.giftCards, ({ query }) =>
-      query['id'] ? { ...cardsOf(1, query), data: [card(99)] } : cardsOf(3, query)
-    )
-    await user.click(failed.getByRole('button', { name: 'Try again' }))
-    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-99' })).toBeTruthy()
-    expect(asked()).toEqual({ form: 'edit.99' })
-  })
-
-  it('asks for no row that the page shows', async () => {
-    open('/list?form=edit.2')
-    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-2' })).toBeTruthy()
     expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
   })
 })

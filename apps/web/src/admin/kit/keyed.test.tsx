@@ -1,6 +1,6 @@
 import { screen } from '@testing-library/react'
 import { useState } from 'react'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Dialog } from '../../kit/dialog.tsx'
 import { renderAt } from '../../testing/render.tsx'
 import { DataTable } from './data-table.tsx'
@@ -29,7 +29,6 @@ const Table = ({ label, rows, link = false }: { label: string; rows: Row[]; link
 )
 /** What the focused row says. */
 const focused = () => document.activeElement?.closest('[data-row]')?.textContent
-afterEach(() => vi.restoreAllMocks())
 
 describe('tables beside each other', () => {
   it('are gone through from the first row of the first to the last of the last', async () => {
@@ -53,8 +52,6 @@ describe('tables beside each other', () => {
 })
 
 describe('keys that were switched off', () => {
-  afterEach(() => singleKeys.set(true))
-
   it('do nothing, in this browser from then on; Enter still opens', async () => {
     const { user } = renderAt(<Table label="Orders" rows={rowsOf('order')} link />, { at: '/' })
     singleKeys.set(false)
@@ -89,23 +86,6 @@ describe('Enter', () => {
     expect(focused()).toBe('End session')
     expect(followed).toHaveBeenCalledTimes(1)
     expect(pressed).not.toHaveBeenCalled()
-  })
-
-  it('opens what the row marks, although a link stands before it', async () => {
-    const opened = vi.fn()
-    const { user } = renderAt(
-      <Keyed>
-        <div data-row="1" tabIndex={-1}>
-          <a href="#other">Other</a>
-          <button type="button" data-open onClick={opened}>
-            Look
-          </button>
-        </div>
-      </Keyed>,
-      { at: '/' }
-    )
-    await user.keyboard('j{Enter}')
-    expect(opened).toHaveBeenCalledTimes(1)
   })
 })
 

@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts, rewards } from '../../api/routes.ts'
-import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import { cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
 
@@ -12,21 +12,6 @@ function open(at = '/list', total = 28) {
 }
 
 describe('what a person chooses of a list', () => {
-  it('stands in a dialog that its button names, and gives the focus back to it', async () => {
-    const { user } = open()
-    const button = await screen.findByRole('button', { name: 'Columns' })
-    for (const _again of [1, 2]) {
-      await user.click(button)
-      const dialog = await screen.findByRole('dialog', { name: 'Columns' })
-      expect(dialog.getAttribute('aria-labelledby')).toBe(button.id)
-      expect(document.getElementById(button.getAttribute('aria-controls') ?? '')).toBe(dialog)
-      await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true))
-      await user.keyboard('{Escape}')
-      await waitFor(() => expect(button.getAttribute('aria-expanded')).toBe('false'))
-      await waitFor(() => expect(document.activeElement).toBe(button))
-    }
-  })
-
   it('shows and orders the columns, and is kept', async () => {
     const { user } = open()
     await screen.findByText('CARD-28')
@@ -140,17 +125,5 @@ describe('what a person chooses of a list', () => {
     await waitFor(() =>
       expect(requestsOf(accounts.savePreferences).at(-1)?.body).toMatchObject({ value: { views: [{ name: 'Kept' }] } })
     )
-  })
-
-  it('holds until the page is left where the server keeps nothing', async () => {
-    answerRefused(accounts.preferences, 'not_found')
-    answerRefused(accounts.savePreferences, 'not_found')
-    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
-    const { user } = renderScreen(<GiftCards />)
-    await screen.findByText('CARD-3')
-    await user.click(screen.getByRole('button', { name: 'Columns' }))
-    await user.click(await screen.findByRole('checkbox', { name: 'Coins' }))
-    expect(screen.queryByRole('columnheader', { name: 'Coins' })).toBeNull()
-    expect(await screen.findByText(/This choice could not be kept/)).toBeTruthy()
   })
 })

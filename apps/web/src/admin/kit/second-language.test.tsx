@@ -71,12 +71,4 @@ describe('the texts of a form in Chinese', () => {
     await user.click(form.getByRole('button', title))
     expect(form.queryByRole('textbox', { name: 'Answer in Chinese' })).toBeNull()
   })
-
-  it('are named where somebody else changed them meanwhile', async () => {
-    const { user, form } = await edit(faq)
-    answerRefused(support.updateFaq, 'stale', { data: { current: { ...faq, translations, version: 'v2' } } })
-    await user.type(form.getByRole('textbox', { name: 'Answer' }), ' addresses')
-    await user.click(form.getByRole('button', { name: 'Save' }))
-    expect(await form.findByText('Question in Chinese: was –, is now 什么是 /29？')).toBeTruthy()
-  })
 })

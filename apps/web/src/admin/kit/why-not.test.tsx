@@ -1,11 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
-import { fleet, rewards } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
-import GiftCards from '../gift-cards/page.tsx'
+import { screen, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { fleet } from '../../api/routes.ts'
+import { requestsOf } from '../../testing/answers.ts'
 import { busy, open as openServers } from '../servers/servers.fixture.tsx'
-import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
 
 const pausedServer = { ...busy, status: 'paused' as const }
 const openMenu = async (user: ReturnType<typeof openServers>['user']) => {
@@ -14,8 +11,6 @@ const openMenu = async (user: ReturnType<typeof openServers>['user']) => {
 }
 
 describe('an action that is not possible now', () => {
-  afterEach(() => setLanguage('en'))
-
   it('says why in its description, is reached by the keyboard, and does nothing', async () => {
     const { user } = openServers(undefined, [pausedServer])
     const entry = await openMenu(user)
@@ -37,19 +32,5 @@ describe('an action that is not possible now', () => {
     expect(within(entry).getByText('It is paused already.')).toBeTruthy()
     expect(requestsOf(fleet.plan)).toEqual([])
     expect(await screen.findByRole('menuitem', { name: 'Resume' })).toBeTruthy()
-  })
-
-  it('says so as a button of its own too, to who focuses it, and in Chinese', async () => {
-    await setLanguage('zh-CN')
-    keepNothing()
-    answer(rewards.giftCards, { ...cardsOf(0, {}), data: [card(1, { is_exchanged: true })], total: 1 })
-    const { user } = renderScreen(<GiftCards />)
-    const edit = await screen.findByRole('button', { name: '编辑: CARD-1', description: '已被兑换。' })
-    expect(edit.getAttribute('aria-disabled')).toBe('true')
-    for (let step = 0; step < 40 && document.activeElement !== edit; step++) await user.tab()
-    expect(document.activeElement).toBe(edit)
-    await waitFor(() => expect(screen.getByRole('tooltip').textContent).toBe('编辑: 已被兑换。'))
-    await user.keyboard('{Enter}')
-    expect(screen.queryByRole('dialog')).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import type { LevelCode } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
@@ -65,29 +65,11 @@ describe('the level codes of the console', () => {
     ])
   })
 
-  it('say beside the discount what it is counted in, also when that is chosen anew', async () => {
-    const { user } = open('/list?form=edit.2')
-    const discount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Discount' })
-    const unit = () => discount.parentElement?.textContent
-    expect(discount.value).toBe('10.00')
-    expect(unit()).toBe('%')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Counted in' }), 'Amount')
-    expect(unit()).toBe('$')
-  })
-
   it("say the server's words where the points are out of order", async () => {
     answerRefused(rewards.updateLevelCode, 'level_points_too_high', { params: { points: 10_000, level: 3 } })
     const { user } = open('/list?form=edit.2')
     await screen.findByRole('textbox', { name: 'Points' })
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect((await screen.findByRole('alert')).textContent).toContain('10000')
-  })
-
-  it('are searched, 10 a page', async () => {
-    const { user } = open()
-    await user.type(await screen.findByRole('searchbox', { name: 'Code or level' }), 'gold{Enter}')
-    await waitFor(() =>
-      expect(requestsOf(rewards.levelCodes).at(-1)?.query).toMatchObject({ search: 'gold', limit: '10' })
-    )
   })
 })

@@ -1,4 +1,4 @@
-import { act, screen, within, waitFor } from '@testing-library/react'
+import { screen, within, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import {
   NoticeRules,
@@ -12,7 +12,7 @@ import { expect, it } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
@@ -162,31 +162,6 @@ it('the rules go on from what somebody else saved meanwhile, with what was enter
   )
 })
 
-it('what is entered into the rules while they are saved, or refused, stays', async () => {
-  const base = NoticeRules.parse({})
-  open('?tab=rules')
-  const hours = await screen.findByLabelText<HTMLInputElement>(/^Tell again/)
-  const hour = screen.getByLabelText<HTMLSelectElement>(/^Digest/)
-  const save = () => userEvent.click(screen.getByRole('button', { name: 'Save' }))
-  await userEvent.type(hours, '1')
-  const entered = hours.value
-  const arrive = hold(notices.saveRules)
-  await save()
-  await userEvent.selectOptions(hour, '03:00')
-  const saved = { ...base, repeat_hours: Number(entered) }
-  answer(notices.rules, { ...saved, version: 'v2' })
-  act(() => arrive({ ...saved, version: 'v2' }))
-  expect(await screen.findByText('The rules are saved.')).toBeTruthy()
-  expect([hours.value, hour.value]).toEqual([entered, '3'])
-  const current = { ...saved, quiet_from: '21:00', version: 'v3' }
-  const refuse = holdRefused(notices.saveRules, 'stale', { data: { current, changed: ['quiet_from'] } })
-  await save()
-  await userEvent.selectOptions(hour, '04:00')
-  act(refuse)
-  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
-  expect([hours.value, hour.value]).toEqual([entered, '4'])
-})
-
 it('what is entered into the rules is there again after the session ended, also over what somebody else saved', async () => {
   const theirs = { ...NoticeRules.parse({ quiet_from: '21:00' }), version: 'v2' }
   const before = open('?tab=rules')
@@ -268,15 +243,4 @@ it('the rules are only looked at by those who may not change them', async () => 
     expect(part.closest('fieldset[disabled]')).not.toBeNull()
   expect(screen.getByText('Your role does not allow this')).toBeTruthy()
   expect(screen.queryByRole('button', { name: 'Save' })).toBeNull()
-})
-
-it('the list says at what time of the day each began', async () => {
-  open('')
-  await screen.findByText(notice.title.en)
-  expect(document.querySelector(`time[datetime="${notice.since}"]`)?.textContent).toMatch(/:00:00/)
-})
-
-it('a mail channel none of whose operators takes mail says so', async () => {
-  open('?tab=channels', { ...channel, kind: 'mail', host: null, failure: 'blocked_recipients' })
-  expect(await screen.findByText('The mail addresses of all its operators take no mail')).toBeTruthy()
 })

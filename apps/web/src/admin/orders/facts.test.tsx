@@ -1,5 +1,5 @@
 import { ORDER_FAILURES, TASK_FAILURES, type Order, type TimelineEntry } from '@netlet/contract'
-import { act, cleanup, render, screen } from '@testing-library/react'
+import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import en from '../../i18n/account.en.json'
@@ -9,7 +9,6 @@ import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, order } from '../../testing/shapes.ts'
 import { entry } from './order.fixture.ts'
-import { Facts } from './facts.tsx'
 import { Timeline } from './timeline.tsx'
 
 describe("an order's history", () => {
@@ -38,18 +37,6 @@ describe("an order's history", () => {
   })
 })
 
-describe("an order's facts", () => {
-  it("have its customer's label and note, as they were written, where there are any", async () => {
-    renderAt(<Facts order={order} />, { user: admin })
-    await screen.findByText(order.order_id)
-    expect(screen.queryByText("Customer's label")).toBeNull()
-    cleanup()
-    renderAt(<Facts order={{ ...order, label: '<b>Scraper</b>', note: 'two\nlines' }} />, { user: admin })
-    expect(await screen.findByText('<b>Scraper</b>')).toBeTruthy()
-    expect(screen.getByText("Customer's note").nextSibling?.textContent).toBe('two\nlines')
-  })
-})
-
 describe('why an order failed', () => {
   const waiting = (params: Record<string, string | number>): Order => ({
     ...order,
@@ -59,16 +46,12 @@ describe('why an order failed', () => {
 
   it('is said in the chosen language, with the name of a server where it was sent', async () => {
     await setLanguage('zh-CN')
-    try {
-      const { rerender } = render(<OrderStateBadge order={waiting({ count: 8 })} />)
-      expect(await screen.findByText('服务器无响应，8 个地址等待中')).toBeTruthy()
-      rerender(<OrderStateBadge order={waiting({ count: 8, server: 'paris-9' })} />)
-      expect(await screen.findByText('服务器 paris-9 无响应，8 个地址等待中')).toBeTruthy()
-      rerender(<OrderStateBadge order={{ ...order, task_fail: { code: 'out_of_stock', params: {} } }} />)
-      expect(await screen.findByText('库存不足')).toBeTruthy()
-    } finally {
-      await act(() => setLanguage('en'))
-    }
+    const { rerender } = render(<OrderStateBadge order={waiting({ count: 8 })} />)
+    expect(await screen.findByText('服务器无响应，8 个地址等待中')).toBeTruthy()
+    rerender(<OrderStateBadge order={waiting({ count: 8, server: 'paris-9' })} />)
+    expect(await screen.findByText('服务器 paris-9 无响应，8 个地址等待中')).toBeTruthy()
+    rerender(<OrderStateBadge order={{ ...order, task_fail: { code: 'out_of_stock', params: {} } }} />)
+    expect(await screen.findByText('库存不足')).toBeTruthy()
   })
 
   it('says of a reset that it waits for a server, while it does', () => {

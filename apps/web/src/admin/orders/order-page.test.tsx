@@ -1,8 +1,7 @@
 import type { AbuseAlarm, ClientAccess, Order, TimelineEntry } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, mail, orders, payments } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { refresh } from '../../api/query.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
@@ -88,21 +87,6 @@ describe('the page of an order', () => {
     expect(entries.map(entry => entry.dataset['bad'])).toEqual([undefined, 'true', 'true'])
   })
 
-  it('shows what it has no words for as it was written down', async () => {
-    open({
-      timeline: [
-        entry({ id: 4, kind: 'of_a_newer_server', detail: { strange: 'thing' } }),
-        entry({ id: 3, source: 'admin', kind: 'order.of_a_newer_server', actor: 'boss' }),
-        entry({ id: 2, source: 'platform', kind: 'new_outcome', detail: { topic: 'new/topic' } }),
-        entry({ id: 1, source: 'mail', kind: 'new-mail', detail: { state: 'sent' } })
-      ]
-    })
-    const timeline = within(await history())
-    for (const text of ['of_a_newer_server', 'strange: thing', 'order.of_a_newer_server', 'new/topic', 'new_outcome'])
-      expect(await timeline.findByText(text)).toBeTruthy()
-    expect(timeline.getByText('Mail: new-mail')).toBeTruthy()
-  })
-
   it('shows signs of abuse of its user, and takes notice of one', async () => {
     const alarm: AbuseAlarm = {
       id: 3,
@@ -174,45 +158,6 @@ describe('the page of an order', () => {
     open({ as: { ...admin, operator_role: 'viewer' } })
     expect(await screen.findByText('By the password, from everywhere')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Change client access' })).toBeNull()
-  })
-
-  it('says why not for an order that is over', async () => {
-    open({ of: { ...order, is_expired: true } })
-    const button = await screen.findByRole('button', { name: 'Change client access' })
-    expect(button.getAttribute('aria-disabled')).toBe('true')
-  })
-
-  it("tells what came of the console's own tries of the credentials", async () => {
-    open({
-      timeline: [
-        entry({
-          id: 3,
-          source: 'proof',
-          kind: 'revocation.failed',
-          detail: { server: 'paris', cause: 'removed', answer: 'accepted', address: '192.0.2.10', took: 12 }
-        }),
-        entry({
-          id: 2,
-          source: 'proof',
-          kind: 'hand_over.failed',
-          detail: {
-            cause: 'served',
-            answer: 'other_address',
-            address: '192.0.2.10',
-            seen: '203.0.113.1',
-            server: 'paris'
-          }
-        })
-      ]
-    })
-    const entries = await within(await history()).findAllByRole('listitem')
-    expect(entries.map(({ textContent }) => textContent)).toMatchObject([
-      expect.stringMatching(/^Old credentials still work.*user removed, let in, 192\.0\.2\.10, 12 ms, paris/),
-      expect.stringMatching(
-        /^New credentials do not work.*from another address, 192\.0\.2\.10, seen from 203\.0\.113\.1/
-      )
-    ])
-    expect(entries.every(one => one.dataset['bad'] === 'true')).toBe(true)
   })
 
   it('goes back in the timeline on demand', async () => {
@@ -300,28 +245,6 @@ describe('the page of an order', () => {
     expect(await screen.findByText('u1:secret1')).toBeTruthy()
   })
 
-  it('says why the password could not be read, and reads it again when asked', async () => {
-    answerRefused(orders.proxyDetail, 'unavailable')
-    const { user } = open()
-    const button = await screen.findByRole('button', { name: 'Show username and password' })
-    await user.click(button)
-    await screen.findByRole('alert')
-    const { data: _data, ...paging } = pageOf(order)
-    answer(orders.proxyDetail, { ...paging, proxy_list: [], order })
-    await user.click(screen.getByRole('button', { name: 'Show username and password' }))
-    expect(await screen.findByText('No proxy data found')).toBeTruthy()
-    expect(requestsOf(orders.proxyDetail)).toHaveLength(2)
-  })
-
-  it.each([
-    ['expired', 'It is over. The switch above shows the addresses that were given back.'],
-    ['delivering', 'They appear here as soon as they are delivered.']
-  ] as const)('without addresses says what becomes of one that is %s', async (state, words) => {
-    open({ of: { ...order, state } })
-    answer(orders.proxies, pageOf())
-    expect(await screen.findByText(words)).toBeTruthy()
-  })
-
   it('offers a viewer neither the password nor what changes something', async () => {
     open({ of: { ...order, state: 'failed', delivery_num: 0 }, as: { ...admin, operator_role: 'viewer' } })
     await history()
@@ -348,15 +271,6 @@ describe('the page of an order', () => {
     expect(shown.filter(text => mends.includes(text))).toEqual(expected)
   })
 
-  it('offers all else that the list offers, without leading to itself', async () => {
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    expect(await screen.findAllByRole('menuitem')).not.toHaveLength(0)
-    expect(screen.queryByRole('menuitem', { name: /^Details/ })).toBeNull()
-    for (const name of ['Reset password', 'Check proxy', 'Change proxy', 'Extend expiry', 'Credit time', 'Delete'])
-      expect(screen.getByRole('menuitem', { name: new RegExp(`^${name}`) })).toBeTruthy()
-  })
-
   it('leads back to the list as it was left, and to all orders from anywhere else', async () => {
     const { unmount } = open({ from: '/dashboard/index/orders?search=al&page=2' })
     const back = await screen.findByRole('link', { name: 'Back to the list' })
@@ -375,15 +289,5 @@ describe('the page of an order', () => {
     renderScreen(<OrderPage />, { at: '/o/x', route: '/o/:id' })
     expect(await screen.findByText('There is no such order')).toBeTruthy()
     expect(requestsOf(orders.order)).toHaveLength(1)
-  })
-
-  it('speaks Chinese', async () => {
-    await setLanguage('zh-CN')
-    try {
-      open({ timeline: [entry({ kind: 'placed' }), entry({ id: 2, source: 'mail', kind: 'expiry-reminder' })] })
-      expect(await screen.findByText('邮件：到期提醒')).toBeTruthy()
-    } finally {
-      await act(() => setLanguage('en'))
-    }
   })
 })

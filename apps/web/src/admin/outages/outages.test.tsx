@@ -1,8 +1,7 @@
 import type { BulkRun, CreditPreview, Incident, OutageEntry, OutageOrder } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bulk, fleet, status } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
@@ -85,8 +84,6 @@ async function chooseCredit(user: ReturnType<typeof open>['user']) {
   await user.click(await screen.findByRole('menuitem', { name: 'Credit' }))
 }
 
-afterEach(() => setLanguage('en'))
-
 describe('outages', () => {
   it('show server, from, to, length, orders, and whether they were credited', async () => {
     open(ROUTE, {
@@ -103,16 +100,6 @@ describe('outages', () => {
     expect(texts[2]).toMatch(/CreditedOrders credited: 1,100/)
     expect(texts[3]).toMatch(/rome.*Nobody affected/)
     expect(screen.getByRole('link', { name: 'rome' }).getAttribute('href')).toBe('/dashboard/index/servers?open=8')
-  })
-
-  it("are those of one server where its row's menu led here, and of a state", async () => {
-    const { user } = open(`${ROUTE}?server_id=4`)
-    await screen.findAllByRole('row')
-    await waitFor(() => expect(requestsOf(fleet.allOutages).at(-1)?.query).toMatchObject({ server_id: '4' }))
-    await user.selectOptions(await screen.findByRole('combobox', { name: 'State' }), 'open')
-    await waitFor(() =>
-      expect(requestsOf(fleet.allOutages).at(-1)?.query).toMatchObject({ server_id: '4', state: 'open' })
-    )
   })
 
   it('say beside the list what a credit would do, and which orders they concern', async () => {
@@ -134,22 +121,6 @@ describe('outages', () => {
     )
     expect(concerned.getByText('to be credited')).toBeTruthy()
     expect(concerned.getByText('bob')).toBeTruthy()
-  })
-
-  it("are each opened on their orders' first page, wherever the last one was left", async () => {
-    const { user, asked } = open(`${ROUTE}?open=3&orders_page=2`, {
-      rows: [outage, { ...outage, id: 5, server: { id: 8, name: 'rome' } }]
-    })
-    answer(fleet.outage, ({ params }) => ({ ...outage, id: Number(params['id']) }))
-    answer(fleet.outageOrders, { data: orders, total: 12, limit: 10, offset: 10 })
-    await screen.findByText('NL-first')
-    await user.keyboard('{Escape}')
-    await waitFor(() => expect(asked()).toEqual({}))
-    const next = screen.getAllByRole('row').find(row => row.textContent.includes('rome'))
-    if (!next) throw new Error('there is no other outage')
-    await user.click(within(next).getByText('1,200'))
-    await waitFor(() => expect(requestsOf(fleet.outageOrders).at(-1)?.params).toEqual({ id: '5' }))
-    expect(requestsOf(fleet.outageOrders).at(-1)?.query).toMatchObject({ offset: '0' })
   })
 
   it('are credited after the question, which has the plan of the moment, and show the run', async () => {
@@ -199,12 +170,6 @@ describe('outages', () => {
     expect(screen.queryByRole('button', { name: 'Credit' })).toBeNull()
     expect(screen.getByRole('button', { name: /^Show the server: paris/, hidden: true })).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^Credit: paris/, hidden: true })).toBeNull()
-  })
-
-  it('speak Chinese on a Chinese page', async () => {
-    await setLanguage('zh-CN')
-    open(`${ROUTE}?open=3`)
-    expect(await screen.findByText('获得补偿的订单：1,200，涉及 300 位客户。')).toBeTruthy()
   })
   it('delete one that was entered by hand and credited to nobody, after a question, and no other', async () => {
     answer(fleet.removeOutage, null)
@@ -264,10 +229,5 @@ describe('outages', () => {
     await user.selectOptions(naming.getByRole('combobox'), 'Slow')
     await user.click(naming.getByRole('button', { name: 'Name the incident' }))
     await waitFor(() => expect(requestsOf(status.nameIncident)[0]?.body).toEqual({ incident_id: 9 }))
-  })
-
-  it('say which incident their customers are told of', async () => {
-    open(`${ROUTE}?open=3`, { rows: [{ ...outage, incident: { id: 9, title: 'Slow' } }] })
-    expect(await screen.findByText('Its mails and orders name the incident “Slow”.')).toBeTruthy()
   })
 })

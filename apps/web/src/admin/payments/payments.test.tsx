@@ -1,9 +1,8 @@
 import { ATTENTION, type DecisionPlan, type InboxEntry } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { payments } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
@@ -78,14 +77,6 @@ describe('an amount of money', () => {
     renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
     expect((await rowOf('#1003')).textContent).toContain(text)
   })
-
-  it('is written alike in a sentence', async () => {
-    keepNothing()
-    const params = { order_id: 'NL-short', paid: '5.00', due: '1020.00' }
-    answer(payments.inbox, pageOf({ ...short, outcome: 'underpaid', params }))
-    renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
-    expect(await screen.findByText('Order NL-short: paid $5.00 of $1,020.00.')).toBeTruthy()
-  })
 })
 
 const choose = async (user: ReturnType<typeof open>['user'], name: string, entry: string) => {
@@ -94,16 +85,6 @@ const choose = async (user: ReturnType<typeof open>['user'], name: string, entry
 }
 
 describe('the payments of the console', () => {
-  it('say what needs attention in the chosen language', async () => {
-    await setLanguage('zh-CN')
-    try {
-      open()
-      expect(await screen.findByText('订单 NL-short 的付款内容少于订单：New York: 7/8。')).toBeTruthy()
-    } finally {
-      await act(() => setLanguage('en'))
-    }
-  })
-
   it('have words for each outcome that needs somebody', () => {
     const worded = Object.keys(en).flatMap(key => /^payments\.why\.(.+)$/.exec(key)?.[1] ?? [])
     expect(worded.toSorted()).toEqual(Object.keys(ATTENTION).toSorted())

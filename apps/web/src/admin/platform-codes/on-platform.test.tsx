@@ -2,7 +2,7 @@ import type { CodeState, Coupon } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import PromoCodes from '../promo-codes/page.tsx'
@@ -62,13 +62,6 @@ describe('what the platform has under a code', () => {
         { kind: 'coupon', id: 7, act: 'create' }
       ])
     )
-  })
-
-  it('says why it was refused', async () => {
-    answerRefused(rewards.codeOnPlatform, 'code_used')
-    const { user } = open([coupon(7, 'missing')])
-    await user.click(await screen.findByRole('button', { name: 'Create there: CODE-7' }))
-    expect(await screen.findByText(/was used or handed out already/)).toBeTruthy()
   })
 
   it('is a filter, and of no use to who may not change codes', async () => {

@@ -4,7 +4,7 @@ import { queryClient } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { openProducts, PATH, product, there } from './products.fixture.tsx'
+import { openProducts, PATH, product } from './products.fixture.tsx'
 
 const AT = `${PATH}/7`
 const field = (name: string) => screen.findByRole<HTMLInputElement>('textbox', { name })
@@ -70,15 +70,5 @@ describe('what is entered into a product', () => {
     end(before)
     openProducts(AT, { ...product, product_name: 'Theirs', version: 'v8' })
     expect(await valueOf('Name')).toBe('Theirs')
-  })
-
-  it('is kept of one that is being added, too', async () => {
-    answer(catalog.platformProducts, [there])
-    const at = `${PATH}/new?product=900`
-    const before = openProducts(at)
-    await before.user.type(await field('Name'), ' mine')
-    end(before)
-    openProducts(at)
-    expect(await valueOf('Name')).toBe('Mobile mine')
   })
 })

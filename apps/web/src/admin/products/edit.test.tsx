@@ -74,16 +74,6 @@ describe('editing a product', () => {
     expect(screen.queryByRole('dialog')).toBeNull()
   })
 
-  it('has a variant dialog at an address of its own: step fixed, stock read-only, price editable', async () => {
-    open(product, `${AT}?variant=1100`)
-    const dialog = await dialogOf()
-    const step = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Cart step' })
-    expect([step.readOnly, step.value]).toEqual([true, '8'])
-    const stock = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Stock' })
-    expect([stock.readOnly, stock.value]).toEqual([true, '64'])
-    expect(price(dialog).readOnly).toBe(false)
-  })
-
   it('limits what a plan gives: numbers, or nothing', async () => {
     const limited = { ...product, variants: [{ ...variant, mbps: 50, connections: 100 }] }
     const { user } = open(limited, `${AT}?variant=1100`)
@@ -263,24 +253,6 @@ describe('editing a product', () => {
     expect(requestsOf(catalog.writePlatformPrice)).toHaveLength(1)
   })
 
-  it("mends a variant's price in its dialog, too", async () => {
-    answer(catalog.takePlatformPrice, null)
-    const { user } = open({ ...product, variants: [{ ...variant, price_drift: { id: 5, platform_price: '2.40' } }] })
-    await user.click(await screen.findByRole('button', { name: /^Edit: New York/ }))
-    const dialog = within(await screen.findByRole('dialog'))
-    expect(dialog.getByText('New York / 8: ours $2.20, the platform $2.40')).toBeTruthy()
-    const take = () => dialog.getByRole('button', { name: "Take the platform's price" })
-    await user.type(dialog.getByRole('textbox', { name: 'Location' }), '!')
-    await user.click(take())
-    expect(requestsOf(catalog.takePlatformPrice)).toEqual([])
-    expect(take().getAttribute('aria-disabled')).toBe('true')
-    await user.type(dialog.getByRole('textbox', { name: 'Location' }), '{Backspace}')
-    await user.click(take())
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '5' } }]))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  })
-
   it('brings variants that the platform has added', async () => {
     answer(catalog.platformProduct, there)
     const { user } = open({ ...product, old_flag: true })
@@ -293,17 +265,6 @@ describe('editing a product', () => {
     const { variants } = (sent?.body ?? {}) as { variants: object[] }
     expect(variants).toMatchObject([{ id: 11 }, { shopify_variant_id: '9100' }])
     expect(variants[1]).not.toHaveProperty('id')
-  })
-
-  it('counts as unchanged once each word is what it was', async () => {
-    const words = { 'New York': '纽约', 'US East': '美东' }
-    const { user } = open({ ...product, translations: { 'zh-CN': { words } } }, PATH)
-    await user.click(await screen.findByRole('link', { name: 'Residential' }))
-    const word = await screen.findByRole<HTMLInputElement>('textbox', { name: 'New York' })
-    await user.clear(word)
-    await user.type(word, '纽约')
-    await user.click(screen.getByRole('button', { name: 'Back' }))
-    await waitFor(() => expect(window.location.pathname).toBe(PATH))
   })
 
   it('is not left with changes before that was asked: by Back, or by the browser', async () => {
@@ -348,11 +309,6 @@ describe('editing a product', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(screen.queryByRole('dialog', { name: 'New York / 8' })).toBeNull())
   })
-
-  it('says where the product is not there any more', async () => {
-    openProducts(`${PATH}/8`, null)
-    expect(await screen.findByText('This product is not there any more')).toBeTruthy()
-  })
 })
 
 describe('a product that was edited', () => {
@@ -374,14 +330,6 @@ describe('a product that was edited', () => {
     const [hidden, shown] = requestsOf(catalog.updateProduct).map(({ body }) => body as Record<string, unknown>)
     expect(hidden).toMatchObject({ active: false, version: 'v7' })
     expect(shown).toEqual({ ...hidden, active: true, version: 'v8' })
-  })
-
-  it('says that there is no way back once somebody else has changed it', async () => {
-    const { user } = await hide()
-    const button = await screen.findByRole('button', { name: 'Undo' })
-    answerRefused(catalog.updateProduct, 'stale', { data: { current: product, changed: ['product_name'] } })
-    await user.click(button)
-    expect(await screen.findByText(/^Undo is not possible any more/)).toBeTruthy()
   })
 
   it('offers no Undo where the edit settled what the platform had changed', async () => {

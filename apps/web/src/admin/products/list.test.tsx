@@ -51,14 +51,6 @@ describe('the list of products', () => {
     })
   })
 
-  it('leads to the edit view, whose Back comes back to the list as it was', async () => {
-    const { user } = openProducts(`${PATH}?active=1`)
-    await user.click(within(await row()).getByRole('button', { name: 'Edit: Residential' }))
-    await user.click(await screen.findByRole('button', { name: 'Back' }))
-    await row()
-    expect(window.location.pathname + window.location.search).toBe(`${PATH}?active=1`)
-  })
-
   it('says before a product is deleted what that means for its orders; NO changes nothing', async () => {
     answer(catalog.deleteProduct, null)
     const { user } = openProducts(PATH)

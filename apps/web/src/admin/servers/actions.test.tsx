@@ -9,14 +9,6 @@ import { admin, pageOf, server } from '../../testing/shapes.ts'
 import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './servers.fixture.tsx'
 
 describe('what is done with a server', () => {
-  it('is a long menu, in which Edit stands first and Delete last', async () => {
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
-    const names = within(await screen.findByRole('menu')).getAllByRole('menuitem')
-    expect(names.at(0)?.textContent).toBe('Edit')
-    expect(names.at(-1)?.textContent).toMatch(/^Delete/)
-  })
-
   it.each([
     ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 proxies).'],
     [
@@ -142,22 +134,6 @@ describe('what is done with a server', () => {
 })
 
 describe('an installation over SSH', () => {
-  it('names the saved settings that it applies with the program', async () => {
-    const { user } = open()
-    answer(fleet.agentSettings, {
-      ...noSettings,
-      settings: { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' },
-      applied: {}
-    })
-    await choose(user, 'Install the agent')
-    const asked = within(await dialog('Install the agent on paris?'))
-    expect(
-      asked.getByText(
-        /It also applies the saved settings that are not applied yet: (Workers, Closed ports|Closed ports, Workers)\./
-      )
-    ).toBeTruthy()
-  })
-
   const at = '2026-06-15T08:00:00.000Z'
   const step = (name: 'connect' | 'examine' | 'upload', more: object = {}) => ({
     step: name,
@@ -232,35 +208,6 @@ describe('an installation over SSH', () => {
     })
     await act(() => refresh(fleet.server))
     expect(await screen.findByText('代理作为 systemd 服务运行。 已加载 2 个地址段。')).toBeTruthy()
-    await setLanguage('en')
-  })
-
-  it('that failed before codes were kept says why as it was written then, and is tried again', async () => {
-    const failed: Server = {
-      ...running,
-      provisioning: {
-        status: 'failed',
-        step: 'connect',
-        message: 'The SSH host key of 192.0.2.4 has changed',
-        at,
-        run_init: true,
-        cancelling: false,
-        steps: [
-          step('connect', {
-            status: 'failed',
-            message: 'The SSH host key of 192.0.2.4 has changed',
-            output: '$ uname -s\nLinux'
-          })
-        ]
-      }
-    }
-    answer(fleet.provision, running)
-    const { user } = open(`${ROUTE}?open=4`, [failed])
-    const steps = await screen.findByRole('list', { name: 'Steps' })
-    expect(within(steps).getByText('The SSH host key of 192.0.2.4 has changed')).toBeTruthy()
-    expect(within(steps).getByText(/uname -s/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Try again' }))
-    await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
   })
 
   it('is cancelled after a question that says how far it is, and shows what stands there', async () => {
@@ -289,14 +236,6 @@ describe('an installation over SSH', () => {
     expect(await screen.findByText(/^A part of the agent’s files is there; nothing was started/)).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Install again' }))
     await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
-  })
-
-  it('that has ended meanwhile is not cancelled, and says so', async () => {
-    answerRefused(fleet.cancelProvision, 'installation_over')
-    const { user } = open(`${ROUTE}?open=4`, [running])
-    await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
-    await say(user, 'YES')
-    expect(await screen.findByText('No installation of this server runs')).toBeTruthy()
   })
 
   it('is not cancelled where another one was asked for behind the question', async () => {

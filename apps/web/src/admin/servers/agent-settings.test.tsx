@@ -119,23 +119,6 @@ describe('the settings of an agent', () => {
     expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
   })
 
-  it('are those of somebody else where nothing is typed, and where theirs are taken', async () => {
-    const saveElsewhere = async (text: string) => {
-      answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: text }, version: text })
-      await act(() => refresh(fleet.agentSettings))
-    }
-    answer(fleet.agentSettings, noSettings)
-    const { user } = show()
-    const workers = (await field('Workers')) as HTMLInputElement
-    await saveElsewhere('2')
-    await waitFor(() => expect(workers.value).toBe('2'))
-    await user.type(workers, '1')
-    await saveElsewhere('3')
-    await user.click(await screen.findByRole('button', { name: 'Take what was saved: Workers' }))
-    expect(workers.value).toBe('3')
-    expect(screen.queryByRole('alert')).toBeNull()
-  })
-
   it('have what was typed again after the session ended, merged with what somebody else saved meanwhile', async () => {
     answer(fleet.agentSettings, noSettings)
     const before = show()

@@ -5,15 +5,7 @@ const values: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri
 const ask = (name: HandleName, { cidrs = '', users = null as number | null, ranges = [] as string[] }) =>
   handles
     .find(handle => handle.name === name)
-    ?.confirm?.(
-      (key: string) => key,
-      { ...values, cidrs },
-      {
-        name: 'paris',
-        users,
-        ranges
-      }
-    )
+    ?.confirm?.((key: string) => key, { ...values, cidrs }, { name: 'paris', users, ranges })
 const ranges = Array.from({ length: 12 }, (_, n) => `192.0.${n}.0/24`)
 
 it('asks to type how many users go with all of them, above ten', () => {

@@ -104,10 +104,7 @@ describe('what a server does now', () => {
 
 describe('what its agent finds wrong', () => {
   const report = { at, version: '1', status: 'ok', workers: 1, uptime_seconds: 1, users: 1, connections: 1 } as const
-  const sick = {
-    ...server,
-    agent: { ...report, rate: null, hours: [], problems: ['dns_failing', 'of_a_newer_agent'] }
-  }
+  const sick = { ...server, agent: { ...report, rate: null, hours: [], problems: ['dns_failing', 'of_a_newer_agent'] } }
 
   it('is said in the list in words, and draws attention', async () => {
     renderScreen(<HealthCell server={sick} />, { at: '/s', route: '/s' })

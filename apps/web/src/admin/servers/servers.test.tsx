@@ -70,12 +70,6 @@ describe('the list of servers', () => {
     expect(await screen.findByText(/^Being installed/)).toBeTruthy()
     expect(screen.queryByText(/ECONNREFUSED/)).toBeNull()
   })
-
-  it('is narrowed to a state by the address', async () => {
-    open(`${ROUTE}?state=draining&search=par`)
-    await screen.findByText('paris')
-    expect(requestsOf(fleet.servers)[0]?.query).toMatchObject({ limit: '10', state: 'draining', search: 'par' })
-  })
 })
 
 describe('the certificate of a server', () => {
@@ -98,14 +92,6 @@ describe('the certificate of a server', () => {
 })
 
 describe('the form of a server', () => {
-  it('asks for name, ip and cidr in the words of the specification', async () => {
-    const { user } = open(`${ROUTE}?form=new`)
-    await user.click(await screen.findByRole('button', { name: 'Add' }))
-    for (const words of ['Please enter name', 'Please enter ip', 'Please enter cidr'])
-      expect(await screen.findByText(words)).toBeTruthy()
-    expect(requestsOf(fleet.createServer)).toEqual([])
-  })
-
   it('sends ranges one a line, a password that is never shown, and the switches as 1 and 0', async () => {
     answer(fleet.createServer, server)
     const { user } = open(`${ROUTE}?form=new`)
@@ -220,15 +206,6 @@ describe('the form of a server', () => {
     expect(document.activeElement).toBe(screen.getByLabelText(/^Password/))
     expect(requestsOf(fleet.updateServer)).toEqual([])
   })
-
-  it('shows at its field what the plan refuses', async () => {
-    answerRefused(fleet.planEdit, 'name_taken', { data: { errors: { name: 'This name is taken' } } })
-    const { user } = open(`${ROUTE}?form=edit.4`)
-    await user.click(await screen.findByRole('button', { name: 'Save' }))
-    const field = await screen.findByRole('textbox', { name: /^Name/ })
-    await waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'))
-    expect(requestsOf(fleet.updateServer)).toEqual([])
-  })
 })
 
 describe('a server that was edited', () => {
@@ -262,13 +239,5 @@ describe('a server that was edited', () => {
     await edit(label, text)
     expect(await screen.findByText('successfully')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
-  })
-})
-
-describe('what an agent tells of itself', () => {
-  it('that cannot be right is not taken, and the last report says so', async () => {
-    const agent = busy.agent && { ...busy.agent, refused_since: '2026-06-15T08:05:00.000Z' }
-    open(`${ROUTE}?open=4`, [{ ...busy, agent }])
-    expect(await screen.findByText(/^What the agent tells of itself cannot be right and is not taken:/)).toBeTruthy()
   })
 })

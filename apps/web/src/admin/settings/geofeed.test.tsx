@@ -88,13 +88,3 @@ it('is only read by those who may not save the settings', async () => {
   expect(await screen.findByRole('button', { name: 'Save places' })).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Take/ })).toBeNull()
 })
-
-it('says that nothing is published as long as no server has a place, and not that all is done', async () => {
-  const servers = proposal.servers.map(server => ({ ...server, place: null, guess: null, groups: [] }))
-  answer(fleet.geofeedProposal, { same: 0, kept: 0, changes: [], servers })
-  renderScreen(<Editor />, { as: admin })
-  expect(await screen.findByText(/^Nothing to propose: no server that has ranges has a place/)).toBeTruthy()
-  expect(screen.queryByText('The saved file says all of this already.')).toBeNull()
-  // A server without groups: its line begins with what it has.
-  expect(screen.getByText('Ranges: 2')).toBeTruthy()
-})

@@ -14,7 +14,6 @@ import { describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
-import zh from '../../i18n/admin.zh-CN.json'
 import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
 import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -49,29 +48,6 @@ function open(tab = 'discord') {
 const sent = () => requestsOf(settings.saveConfig).map(request => request.body)
 
 describe('web settings', () => {
-  it('say of each time that something is kept what is gone afterwards', () => {
-    const kept = TABS.flatMap(({ groups }) => groups.flatMap(({ fields }) => fields.map(({ name }) => name))).filter(
-      name => name.startsWith('keep_')
-    )
-    expect(kept.length).toBeGreaterThan(9)
-    expect(kept.filter(name => !(`webSettings.help.${name}` in en))).toEqual([])
-  })
-
-  it('say that an invitation earns points at the first payment', () => {
-    const help = 'webSettings.help.invite_level_points_per_user'
-    expect(en[help]).toContain("at that user's first payment")
-    expect(zh[help]).toContain('首次付款')
-  })
-
-  it('have the tabs of the specification, each in the address', async () => {
-    const { user, asked } = open()
-    const names = (await screen.findAllByRole('tab')).map(tab => tab.textContent)
-    expect(names).toEqual(['Discord', 'Shopify', 'Email', 'System', 'geofeed', 'running logs'])
-    await user.click(screen.getByRole('tab', { name: 'System' }))
-    expect(await screen.findByLabelText('Twitter profile')).toBeTruthy()
-    expect(asked()).toEqual({ tab: 'system' })
-  })
-
   it('have every setting of the contract once, secrets as secrets, with words for all that is shown', () => {
     const fields = TABS.flatMap(({ groups }) => groups.flatMap(group => group.fields))
     expect(fields.map(({ name }) => name).toSorted()).toEqual(Object.keys(Settings.shape).toSorted())
@@ -147,19 +123,6 @@ describe('web settings', () => {
     expect([field.value, channels.value]).toEqual(['200', '98'])
   })
 
-  it('show what was saved at once, however long it takes to read it again', async () => {
-    const { user } = open()
-    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
-    await user.type(field, '7')
-    answer(settings.saveConfig, { ...saved, discord_client_id: '1007', version: 'v2' })
-    const arrive = hold(settings.config)
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('Successful operation')).toBeTruthy()
-    expect(field.value).toBe('1007')
-    await act(async () => arrive({ ...saved, discord_client_id: '1007', version: 'v2' }))
-    expect(field.value).toBe('1007')
-  })
-
   it('never show a secret: it is set or not, replaced, cleared on purpose, or kept', async () => {
     const { user } = open()
     const secret = within(await screen.findByRole('group', { name: 'Client secret' }))
@@ -195,27 +158,6 @@ describe('web settings', () => {
     expect(await screen.findByText('Must be a number from 1 to 28')).toBeTruthy()
     expect(asked()).toEqual({ tab: 'system' })
     expect(sent()).toEqual([])
-  })
-
-  it('refuse a web address without a host or with a space at its field, and send nothing', async () => {
-    const { user } = open('system')
-    const link = await screen.findByLabelText('Discord invitation')
-    await user.type(link, 'https://chat example')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('Must be a web address, such as https://example.com')).toBeTruthy()
-    expect(link.getAttribute('aria-invalid')).toBe('true')
-    expect(sent()).toEqual([])
-  })
-
-  it('show what the server says of a field', async () => {
-    const { user } = open('geofeed')
-    answerRefused(settings.saveConfig, 'geofeed_prefix', {
-      params: { line: 1, prefix: 'x' },
-      data: { errors: { geofeed: "Line 1: 'x' is not an address range" } }
-    })
-    await user.type(await screen.findByLabelText(/^Geofeed/), 'x')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText("Line 1: 'x' is not an address range")).toBeTruthy()
   })
 
   it('tell what somebody else saved meanwhile, and keep what was typed', async () => {
@@ -256,27 +198,6 @@ describe('web settings', () => {
     open()
     await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>('Client id').value).toBe('1007'))
     expect(screen.getByText('1 not saved')).toBeTruthy()
-  })
-
-  it('keep what both changed as it was entered, until what was saved is taken', async () => {
-    const { user } = open()
-    answerRefused(settings.saveConfig, 'stale', {
-      data: {
-        current: { ...saved, discord_client_id: '200', discord_bot_channels: '9', version: 'v9' },
-        changed: []
-      }
-    })
-    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
-    await user.type(field, '7')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('Client id: you entered 1007, somebody else saved 200')).toBeTruthy()
-    expect(field.value).toBe('1007')
-    const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
-    expect(channels.value).toBe('9')
-    await user.type(channels, '1')
-    await user.click(screen.getByRole('button', { name: 'Take what was saved: Client id' }))
-    expect(field.value).toBe('200')
-    expect(channels.value).toBe('91')
   })
 
   it('are not left with changes in them before that was asked: by a link, by Back, or by the palette', async () => {

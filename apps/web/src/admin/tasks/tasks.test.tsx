@@ -2,9 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import type { DeadLetter, Tasks } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { setWidth } from '../../testing/render.tsx'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import TasksPage from './page.tsx'
 
@@ -49,20 +47,6 @@ function open(tab: string) {
 }
 
 describe('the tasks', () => {
-  it('say what they are called and what they are for in the language of the page, those of a newer server in its words', async () => {
-    await setLanguage('zh-CN')
-    answer(settings.tasks, {
-      schedules: [],
-      queues: [...tasks.queues, ...tasks.queues.map(queue => ({ ...queue, queue: 'new-work', purpose: 'New work.' }))]
-    })
-    renderScreen(<TasksPage />, { at: '/dashboard/index/tasks?tab=queues' })
-    expect(await screen.findByText(/^发送邮件：先是验证码/)).toBeTruthy()
-    expect(screen.getByText('New work.')).toBeTruthy()
-    expect(screen.getByText('发送邮件')).toBeTruthy()
-    expect(screen.getAllByText('new-work')).toHaveLength(1)
-    await setLanguage('en')
-  })
-
   it('that run by themselves show their next run and last result, and are run now', async () => {
     const { user } = open('schedules')
     expect(await screen.findByText('expire-orders')).toBeTruthy()
@@ -72,14 +56,6 @@ describe('the tasks', () => {
     answer(settings.runNow, { asked: true })
     await user.click(screen.getByRole('button', { name: 'Run now: End expired orders' }))
     await waitFor(() => expect(requestsOf(settings.runNow)).toMatchObject([{ body: { queue: 'expire-orders' } }]))
-  })
-
-  it('say Run now once on each card of a narrow screen', async () => {
-    setWidth(390)
-    open('schedules')
-    await screen.findByText('expire-orders')
-    expect(screen.getAllByText('Run now')).toHaveLength(1)
-    expect(screen.getByRole('button', { name: 'Run now: End expired orders' })).toBeTruthy()
   })
 
   it('wait in queues, which tell their depth, their oldest, their rate, and lead to their dead letters', async () => {

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import type { Ticket } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { mail, support } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import TicketsPage from './page.tsx'
@@ -44,19 +44,6 @@ async function choose(user: User, action: string) {
 }
 
 describe('the tickets', () => {
-  it('show id, email, username, phone, message, state and when, and are searched and filtered by state', async () => {
-    const { user } = open()
-    for (const title of ['Id', 'Email', 'Username', 'Phone', 'Message', 'State', 'Sent'])
-      expect(await screen.findByRole('columnheader', { name: new RegExp(`^${title}`) })).toBeTruthy()
-    expect(screen.getByText('ada@example.com')).toBeTruthy()
-    await user.type(screen.getByRole('searchbox'), 'proxy{Enter}')
-    await user.click(screen.getByRole('button', { name: 'Filters' }))
-    await user.selectOptions(screen.getByLabelText('State'), 'Open')
-    await waitFor(() =>
-      expect(requestsOf(support.tickets).at(-1)?.query).toMatchObject({ search: 'proxy', state: 'open' })
-    )
-  })
-
   it('open in a dialog with username, email and message, and lead to the user who has the address', async () => {
     const { user, asked } = open()
     await choose(user, 'View')
@@ -86,29 +73,6 @@ describe('the tickets', () => {
     ])
   })
 
-  it('are answered from their view, above it', async () => {
-    const { user } = open(ticket, '/dashboard/index/tickets?open=4')
-    const view = await screen.findByRole('dialog', { name: 'Ticket' })
-    await user.click(await within(view).findByRole('button', { name: 'Answer by mail' }))
-    const form = await screen.findByRole('dialog', { name: 'Answer by mail: Ada' })
-    // The stylesheet puts each part of a drawer where this says.
-    const layerOf = (dialog: HTMLElement) =>
-      Number(
-        dialog.closest<HTMLElement>('[style*="--mb-z-index"]')?.style.getPropertyValue('--mb-z-index') ?? Number.NaN
-      )
-    expect(layerOf(form)).toBeGreaterThan(layerOf(view))
-  })
-
-  it('say it where somebody else has answered meanwhile', async () => {
-    const { user } = open()
-    answerRefused(support.answerTicket, 'ticket_answered')
-    await choose(user, 'Answer by mail')
-    await user.type(await screen.findByRole('textbox', { name: /Answer/ }), 'Mine')
-    const form = within(screen.getByRole('dialog', { name: 'Answer by mail: Ada' }))
-    await user.click(form.getByRole('button', { name: 'Answer by mail' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('This ticket has been answered already')
-  })
-
   it('show the answer, that its mail failed and why, and send it again', async () => {
     const { user } = open(answered, '/dashboard/index/tickets?open=4')
     const dialog = within(await screen.findByRole('dialog', { name: 'Ticket' }))
@@ -119,11 +83,6 @@ describe('the tickets', () => {
     await user.click(dialog.getByRole('button', { name: 'Send again' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '9' } }]))
-  })
-
-  it('open by their address where the list shows another page', async () => {
-    open(ticket, '/dashboard/index/tickets?open=99')
-    expect(await screen.findByText('An old question')).toBeTruthy()
   })
 
   it('are closed and deleted; NO deletes nothing', async () => {

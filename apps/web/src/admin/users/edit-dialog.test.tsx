@@ -1,12 +1,11 @@
 import type { User } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { alice, choose, open } from './list.fixture.tsx'
-import { detail } from './users.fixture.ts'
 
 const RIGHTS = /Another right ends at once: sessions: \d+, API keys: \d+/
 const toast = (text: string) => screen.findByText(text)
@@ -66,22 +65,6 @@ describe('the Edit dialog', () => {
     )
   })
 
-  it("says 'Never' of somebody who never logged in", async () => {
-    edit({ last_login: null, last_login_time: null, last_login_ip: null, last_location: null })
-    expect(within(await card('Additional info')).getByText('Never')).toBeTruthy()
-  })
-
-  it('is not closed by a click beside it', async () => {
-    const { user, asked } = edit()
-    await dialog()
-    await user.click(document.querySelector('.mantine-Modal-inner') as HTMLElement)
-    await user.click(document.querySelector('.mantine-Modal-overlay') as HTMLElement)
-    expect(asked()).toEqual({ form: 'edit.2' })
-    await user.click(screen.getByRole('button', { name: 'Cancel' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    expect(asked()).toEqual({})
-  })
-
   it('asks before what was entered is lost, also by the back button', async () => {
     const { user, asked, goBack } = open()
     await choose(user, 'Edit')
@@ -111,21 +94,6 @@ describe('the Edit dialog', () => {
       body: { email: 'alice@example.com', is_superuser: true, reward_points_change: 50, version: alice.version }
     })
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  })
-
-  it('asks nothing of who has left before it knows what to ask', async () => {
-    const { user } = edit()
-    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
-    const asked = requestsOf(accounts.user).length
-    const tell = hold(accounts.user)
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    await waitFor(() => expect(requestsOf(accounts.user)).toHaveLength(asked + 1))
-    await user.click(screen.getByRole('button', { name: 'Cancel' }))
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    await act(async () => tell(detail))
-    expect(screen.queryByRole('dialog')).toBeNull()
-    expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
   it('says where mails go from now on before it saves another address', async () => {
@@ -179,33 +147,6 @@ describe('the Edit dialog', () => {
     expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
-  it('does not say of who is no administrator that a role was saved', async () => {
-    const current = { ...alice, version: 'newer' }
-    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
-    const { user } = edit({ is_superuser: true, operator_role: 'viewer' })
-    await user.type(await screen.findByLabelText(/Email/), 'x')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    const alert = within(await screen.findByRole('alert'))
-    expect(alert.getByText('Admin: was YES, is now NO')).toBeTruthy()
-    expect(alert.getByText('Role: was Read only, is now –')).toBeTruthy()
-  })
-
-  it('keeps the role that was given to a new administrator, where somebody else gave another one', async () => {
-    const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
-    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
-    const { user } = edit()
-    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    const alert = within(await screen.findByRole('alert'))
-    expect(alert.getByText('Role: you entered Owner, somebody else saved Read only')).toBeTruthy()
-    const role = screen.getByRole<HTMLSelectElement>('combobox', { name: /Role/ })
-    expect(role.value).toBe('owner')
-    await user.click(alert.getByRole('button', { name: 'Take what was saved: Role' }))
-    expect(role.value).toBe('viewer')
-  })
-
   it('shows what somebody else changed meanwhile, and keeps what was entered', async () => {
     const current = { ...alice, email: 'theirs@example.com', reward_points: 20, is_superuser: true, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['reward_points'] } })
@@ -235,15 +176,6 @@ describe('the Edit dialog', () => {
         reward_points_change: 50
       })
     )
-  })
-
-  it('shows what the server says of a field', async () => {
-    answerRefused(accounts.updateUser, 'email_taken', { data: { errors: { email: 'This address is taken' } } })
-    const { user } = edit()
-    await screen.findByLabelText(/Coins/)
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('This address is taken')).toBeTruthy()
-    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText(/Email/)))
   })
 
   it('saves nothing over a password that was typed and not set, and says so at its field', async () => {

@@ -1,7 +1,7 @@
-import type { AuditEntry, OwnSession, Payment, PointRecord, UserApiKey } from '@netlet/contract'
+import type { AuditEntry, OwnSession, PointRecord } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, orders, payments, rewards, settings, support } from '../../api/routes.ts'
+import { accounts, orders, rewards, settings } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { namesOf } from '../../testing/menu-entries.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
@@ -49,20 +49,6 @@ describe('the page of a user', () => {
     expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
   })
 
-  it('goes on by key where there is more of a user than anybody counts', async () => {
-    answer(orders.list, { ...pageOf(order), total: 10_000, total_exact: false, next: 'key-2' })
-    const { user, asked } = open('?tab=orders')
-    expect(await screen.findByText(/of 10,000\+/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Next' }))
-    await waitFor(() => expect(asked()).toEqual({ tab: 'orders', page: '2', after: 'key-2' }))
-    await waitFor(() => expect(requestsOf(orders.list).at(-1)?.query).toMatchObject({ after: 'key-2' }))
-    await user.click(screen.getByRole('button', { name: 'Previous' }))
-    await waitFor(() => expect(asked()).toEqual({ tab: 'orders' }))
-    await user.click(screen.getByRole('button', { name: 'Next' }))
-    await user.click(screen.getByRole('tab', { name: 'Summary' }))
-    await waitFor(() => expect(asked()).toEqual({}))
-  })
-
   it('keeps the tab and the page in the address, and back goes through them', async () => {
     answer(orders.list, { ...pageOf(order), total: 25 })
     answer(accounts.userApiKeys, [])
@@ -107,28 +93,6 @@ describe('the page of a user', () => {
 })
 
 describe('what a user has', () => {
-  it('payments: what was charged, for which order, and what of it went back', async () => {
-    const payment: Payment = {
-      id: 3,
-      created_at: at,
-      order: '20260615-7QK2M9XA',
-      order_id: 7,
-      platform_order: '#1007',
-      kind: 'renewal',
-      state: 'refunded',
-      charged: '12.00',
-      currency: 'USD',
-      amount: '12.00',
-      refunded_amount: '12.00'
-    }
-    answer(payments.ofUser, pageOf(payment))
-    open('?tab=payments')
-    const row = (await screen.findByText('#1007')).closest('tr') as HTMLElement
-    for (const text of ['20260615-7QK2M9XA', 'Renewal', 'Given back'])
-      expect(within(row).getByText(text), text).toBeTruthy()
-    expect(within(row).getAllByText('$12.00')).toHaveLength(2)
-  })
-
   it('points and coins: balances, pending and owed, and each change with its cause', async () => {
     const record: PointRecord = {
       id: 1,
@@ -153,24 +117,6 @@ describe('what a user has', () => {
     const row = (await screen.findByText(record.reason)).closest('tr') as HTMLElement
     expect(within(row).getByText('-12')).toBeTruthy()
     expect(within(row).getByText('Coins')).toBeTruthy()
-  })
-
-  it('API keys, with those that have ended', async () => {
-    const key: UserApiKey = {
-      id: 1,
-      name: 'script',
-      hint: 'nlk_ab12',
-      scopes: ['read'],
-      created_at: at,
-      last_used_at: null,
-      revoked_at: at
-    }
-    answer(accounts.userApiKeys, [key, { ...key, id: 2, name: 'other', revoked_at: null }])
-    open('?tab=keys')
-    const row = async (name: string) => within((await screen.findByText(name)).closest('tr') as HTMLElement)
-    expect((await row('script')).getAllByText('Ended')).toBeTruthy()
-    expect((await row('other')).getByText('Active')).toBeTruthy()
-    expect((await row('other')).getByText('Never')).toBeTruthy()
   })
 
   const session: OwnSession = {
@@ -220,41 +166,6 @@ describe('what a user has', () => {
     open('?tab=sessions')
     expect(await screen.findByText('Your session')).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^End/ })).toBeNull()
-  })
-
-  it('log-ins: when, how and from where', async () => {
-    answer(
-      accounts.userLogins,
-      pageOf({ id: 1, at, method: 'discord' as const, device: 'Firefox on Linux', ip: '203.0.113.7', location: 'JP' })
-    )
-    open('?tab=logins')
-    const row = (await screen.findByText('Firefox on Linux')).closest('tr') as HTMLElement
-    expect(within(row).getByText('Discord')).toBeTruthy()
-    expect(row.querySelector('[data-country="JP"]')).toBeTruthy()
-  })
-
-  it('tickets that were sent with the address', async () => {
-    answer(
-      support.userTickets,
-      pageOf({
-        id: 4,
-        username: 'ali',
-        email: detail.email,
-        phone: '123',
-        message: 'Help me',
-        created_at: at,
-        state: 'open' as const,
-        language: 'en' as const,
-        answer: null,
-        answered_by: null,
-        answered_at: null,
-        mail: null,
-        user: { id: detail.id, username: detail.username }
-      })
-    )
-    open('?tab=tickets')
-    expect(await screen.findByText('Help me')).toBeTruthy()
-    expect(screen.getByText('Sent with alice@example.com. Anybody can enter this address.')).toBeTruthy()
   })
 
   it('audit entries: who changed what, before and after', async () => {

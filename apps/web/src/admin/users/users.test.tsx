@@ -1,12 +1,10 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts } from '../../api/routes.ts'
 import { queryClient } from '../../api/query.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, customer } from '../../testing/shapes.ts'
-import { offeredActions } from '../kit/screen.fixture.tsx'
 import { alice, choose, open } from './list.fixture.tsx'
 import { detail } from './users.fixture.ts'
 
@@ -20,65 +18,6 @@ describe('the users of the console', () => {
     expect(requestsOf(accounts.users).at(-1)?.query).toEqual({ limit: '10', offset: '0', search: 'ali' })
     expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('ali')
     expect(screen.getByRole('link', { name: 'CSV' }).getAttribute('href')).toBe('/api/users/u/?search=ali&format=csv')
-  })
-
-  it('open their page at a click on the row, and not at one on what the row holds or by marking text', async () => {
-    const { user } = open()
-    const row = () => screen.getByRole('link', { name: 'alice' }).closest('tr') as HTMLElement
-    await screen.findByRole('link', { name: 'alice' })
-    await user.click(within(row()).getByRole('button', { name: 'Actions: alice' }))
-    await user.keyboard('{Escape}')
-    const cell = within(row()).getByText('Active')
-    window.getSelection()?.selectAllChildren(cell)
-    fireEvent.click(cell)
-    expect(window.location.pathname).toBe('/dashboard/index/userList')
-    window.getSelection()?.removeAllRanges()
-    await user.click(cell)
-    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/users/2'))
-  })
-
-  it('open their page by Enter on the row', async () => {
-    const { user } = open()
-    await screen.findByRole('link', { name: 'alice' })
-    await user.keyboard('j{Enter}')
-    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/users/2'))
-  })
-
-  it('are filtered by ban, rights and level', async () => {
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Filters' }))
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Status' }), 'Banned')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Admin' }), 'NO')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Level' }), 'Level 2')
-    await waitFor(() =>
-      expect(requestsOf(accounts.users).at(-1)?.query).toEqual({
-        limit: '10',
-        offset: '0',
-        is_active: '0',
-        is_superuser: '0',
-        level: '2'
-      })
-    )
-  })
-
-  it('offer of a customer what can be done with it, and of an administrator no switch', async () => {
-    const { user } = open({ rows: [{ ...alice, is_superuser: true }] })
-    await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
-    expect(await offeredActions()).toEqual([
-      ['Details', true],
-      ['Switch to User', false],
-      ['View orders', true],
-      ['Ban', true],
-      ['Unban', false],
-      ['Edit', true],
-      ['Delete', true]
-    ])
-  })
-
-  it("lead to a user's orders", async () => {
-    const { user } = open()
-    await choose(user, 'View orders')
-    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/orders/alice'))
   })
 })
 
@@ -207,15 +146,5 @@ describe('who has logged in from where', () => {
 
   it.each(['SE', null])('%s has a globe', async code => {
     expect(await shown(code)).toBe('globe')
-  })
-
-  it("or never, in the chosen language's words", async () => {
-    await setLanguage('zh-CN')
-    try {
-      open({ rows: [{ ...alice, last_login: null, last_login_time: null, last_login_ip: null, last_location: null }] })
-      expect(await screen.findByText('从未')).toBeTruthy()
-    } finally {
-      await setLanguage('en')
-    }
   })
 })

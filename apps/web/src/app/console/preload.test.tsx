@@ -1,8 +1,7 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import type { ComponentType } from 'react'
 import { Link } from 'react-router'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { queryClient } from '../../api/query.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, bulk, fleet, rewards, settings } from '../../api/routes.ts'
 import { answer, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -32,9 +31,6 @@ const beIdle = async () => {
 beforeEach(() => {
   idle = []
   vi.stubGlobal('requestIdleCallback', (run: () => void) => idle.push(run))
-})
-afterEach(() => {
-  vi.restoreAllMocks()
 })
 
 const at = (id: ScreenId, rest = '') => <Link to={pathOf(id) + rest}>there</Link>
@@ -82,14 +78,6 @@ describe('a screen that is opened', () => {
     expect(requestsOf(rewards.giftCards)).toEqual([])
   })
 
-  it('is left to ask for its rows itself where the address asks for others', () => {
-    const spies = loading(adminScreens)
-    show('giftcard', '?search=abc')
-    fireEvent.pointerDown(screen.getByRole('link'))
-    expect(loaded(spies)).toEqual(['giftcard'])
-    expect(requestsOf(rewards.giftCards)).toEqual([])
-  })
-
   it('is not loaded for a role that may not open it', () => {
     const spies = loading(adminScreens)
     show('giftcard', '', { ...admin, operator_role: 'viewer' })
@@ -122,31 +110,6 @@ describe('the other screens', () => {
     await beIdle()
     await beIdle()
     expect(loaded(spies)).toEqual(adminScreens.map(({ id }) => id).toSorted())
-  })
-
-  it('wait while something is asked of the server, as when somebody opens a screen', async () => {
-    const { spies } = open(admin)
-    await waitFor(() => expect(idle).toHaveLength(1))
-    let answered: (nothing: null) => void = () => {}
-    const asked = queryClient.fetchQuery({
-      queryKey: ['asked'],
-      queryFn: () => new Promise<null>(done => (answered = done))
-    })
-    await beIdle()
-    expect(loaded(spies)).toHaveLength(1)
-    answered(null)
-    await asked
-    await waitFor(() => expect(idle).toHaveLength(1))
-    await beIdle()
-    expect(loaded(spies)).toHaveLength(adminScreens.length)
-  })
-
-  it('are left where one cannot be loaded', async () => {
-    const { spies } = open(admin)
-    spies.get('adminHome')?.mockRejectedValue(new TypeError('Failed to fetch dynamically imported module'))
-    await waitFor(() => expect(idle).toHaveLength(1))
-    await beIdle()
-    expect(loaded(spies)).toEqual(['adminHome'])
   })
 
   it.each([

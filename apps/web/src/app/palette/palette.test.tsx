@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Found, Schedule } from '@netlet/contract'
 import { singleKeys } from '../../admin/kit/single-keys.ts'
 import { home, settings } from '../../api/routes.ts'
-import { openPalette, registerPaletteActions } from '../../kit/palette.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { registerPaletteActions } from '../../kit/palette.ts'
+import { answer, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer } from '../../testing/shapes.ts'
 import { Layout } from '../layout.tsx'
@@ -84,13 +84,6 @@ describe('the command palette', () => {
     for (const list of not) expect(screen.queryByRole('option', { name: `${list}: search “${text}”` })).toBeNull()
   })
 
-  it('opens with the screens, and closes with Escape', async () => {
-    const { user } = await open()
-    expect(choices().length).toBeGreaterThan(0)
-    await user.keyboard('{Escape}')
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  })
-
   it('finds rows by one call when the typing pauses, the one named exactly so first', async () => {
     const { user, where } = await open()
     answer(home.search, found)
@@ -137,14 +130,6 @@ describe('the command palette', () => {
     await screen.findByRole('option', { name: 'Range 192.0.2.0/24' })
     await user.click(screen.getByRole('option', { name: 'Who had 192.0.2.9' }))
     expect(where()).toBe('/dashboard/index/addresses?address=192.0.2.9')
-  })
-
-  it('says that the rows could not be searched, and still leads to screens', async () => {
-    const { user } = await open()
-    answerRefused(home.search, 'internal')
-    await user.keyboard('orders')
-    await screen.findByText('Orders, users, servers and products could not be searched.')
-    expect(choices()[0]?.textContent).toBe('Orders')
   })
 
   it('opens forms, syncs and changes the look as far as the role may', async () => {
@@ -198,16 +183,6 @@ describe('the command palette', () => {
     expect(choices()[0]?.textContent).toBe('Home')
   })
 
-  it('tells a screen reader which choice Enter takes', async () => {
-    const { user } = await open()
-    await user.keyboard('{ArrowDown}{ArrowDown}')
-    const input = screen.getByRole('combobox', { name: 'Go to a screen, or search' })
-    const active = document.getElementById(input.getAttribute('aria-activedescendant') ?? '')
-    expect(active).toBe(choices()[1])
-    expect(active?.getAttribute('aria-selected')).toBe('true')
-    expect(choices().filter(choice => choice.getAttribute('aria-selected') === 'true')).toHaveLength(1)
-  })
-
   it('keeps the choice that somebody moved to when rows are found above it', async () => {
     const { user, where } = await open()
     const reply = hold(home.search)
@@ -219,14 +194,6 @@ describe('the command palette', () => {
     expect(screen.getByRole('option', { selected: true }).textContent).toBe(chosen)
     await user.keyboard('{Enter}')
     expect(where()).toBe('/dashboard/index/userList?search=tickets')
-  })
-
-  it('is opened by a button, too', async () => {
-    const { user } = await open()
-    await user.keyboard('{Escape}')
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    act(openPalette)
-    await screen.findByRole('dialog', { name: 'Go to a screen, or search' })
   })
 
   it('is not there for customers', async () => {

@@ -1,7 +1,7 @@
 import type { ReplyOf } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, screen } from '@testing-library/react'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -37,10 +37,6 @@ const says = (status: Status['status'], fail: Status['fail'] = null): Status => 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   vi.setSystemTime(START)
-})
-afterEach(() => {
-  onlineManager.setOnline(true)
-  vi.useRealTimers()
 })
 
 /** Lets so much time pass, with all that happens in it. */

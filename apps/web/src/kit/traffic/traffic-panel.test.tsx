@@ -1,6 +1,6 @@
 import type { OrderTraffic } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
-import { afterEach, describe, expect, it } from 'vitest'
+import { screen, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
 import { read } from '../../api/query.ts'
 import { fleet, orders } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
@@ -28,8 +28,6 @@ const open = () =>
     user: customer
   })
 const panel = async (name = 'Traffic') => within(await screen.findByRole('region', { name }))
-
-afterEach(() => setLanguage('en'))
 
 describe('traffic', () => {
   it('shows what is used and left, sums, refusals and errors in words, and each step for those who see no chart', async () => {
@@ -76,18 +74,6 @@ describe('traffic', () => {
     expect(shown.queryByRole('progressbar')).toBeNull()
     await setLanguage('zh-CN')
     expect(await screen.findByText('此时间段内没有流量')).toBeTruthy()
-  })
-
-  it('leads from a time without any to a year, and from a year no further', async () => {
-    answer(orders.traffic, noOrderTraffic)
-    const { user, where } = open()
-    const shown = await panel()
-    await user.click(await shown.findByRole('button', { name: 'Show one year' }))
-    expect(document.activeElement).toBe(shown.getByRole('combobox', { name: 'Time' }))
-    await waitFor(() => expect(requestsOf(orders.traffic).at(-1)?.query).toEqual({ by: 'day', last: '365' }))
-    expect(where()).toContain('span=1y')
-    expect(await shown.findByText('No traffic in this time')).toBeTruthy()
-    expect(shown.queryByRole('button')).toBeNull()
   })
 
   it('says that it is being read, and what failed', async () => {

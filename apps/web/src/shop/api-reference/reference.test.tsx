@@ -1,9 +1,9 @@
 import type { Reference, ReferenceCall } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { act, screen, within } from '@testing-library/react'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { documentation } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { answer, answerRefused } from '../../testing/answers.ts'
+import { answer } from '../../testing/answers.ts'
 import { Arrival } from '../../app/arrival.tsx'
 import { renderAt } from '../../testing/render.tsx'
 import ApiReferencePage from './page.tsx'
@@ -62,10 +62,6 @@ beforeEach(() => {
     scrolled.push(this.id)
   })
 })
-afterEach(async () => {
-  vi.restoreAllMocks()
-  await act(() => setLanguage('en'))
-})
 
 describe('the API reference', () => {
   it('has each call with what it takes, its scope and its examples', async () => {
@@ -101,25 +97,11 @@ describe('the API reference', () => {
     expect(call('Your orders')).toBeTruthy()
   })
 
-  it('opens at the call that the address names, when that is there', async () => {
-    open('/api-reference#orders_renew')
-    await waitFor(() => expect(scrolled).toContain('orders_renew'))
-    expect(screen.getByRole('link', { name: 'Link to this call: Your orders' }).getAttribute('href')).toBe(
-      '#orders_list'
-    )
-  })
-
   it('speaks the language of the page, but for what the words do not have yet', async () => {
     open()
     await screen.findByRole('article', { name: 'Your orders' })
     await act(() => setLanguage('zh-CN'))
     expect(call('您的订单').getByText('权限范围 read')).toBeTruthy()
     expect(call('Does something new')).toBeTruthy()
-  })
-
-  it('says why it is not there', async () => {
-    answerRefused(documentation.reference, 'internal')
-    renderAt(<ApiReferencePage />, { at: '/api-reference', route: '/api-reference', user: null })
-    expect(await screen.findByRole('alert')).toBeTruthy()
   })
 })

@@ -61,7 +61,6 @@ describe('the page of a forgotten password', () => {
     expect(requestsOf(accounts.forgotVerify)).toEqual([])
     await act(() => setLanguage('zh-CN'))
     expect(alertOf()?.textContent).toBe('请输入您的邮箱或验证码！')
-    await act(() => setLanguage('en'))
   })
 
   it('shows a wrong code at its field', async () => {
@@ -78,28 +77,6 @@ describe('the page of a forgotten password', () => {
     await waitFor(() => expect(describedBy(code())).toContain('The verification code is not correct or has expired'))
     expect(document.activeElement).toBe(code())
     expect(alertOf()).toBeNull()
-  })
-
-  it('keeps the address and the mailed code over a reload', async () => {
-    const view = open()
-    answer(accounts.emailValidate, { email_code_id: CODE_ID })
-    await view.user.type(email(), 'a@example.com')
-    await view.user.click(screen.getByRole('button', { name: 'send code' }))
-    await screen.findByRole('button', { name: /^\d+ s/ })
-    view.unmount()
-    const again = open()
-    expect(email()).toHaveProperty('value', 'a@example.com')
-    expect(screen.getByRole('button', { name: /^\d+ s/ })).toHaveProperty('disabled', true)
-    answer(accounts.forgotVerify, { verify_id: VERIFY_ID })
-    await again.user.type(code(), '123456')
-    await again.user.click(next())
-    await waitFor(() =>
-      expect(requestsOf(accounts.forgotVerify)[0]?.body).toEqual({
-        email: 'a@example.com',
-        email_code: '123456',
-        email_code_id: CODE_ID
-      })
-    )
   })
 
   it('has an address for the second step, which is none without the proof of the first', async () => {

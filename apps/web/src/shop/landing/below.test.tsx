@@ -1,13 +1,12 @@
 import { onlineManager } from '@tanstack/react-query'
 import { act, screen } from '@testing-library/react'
+import type { ComponentType } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { loadCode } from '../../kit/load-code.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { Below } from './below.tsx'
 
-vi.mock('../../kit/load-code.ts', () => ({ loadCode: vi.fn() }))
-const code = vi.mocked(loadCode)
-const failing = () => code.mockRejectedValueOnce(new Error('the code did not come in time'))
+const code = vi.fn<() => Promise<ComponentType>>()
+const failing = () => code.mockRejectedValueOnce(new Error('the line broke'))
 const coming = () => code.mockResolvedValueOnce(() => <p>the rest</p>)
 
 beforeEach(() => {
@@ -27,10 +26,7 @@ beforeEach(() => {
   )
 })
 afterEach(() => {
-  onlineManager.setOnline(true)
   code.mockReset()
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
 })
 
 const outlined = () => document.querySelector('[aria-hidden] .card') !== null
@@ -40,7 +36,7 @@ it('keeps its outline on a slow line, and tries again until the rest is there', 
   failing()
   failing()
   coming()
-  renderAt(<Below />, { user: null })
+  renderAt(<Below load={code} />, { user: null })
   await act(() => vi.advanceTimersByTimeAsync(0))
   expect(code).toHaveBeenCalledTimes(1)
   expect(outlined()).toBe(true)
@@ -52,19 +48,18 @@ it('keeps its outline on a slow line, and tries again until the rest is there', 
 
 it('ends the page without a connection, tries nothing meanwhile, and goes on with one', async () => {
   onlineManager.setOnline(false)
-  failing()
   coming()
-  renderAt(<Below />, { user: null })
+  renderAt(<Below load={code} />, { user: null })
   await later()
   expect(outlined()).toBe(false)
-  expect(code).toHaveBeenCalledTimes(1)
+  expect(code).not.toHaveBeenCalled()
   await act(async () => onlineManager.setOnline(true))
   expect(screen.getByText('the rest')).toBeTruthy()
 })
 
 it('tries nothing more for a page that was left', async () => {
   failing()
-  const { unmount } = renderAt(<Below />, { user: null })
+  const { unmount } = renderAt(<Below load={code} />, { user: null })
   await act(() => vi.advanceTimersByTimeAsync(0))
   unmount()
   await later()

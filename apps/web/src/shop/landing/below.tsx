@@ -12,7 +12,7 @@ const MARGIN = '900px'
 const AGAIN = 5000
 
 /** With the words of the language: without them it would be a page that waits. */
-async function load(): Promise<ComponentType> {
+async function loadMore(): Promise<ComponentType> {
   const [{ More }] = await Promise.all([
     import('./more.tsx'),
     currentLanguage() === 'zh-CN' && import('../../i18n/landing.zh-CN.json')
@@ -24,7 +24,7 @@ async function load(): Promise<ComponentType> {
  * What stands further down, as code of its own that is loaded for who comes near it. Its place is held meanwhile, however
  * slow the line is; without a connection the page ends before it, and goes on as soon as there is one again.
  */
-export function Below() {
+export function Below({ load = loadMore }: { load?: () => Promise<ComponentType> }) {
   const [ref, near] = useNear<HTMLDivElement>(MARGIN)
   const [More, setMore] = useState<ComponentType | null>(null)
   const [offline, setOffline] = useState(false)
@@ -59,7 +59,7 @@ export function Below() {
       clearTimeout(timer)
       end()
     }
-  }, [near])
+  }, [near, load])
   return (
     <div ref={ref}>
       {More ? (

@@ -141,20 +141,4 @@ describe('the login page', () => {
     await user.click(screen.getByRole('button', { name: 'Continue with Discord' }))
     await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Unable to obtain third-party login path!'))
   })
-
-  it('keeps what was typed while the tab of the chat platform is looked at', async () => {
-    const { user } = open()
-    await fillIn(user)
-    await user.click(screen.getByRole('tab', { name: 'Discord' }))
-    expect(await screen.findByRole('button', { name: 'Continue with Discord' })).toBeTruthy()
-    await user.click(screen.getByRole('tab', { name: 'Password' }))
-    expect(screen.getByLabelText('Username or email')).toHaveProperty('value', 'alice')
-    expect(screen.getByLabelText('Password', { selector: 'input' })).toHaveProperty('value', 'Secret#123')
-  })
-
-  it('leads to the page for a forgotten password, and keeps the way back', async () => {
-    const { user, where } = open('/login?return=%2Fdashboard%2Findex%2Finvite')
-    await user.click(screen.getByRole('link', { name: 'Forgot password?' }))
-    expect(where()).toBe('/forgot?return=%2Fdashboard%2Findex%2Finvite')
-  })
 })

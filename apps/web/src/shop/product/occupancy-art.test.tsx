@@ -1,7 +1,6 @@
 import { screen, waitFor } from '@testing-library/react'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { catalog } from '../../api/routes.ts'
-import { columnsFor } from '../../kit/block-art.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { OccupancyArt } from './occupancy-art.tsx'
@@ -37,15 +36,4 @@ it.each([
   expect(screen.queryByRole('img')).toBeNull()
   const opacities = [...document.querySelectorAll('rect')].map(one => one.getAttribute('opacity'))
   expect(new Set(opacities).size).toBe(1)
-})
-
-it.each([
-  [240, 2.2, 24],
-  [128, 2.2, 16],
-  [16, 2.2, 8],
-  [1, 2.2, 1]
-])('%i squares at %f to 1 stand in %i columns', (count, ratio, columns) => {
-  const cols = columnsFor(count, ratio)
-  expect(cols).toBe(columns)
-  expect(count % cols).toBe(0)
 })

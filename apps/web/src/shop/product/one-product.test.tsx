@@ -4,7 +4,7 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalog, orders } from '../../api/routes.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
-import { renderAt, setWidth } from '../../testing/render.tsx'
+import { renderAt } from '../../testing/render.tsx'
 import { admin, customer } from '../../testing/shapes.ts'
 import { OneProduct } from './one-product.tsx'
 import { deadlineOf } from './use-purchase.ts'
@@ -98,46 +98,16 @@ beforeEach(() => {
 })
 afterEach(() => {
   onOrdered.mockReset()
-  vi.restoreAllMocks()
-  act(() => onlineManager.setOnline(true))
 })
 const purchase = () => screen.findByRole('button', { name: 'Purchase' })
 
 describe('what a buyer is told of a plan', () => {
-  it.each([
-    ['ipv4', 'fixed', 'IPv4 address'],
-    ['ipv6', 'fixed', 'IPv6 /64, fixed exit address'],
-    ['ipv6', 'request', 'IPv6 /64, rotating exit address'],
-    ['ipv6', 'session', 'IPv6 /64, sticky exit address by session']
-  ] as const)('%s, %s', async (address_family, egress, words) => {
-    open('/product?id=1', { ...variant, address_family, egress })
-    expect((await screen.findByText('Each address')).nextSibling?.textContent).toBe(words)
-  })
-
-  it('says nothing of TLS to the proxy where not all servers of the plan offer it', async () => {
-    open('/product?id=1', variant)
-    expect(await screen.findByText(/HTTP, HTTPS and SOCKS5/)).toBeTruthy()
-    expect(screen.queryByText(/^HTTPS proxy:/)).toBeNull()
-  })
-
-  it('says that proxies are reached over TLS as well where all of them do', async () => {
-    open('/product?id=1', { ...variant, https: true })
-    expect(await screen.findByText(/^HTTPS proxy:/)).toBeTruthy()
-  })
-
   it('is what it limits, and that the rest is not limited', async () => {
     open('/product?id=1', { ...variant, traffic_gb: null })
     expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Not limited')
     expect(screen.getByText('Speed').nextSibling?.textContent).toBe('100 Mbit/s')
     expect(screen.getByText('New connections a second').nextSibling?.textContent).toBe('20')
     expect(screen.queryByText('Connections at once')).toBeNull()
-  })
-
-  it('is where the addresses are, with their stock', async () => {
-    open('/product?id=1', variant, oslo)
-    const places = within(await screen.findByRole('region', { name: 'Locations' })).getAllByRole('listitem')
-    expect(places.map(place => place.textContent)).toEqual(['Paris France64 available', 'Oslo NorwayOut of stock'])
-    expect(places[0]?.querySelector('img')).toBeTruthy()
   })
 
   it('is each price by quantity and rules, exactly', async () => {
@@ -257,13 +227,6 @@ describe('the choice and the address', () => {
     expect(button).toHaveProperty('disabled', true)
     const described = document.getElementById(button.getAttribute('aria-describedby') ?? '')
     expect(described?.textContent).toMatch(/^One order has at most 4/)
-    expect(screen.queryByText(/^You chose/)).toBeNull()
-  })
-
-  it('says nothing of a limit where only whole steps lower a quantity', async () => {
-    answer(orders.limits, { addresses: 30 })
-    open('/product?id=1&q=28', variant)
-    await waitFor(() => expect(screen.getByRole('textbox')).toHaveProperty('value', '24'))
     expect(screen.queryByText(/^You chose/)).toBeNull()
   })
 
@@ -411,13 +374,6 @@ describe('an order', () => {
     expect(opened).not.toHaveBeenCalled()
     expect(requestsOf(orders.checkout)).toEqual([])
   })
-})
-
-it('has the total and its button at the bottom of a phone, once', async () => {
-  setWidth(390)
-  open('/product?id=1', variant)
-  const button = await purchase()
-  expect(screen.getByRole('region', { name: 'Your order' }).contains(button)).toBe(false)
 })
 
 describe('when an order is to be paid', () => {

@@ -21,8 +21,3 @@ it('counts what there is no room for', () => {
   expect(flags()).toHaveLength(5)
   expect(screen.getByText('+2')).toBeTruthy()
 })
-
-it('shows nothing of places that are in no country', () => {
-  renderAt(<Flags product={product('Rack 1', 'Rack 2')} />)
-  expect(flags()).toEqual([])
-})

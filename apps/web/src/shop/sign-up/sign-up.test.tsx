@@ -1,5 +1,5 @@
 import { screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -36,10 +36,6 @@ async function typePasswords({ user }: ReturnType<typeof open>) {
 const alertOf = () => submit().closest('form')?.querySelector('[role=alert]') ?? null
 
 beforeEach(() => sessionStorage.clear())
-afterEach(() => {
-  vi.useRealTimers()
-  vi.restoreAllMocks()
-})
 
 describe('the sign-up form', () => {
   it('says at each field what is missing, and of the form that it is not complete', async () => {

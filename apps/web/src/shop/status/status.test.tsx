@@ -1,6 +1,6 @@
 import type { LocationDay, PublicIncident, StatusPage as Status } from '@netlet/contract'
 import { fireEvent, screen, within } from '@testing-library/react'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { status } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { flagOf } from '../../kit/flags.ts'
@@ -59,7 +59,6 @@ function open(at = '/status', reply = page) {
   answer(status.page, reply)
   return renderAt(<StatusPage />, { at, user: null })
 }
-afterEach(() => setLanguage('en'))
 
 it('shows locations with a bar a day, which are read out and picked by keys and fingers', async () => {
   const { user, container } = open()

@@ -53,34 +53,3 @@ it('asks for a question where nothing is typed, at the field, until something is
   expect(screen.queryByRole('alert')).toBeNull()
   expect(field().getAttribute('aria-invalid')).not.toBe('true')
 })
-
-it('asks for five questions, and for ten of a search', async () => {
-  const { user } = renderAt(<Faq />, { at: '/support' })
-  await screen.findByText('About all')
-  await user.type(field(), 'refund{Enter}')
-  await screen.findByText('About refund')
-  expect(requestsOf(support.faqs).map(({ query }) => query)).toEqual([
-    { limit: '5' },
-    { limit: '10', search: 'refund' }
-  ])
-})
-
-it('says what to do where nothing is found, and clears the search', async () => {
-  answer(support.faqs, pageOf())
-  const { user, where } = renderAt(<Faq />, { at: '/support?q=zzz' })
-  expect(await screen.findByText('Nothing found')).toBeTruthy()
-  expect(screen.getByText('Try other words, or send us a ticket.')).toBeTruthy()
-  answer(support.faqs, pageOf({ id: 1, question: 'About all', answer: 'Yes.', version: 'v' }))
-  await user.click(screen.getByRole('button', { name: 'Clear search' }))
-  expect(await screen.findByText('About all')).toBeTruthy()
-  expect(where()).toBe('/support')
-  expect(document.activeElement).toBe(field())
-})
-
-it('leads to the ticket where there are no questions', async () => {
-  answer(support.faqs, pageOf())
-  renderAt(<Faq />, { at: '/support' })
-  expect(await screen.findByText('No questions yet')).toBeTruthy()
-  expect(screen.getByText('Write to us: we answer to your email address.')).toBeTruthy()
-  expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
-})

@@ -32,12 +32,6 @@ const plan: UpgradePlan = {
 }
 
 describe('the upgrade of servers', () => {
-  it('marks agents of another version, and lists them by a filter', async () => {
-    open(ROUTE, rows)
-    await screen.findByText('tokyo')
-    await waitFor(() => expect(screen.getAllByText('Older version')).toHaveLength(1))
-  })
-
   it('begins with the server that is chosen, after what is upgraded and what is not was shown', async () => {
     const { user, asked } = open(ROUTE, rows)
     answer(fleet.planUpgrade, plan)
