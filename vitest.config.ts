@@ -85,9 +85,7 @@ export default defineConfig({
           include: ['src/**/*.test.{ts,tsx}'],
           exclude: [...shared.exclude, '**/*.node.test.ts'],
           environment: 'happy-dom',
-          setupFiles: [`${import.meta.dirname}/apps/web/src/testing/setup.ts`],
-          // Class names stay as they are written, so that a test can ask for one.
-          css: { include: /\.module\.css$/, modules: { classNameStrategy: 'non-scoped' } }
+          setupFiles: [`${import.meta.dirname}/apps/web/src/testing/setup.ts`]
         }
       }
     ]

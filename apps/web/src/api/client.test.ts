@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { address, ApiError, call, onUnauthorized, unwrap } from './client.ts'
+import { address, ApiError, call, unwrap } from './client.ts'
 
 const route = { method: 'GET', path: '/api/orders/order_list/:id/' } as const
 const answer = (status: number, body: unknown) =>
@@ -41,15 +41,6 @@ describe('the address', () => {
 })
 
 describe('a call', () => {
-  it('reports a session that is over', async () => {
-    const ended = vi.fn()
-    onUnauthorized(ended)
-    answer(401, { code: 401, data: null, msg: 'Please log in' })
-    await expect(call(route)).rejects.toThrow('needs id')
-    await expect(call({ method: 'GET', path: '/api/x' })).rejects.toMatchObject({ status: 401 })
-    expect(ended).toHaveBeenCalledOnce()
-  })
-
   it('tells a lost connection from a refusal', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('failed')))
     await expect(call({ method: 'GET', path: '/api/x' })).rejects.toMatchObject({ kind: 'network', status: 0 })

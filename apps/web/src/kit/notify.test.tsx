@@ -1,4 +1,4 @@
-import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { act, fireEvent, screen } from '@testing-library/react'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { failureText } from '../i18n/failures.ts'
@@ -42,30 +42,6 @@ describe('a message', () => {
     expect(screen.queryByText('Checking')).toBeNull()
     await say('info', 'Checking', 400)
     expect(screen.getByText('Checking').textContent).toBe('Checking')
-  })
-
-  it('that is said while the last of its words fades out has its own time', async () => {
-    vi.useFakeTimers()
-    renderAt(null)
-    await say('info', 'Checking', 400)
-    expect(screen.getByText('Checking')).toBeTruthy()
-    const { notifications, notificationsStore } = await import('@mantine/notifications')
-    await act(async () => notifications.hide(notificationsStore.getState().notifications[0]?.id ?? ''))
-    // It still fades out.
-    expect(screen.queryByText('Checking')).toBeTruthy()
-    await say('info', 'Checking', 400)
-    await pass(300)
-    expect(screen.queryByText('Checking')).toBeTruthy()
-    await pass(1000)
-    expect(screen.queryByText('Checking')).toBeNull()
-  })
-
-  it('can be closed by a button with a name', async () => {
-    const { user } = renderAt(null)
-    await say('bad', 'Broken')
-    await screen.findByText('Broken')
-    await user.click(screen.getByRole('button', { name: 'Close' }))
-    await waitFor(() => expect(screen.queryByText('Broken')).toBeNull())
   })
 
   it.each([

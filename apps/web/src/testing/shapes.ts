@@ -1,5 +1,26 @@
 /** Replies of a running shop, to be answered with: each as the server sent it, cut down to what a test needs. */
-import type { CurrentUser, Order, OrderTraffic, Page, Server, Traffic } from '@netlet/contract'
+import type {
+  AclRule,
+  BulkRun,
+  Cidr,
+  Collection,
+  Coupon,
+  CurrentUser,
+  Faq,
+  GiftCard,
+  LevelCode,
+  Order,
+  OrderTraffic,
+  Page,
+  Product,
+  Server,
+  ServerGroup,
+  Tag,
+  Ticket,
+  Traffic,
+  User,
+  Variant
+} from '@netlet/contract'
 
 export const customer: CurrentUser = {
   id: 2,
@@ -34,6 +55,10 @@ export const admin: CurrentUser = {
   is_superuser: true,
   operator_role: 'owner'
 }
+
+const { impersonated_by: _by, pending_points: _pending, ...row } = customer
+/** The customer as lists of users have one. */
+export const user: User = row
 
 export const server: Server = {
   id: 4,
@@ -146,4 +171,164 @@ export const noOrderTraffic: OrderTraffic = {
   mbps: null,
   connections: null,
   connections_per_second: null
+}
+
+const at = '2026-06-15T08:00:00.000Z'
+
+/** Sold from no server group, and without limits. */
+export const variant: Variant = {
+  id: 1,
+  variant_name: 'Paris',
+  variant_desc: '',
+  variant_stock: 64,
+  cart_step: 8,
+  variant_price: '1.10',
+  is_active: true,
+  variant_option1: 'Paris',
+  variant_option2: null,
+  variant_option3: null,
+  server_group: null,
+  proxy_time: 30,
+  address_family: 'ipv4',
+  egress: 'fixed',
+  https: false,
+  traffic_gb: null,
+  mbps: null,
+  connections: null,
+  connections_per_second: null,
+  shopify_variant_id: '1',
+  price_drift: null
+}
+
+export const product: Product = {
+  id: 1,
+  active: true,
+  valid: true,
+  old_flag: false,
+  product_name: 'Residential',
+  shopify_product_id: '1',
+  product_desc: '',
+  image_url: null,
+  lower_price: '1.10',
+  product_collections: [],
+  product_tags: [],
+  variant_options: [],
+  variants: [],
+  created_at: at,
+  version: 'v1'
+}
+
+export const collection: Collection = {
+  id: 3,
+  collection_name: 'ISP',
+  collection_desc: '',
+  shopify_collection_id: '300',
+  image_url: null,
+  product_count: 1,
+  version: 'v3'
+}
+
+export const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: '', is_internal: false, version: 'v8' }
+
+export const rule: AclRule = {
+  id: 1,
+  name: 'Shoes',
+  price: '1.50',
+  shopify_variant_id: '4400000001',
+  description: 'Shoe shops',
+  acl_value: 'nike.com',
+  created_at: at,
+  version: 'v1'
+}
+
+export const group: ServerGroup = { id: 3, name: 'Europe', description: '', servers: [], version: 'g3' }
+
+export const range: Cidr = {
+  id: 1,
+  cidr: '10.0.1.0/24',
+  ip_count: 256,
+  exclude_acl: [],
+  delivery_count: 0,
+  server_ids: [1],
+  servers: [{ id: 1, name: 'edge' }],
+  created_at: at,
+  version: 'v1'
+}
+
+/** What the platform has under a code that was looked up. */
+const present = {
+  platform_state: 'present' as const,
+  platform_differs: [],
+  platform_problem: null,
+  platform_checked_at: at
+}
+
+export const coupon: Coupon = {
+  id: 5,
+  holder_username: 'alice',
+  username: 'alice',
+  code: 'WELCOME',
+  code_type: 1,
+  discount: '5.00',
+  discount_type: 'amount',
+  is_used: false,
+  created_at: at,
+  ...present,
+  version: 'v5'
+}
+
+export const levelCode: LevelCode = {
+  id: 2,
+  level: 2,
+  discount: '10.00',
+  discount_type: 'percent',
+  code: 'SILVER10',
+  point: 5000,
+  ...present,
+  version: 'v2'
+}
+
+export const giftCard: GiftCard = {
+  id: 1,
+  mount: '5.00',
+  point: 500,
+  code: 'CARD-1',
+  is_exchanged: false,
+  created_at: at,
+  ...present,
+  version: 'v1'
+}
+
+export const faq: Faq = { id: 3, question: 'What is a /29?', answer: 'Eight addresses.', version: 'v1' }
+
+export const ticket: Ticket = {
+  id: 4,
+  username: 'Ada',
+  email: 'ada@example.com',
+  phone: '+44 1',
+  message: 'Where is my proxy?',
+  created_at: at,
+  state: 'open',
+  language: 'en',
+  answer: null,
+  answered_by: null,
+  answered_at: null,
+  mail: null,
+  user: null
+}
+
+export const bulkRun: BulkRun = {
+  id: 9,
+  action: 'gift_card.delete',
+  state: 'running',
+  total: 3,
+  done: 1,
+  succeeded: 1,
+  refused: 0,
+  username: 'admin',
+  created_at: at,
+  ended_at: null,
+  reason: null,
+  params: {},
+  msg: null
 }

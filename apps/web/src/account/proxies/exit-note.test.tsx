@@ -1,35 +1,13 @@
-import type { Order, Proxy } from '@netlet/contract'
+import type { Order } from '@netlet/contract'
 import { screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { orders } from '../../api/routes.ts'
-import { answer } from '../../testing/answers.ts'
-import { renderAt, setWidth } from '../../testing/render.tsx'
-import { customer, noOrderTraffic, order, pageOf } from '../../testing/shapes.ts'
-import ProxiesPage from './page.tsx'
+import { setWidth } from '../../testing/render.tsx'
+import { order } from '../../testing/shapes.ts'
+import { open as openPage, proxy, show } from './proxies.fixture.tsx'
 
-const proxy: Proxy = {
-  id: 1,
-  ip: '2001:db8:0:1::1',
-  port: 3128,
-  username: 'u7',
-  password: 'secret',
-  status: null,
-  bing_delay: null,
-  google_delay: null,
-  amazon_delay: null,
-  created_at: '2026-06-15T08:00:00.000Z',
-  updated_at: '2026-06-15T08:00:00.000Z',
-  https: null
-}
 const open = (of: Partial<Order>) => {
-  const shown = { ...order, ...of }
-  const rest = { total: 1, total_exact: true, limit: 20, offset: 0, next: null }
-  answer(orders.traffic, noOrderTraffic)
-  answer(orders.credits, [])
-  answer(orders.list, pageOf(shown))
-  answer(orders.proxyDetail, { proxy_list: [proxy], order: shown, ...rest })
-  const at = '/dashboard/index/proxies'
-  return renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies/:id?', user: customer })
+  show({ ...order, ...of }, { ...proxy, ip: '2001:db8:0:1::1', port: 3128, password: 'secret' })
+  openPage({ ...order, ...of })
 }
 const COMMAND = "curl -x 'http://[2001:db8:0:1::1]:3128' -U 'u7-session-abc:secret' https://example.com"
 

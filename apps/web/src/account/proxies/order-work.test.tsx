@@ -37,15 +37,6 @@ describe('a check', () => {
 })
 
 describe('other addresses and a new password', () => {
-  it('are not offered where the operator does not allow them', async () => {
-    const now = { ...order, changes_per_term: 0, resets_per_term: 0 }
-    show(now, proxy)
-    open(now)
-    await screen.findByText('198.51.100.7:1080')
-    expect(screen.queryByRole('button', { name: /^Change addresses/ })).toBeNull()
-    expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
-  })
-
   it('are not offered of an order that failed, or that waits for its delivery: nothing of it was used up', async () => {
     for (const state of ['failed', 'paid'] as const) {
       const now = { ...order, state, delivery_num: 0, resets_left: 0, resets_per_term: 10 }
@@ -71,17 +62,6 @@ describe('other addresses and a new password', () => {
       await user.click(button)
     }
     expect(screen.queryByRole('dialog')).toBeNull()
-  })
-
-  it.each([
-    ['while other work runs', { task: 'reset' }, 'Other work on this order is running.'],
-    ['before all of it is delivered', { state: 'partly_delivered' }, 'The proxies are still being delivered.']
-  ] as const)('keep the focus, and say why not, %s', async (_, change, words) => {
-    const now = { ...order, changes_per_term: 3, changes_left: 2, resets_per_term: 10, resets_left: 9, ...change }
-    show(now, proxy)
-    open(now)
-    for (const name of [/^Change addresses/, /^New password/])
-      expectReason(await screen.findByRole('button', { name }), words)
   })
 
   it('say what stops working and how many changes are left before anything is done', async () => {
@@ -142,20 +122,6 @@ it('several renewals, and what was chosen for them, are closed once another cust
   expect(screen.queryByRole('button', { name: 'Renew 1 order' })).toBeNull()
 })
 
-it('several renewals are there again for the same customer after a session that only ended', async () => {
-  show(order, proxy)
-  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
-  const { user, unmount } = open()
-  await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
-  await user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
-  await screen.findByRole('dialog', { name: 'Renew orders' })
-  act(() => setSessionUser(null))
-  expect(screen.queryByRole('dialog')).toBeNull()
-  unmount()
-  open()
-  expect(await screen.findByRole('dialog', { name: 'Renew orders' })).toBeTruthy()
-})
-
 describe('after a payment', () => {
   const coming: Order = { ...order, state: 'partly_delivered', expired_at: null, delivery_num: 3 }
 
@@ -179,13 +145,6 @@ describe('after a payment', () => {
     await user.click(screen.getByRole('button', { name: 'Dismiss' }))
     expect(screen.queryByText('8 proxies are live')).toBeNull()
     expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Proxies', level: 2 }))
-  })
-
-  it('is not told of an order that was only opened', async () => {
-    show(order, proxy)
-    open(order, '/dashboard/index/proxies?live=1')
-    await screen.findByText('198.51.100.7:1080')
-    expect(screen.queryByText('8 proxies are live')).toBeNull()
   })
 })
 

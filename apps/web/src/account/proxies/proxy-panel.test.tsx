@@ -1,7 +1,7 @@
-import { act, screen, waitFor } from '@testing-library/react'
+import { screen, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
-import { answer, answerLost, answerRefused, hold, requestsOf, serve } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order } from '../../testing/shapes.ts'
 import { lastCopy, LINES, open, other, proxy, show } from './proxies.fixture.tsx'
 
@@ -84,27 +84,6 @@ describe('copy and export', () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
-  it('say that they failed: no answer, no clipboard, no file', async () => {
-    show(order, proxy)
-    answerLost(orders.copyProxies)
-    const { user } = open()
-    await screen.findByText('198.51.100.7:1080')
-    await user.click(screen.getByRole('button', { name: 'Copy' }))
-    expect(await screen.findByText(/^Copy failed: /)).toBeTruthy()
-    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
-    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new DOMException('refused'))
-    document.execCommand = () => false
-    await user.click(screen.getByRole('button', { name: 'Copy' }))
-    expect(await screen.findByText('Failed to copy to clipboard')).toBeTruthy()
-    vi.spyOn(URL, 'createObjectURL').mockImplementation(() => {
-      // oxlint-disable-next-line unicorn/error-message -- an error without words is what is tried
-      throw new Error()
-    })
-    answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
-    await user.click(screen.getByRole('button', { name: 'Export' }))
-    expect(await screen.findByText('Export failed')).toBeTruthy()
-  })
-
   it('write a file of that format', async () => {
     show(order, proxy)
     answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })
@@ -125,20 +104,6 @@ describe('copy and export', () => {
       'ip,port,username,password\r\n198.51.100.7,1080,u7,s3cret\r\n2001:db8::7,1080,u7,s3cret\n'
     )
   })
-})
-
-it('an export is given up after 30 seconds', async () => {
-  show(order, proxy)
-  hold(orders.exportProxies)
-  const { user } = open()
-  await screen.findByText('198.51.100.7:1080')
-  const limit = new AbortController()
-  const limited = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
-  await user.click(screen.getByRole('button', { name: 'Export' }))
-  await waitFor(() => expect(requestsOf(orders.exportProxies)).toHaveLength(1))
-  expect(limited.mock.calls).toEqual([[30_000]])
-  act(() => limit.abort(new DOMException('late', 'TimeoutError')))
-  expect(await screen.findByText('Failed to get proxy data')).toBeTruthy()
 })
 
 describe('the list', () => {
@@ -177,54 +142,10 @@ describe('the list', () => {
     )
   })
 
-  it('shows the same to whoever opens its address, on its page', async () => {
-    answer(orders.proxyDetail, {
-      proxy_list: [proxy],
-      order,
-      total: 60,
-      total_exact: true,
-      limit: 20,
-      offset: 40,
-      next: null
-    })
-    open(
-      order,
-      '/dashboard/index/proxies?order=7&proxy_page=3&proxy_status=unchecked&proxy_site=answers%3Agoogle&proxy_q=198&proxy_sort=-ip'
-    )
-    await screen.findByText('198.51.100.7:1080')
-    expect(requestsOf(orders.proxyDetail).map(({ query }) => query)).toEqual([
-      {
-        limit: '20',
-        offset: '40',
-        search: '198',
-        status: 'unchecked',
-        answers: 'google',
-        sort_by: 'ip',
-        sort_order: 'desc'
-      }
-    ])
-    expect(screen.getByRole('searchbox', { name: 'Find an address' })).toHaveProperty('value', '198')
-    expect(screen.getByRole('combobox', { name: 'Status' })).toHaveProperty('value', 'unchecked')
-    expect(screen.getByRole('combobox', { name: 'Site' })).toHaveProperty('value', 'answers:google')
-    expect(screen.getByRole('columnheader', { name: 'Address' }).getAttribute('aria-sort')).toBe('descending')
-  })
-
   it('reads an address that says what cannot be as one that says nothing', async () => {
     show(order, proxy)
     open(order, '/dashboard/index/proxies?order=7&proxy_status=none&proxy_site=silent%3Aeverybody&proxy_sort=-password')
     await screen.findByText('198.51.100.7:1080')
     expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({ limit: '20', offset: '0' })
-  })
-
-  it('says that the reply is malformed', async () => {
-    vi.stubGlobal('fetch', (input: string, init?: RequestInit) =>
-      input.includes('get_proxy_detail')
-        ? Promise.resolve(new Response('{"code":2000,"data":{"proxy_list":null,"order":null},"msg":""}'))
-        : serve(input, init)
-    )
-    open()
-    expect((await screen.findByRole('alert')).textContent).toContain(
-      'Failed to load proxy data: Invalid response format'
-    )
   })
 })

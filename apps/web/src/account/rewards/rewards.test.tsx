@@ -1,28 +1,14 @@
-import type { Coupon } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { accounts, rewards } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { customer, pageOf } from '../../testing/shapes.ts'
+import { coupon as anyCoupon, customer, pageOf } from '../../testing/shapes.ts'
 import GiftCards from './gift-cards.tsx'
 import RewardsPage from './page.tsx'
 import PromoCodes from './promo-codes.tsx'
 
-const onPlatform = { platform_state: null, platform_differs: [], platform_problem: null, platform_checked_at: null }
-const coupon: Coupon = {
-  id: 1,
-  holder_username: 'alice',
-  username: 'alice',
-  code: 'SUMMER-7Q2M',
-  code_type: 1,
-  discount: '5.00',
-  discount_type: 'amount',
-  is_used: false,
-  created_at: '2026-06-15T08:00:00.000Z',
-  ...onPlatform,
-  version: 'kP3xVb0qT9mLw2Za'
-}
+const coupon = { ...anyCoupon, code: 'SUMMER-7Q2M' }
 
 describe('the list of promo codes', () => {
   it('has each code with its kind and state, and a way to use it while it is not used', async () => {

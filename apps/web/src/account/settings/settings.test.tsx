@@ -1,8 +1,7 @@
-import { onlineManager } from '@tanstack/react-query'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
-import { notify, preloadToasts } from '../../kit/notify.ts'
+import { notify } from '../../kit/notify.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -29,20 +28,6 @@ const part = (name: string) => within(screen.getByRole('region', { name }))
 const again = (name: string) => part(name).getByLabelText('Your password, once more', { selector: 'input' })
 
 describe('the settings page', () => {
-  it('asks for both passwords in the form', async () => {
-    const { user } = open()
-    const form = part('Change password')
-    await user.click(form.getByRole('button', { name: 'Change password' }))
-    const says = (name: string) =>
-      (form.getByLabelText(name, { selector: 'input' }).getAttribute('aria-describedby') ?? '')
-        .split(' ')
-        .map(id => document.getElementById(id)?.textContent)
-    expect(says('Old password')).toContain('Please Enter Old Password')
-    expect(says('New password')).toContain('Please Enter New Password')
-    expect(document.activeElement).toBe(form.getByLabelText('Old password', { selector: 'input' }))
-    expect(requestsOf(accounts.changePassword)).toEqual([])
-  })
-
   it('says nothing of a changed password: its fields are empty', async () => {
     answer(accounts.changePassword, null)
     const { user } = open()
@@ -197,19 +182,6 @@ describe('the settings page', () => {
     expect(requestsOf(accounts.endOtherSessions).at(-1)?.body).toEqual({ password: 'Secret#123' })
     expect(document.activeElement).toBe(screen.getByRole('list', { name: 'Where you are logged in' }))
     expect(sessions.queryByRole('button')).toBeNull()
-  })
-
-  it('says at once that own data cannot be downloaded without a connection', async () => {
-    // As the app does while there is a connection.
-    preloadToasts()
-    const { user } = open()
-    const link = screen.getByRole('link', { name: 'Download my data' })
-    const prevented: boolean[] = []
-    window.addEventListener('click', event => prevented.push(event.defaultPrevented), { once: true })
-    act(() => onlineManager.setOnline(false))
-    await user.click(link)
-    expect(await screen.findByText('You are offline. Please try again when there is a connection.')).toBeTruthy()
-    expect(prevented).toEqual([true])
   })
 
   it('deletes the account for the password, and leaves; says what is still owed', async () => {

@@ -1,10 +1,10 @@
 import { WEBHOOK_FAILURES } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { webhooks } from '../../api/routes.ts'
 import en from '../../i18n/account.en.json'
 import { endpoint, failed, failedDetail } from '../../kit/webhooks/webhooks.fixture.ts'
-import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, pageOf } from '../../testing/shapes.ts'
 import { Webhooks } from './webhooks.tsx'
@@ -71,72 +71,6 @@ describe('the webhooks of a customer', () => {
     await user.click(screen.getByRole('button', { name: 'Send again' }))
     await waitFor(() => expect(requestsOf(webhooks.resend)).toHaveLength(1))
     for (const why of WEBHOOK_FAILURES) expect(`hooks.why.${why}` in en, why).toBe(true)
-  })
-
-  it('have the endpoint, state and delivery of the log in the address: a link shows them, and Back undoes each', async () => {
-    answer(webhooks.endpoints, [endpoint])
-    answer(webhooks.deliveries, pageOf(failed))
-    answer(webhooks.delivery, failedDetail)
-    const { user, where, goBack } = open(customer, '?endpoint=4&log_state=failed&tab=api')
-    expect(await screen.findByRole('dialog', { name: /CI/ })).toBeTruthy()
-    expect(await screen.findByText('Answered 503')).toBeTruthy()
-    expect(requestsOf(webhooks.deliveries).at(-1)?.query).toMatchObject({ endpoint_id: '4', state: 'failed' })
-    await user.click(screen.getByRole('button', { name: 'Show' }))
-    expect(where()).toBe(`/dashboard/index/setting?endpoint=4&log_state=failed&tab=api&delivery=${failed.id}`)
-    expect(await screen.findByText('down for maintenance')).toBeTruthy()
-    goBack()
-    await waitFor(() => expect(screen.queryByText('down for maintenance')).toBeNull())
-    await user.selectOptions(screen.getByRole('combobox', { name: 'State' }), '')
-    expect(where()).toBe('/dashboard/index/setting?endpoint=4&tab=api')
-    await user.click(within(screen.getByRole('dialog', { name: /CI/ })).getByRole('button', { name: 'Close' }))
-    expect(where()).toBe('/dashboard/index/setting?tab=api')
-    goBack()
-    expect(await screen.findByRole('dialog', { name: /CI/ })).toBeTruthy()
-  })
-
-  const edit = async () => {
-    answer(webhooks.endpoints, [endpoint])
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Edit: CI' }))
-    const form = within(screen.getByRole('dialog', { name: 'Edit endpoint' }))
-    return { user, form, field: (name: string) => form.getByLabelText<HTMLInputElement>(name) }
-  }
-
-  it('are saved over what somebody else saved once that was said, and keep of theirs what was not changed', async () => {
-    const { user, form, field } = await edit()
-    await user.type(field('Name'), ' of the shop')
-    const current = { ...endpoint, url: 'https://new.example.com/', description: 'Theirs', version: 'v2' }
-    answerRefused(webhooks.updateEndpoint, 'stale', { data: { current, changed: ['url', 'description'] } })
-    answer(webhooks.endpoints, [current])
-    await user.click(form.getByRole('button', { name: 'Save' }))
-    expect(
-      await form.findByText(/changed meanwhile.* Name: somebody else saved Theirs\. What you entered stays\./)
-    ).toBeTruthy()
-    expect(field('Name').value).toBe('CI of the shop')
-    expect(field('Address').value).toBe('https://new.example.com/')
-    answer(webhooks.updateEndpoint, current)
-    await user.click(form.getByRole('button', { name: 'Save' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    expect(requestsOf(webhooks.updateEndpoint)).toMatchObject([
-      { body: { url: endpoint.url, description: 'CI of the shop', version: 'v1' } },
-      { body: { url: current.url, description: 'CI of the shop', version: 'v2' } }
-    ])
-  })
-
-  it('ask before what was typed is lost, and say what was refused where the form was closed meanwhile', async () => {
-    const { user, form, field } = await edit()
-    await user.type(field('Name'), 'X')
-    await user.keyboard('{Escape}')
-    await user.click(await screen.findByRole('button', { name: 'NO' }))
-    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
-    expect(field('Name').value).toBe('CIX')
-    const refuse = holdRefused(webhooks.updateEndpoint, 'unavailable')
-    await user.click(form.getByRole('button', { name: 'Save' }))
-    await waitFor(() => expect(requestsOf(webhooks.updateEndpoint)).toHaveLength(1))
-    await user.click(form.getByRole('button', { name: 'Cancel' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    act(() => refuse())
-    expect(await screen.findByText(/^The service is not available right now/)).toBeTruthy()
   })
 
   it('say why one was switched off, and cannot be changed by an administrator who looks at them', async () => {

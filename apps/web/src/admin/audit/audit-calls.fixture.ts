@@ -8,8 +8,6 @@ export type AuditCall = {
   action: string
   /** Fields of before and after that stand there by name. */
   fields: string[]
-  /** Are there values whose fields do not stand there? */
-  open: boolean
 }
 
 const SERVER = join(import.meta.dirname, '../../../../server/src')
@@ -46,26 +44,19 @@ function inside(text: string, at: number): string {
 
 const isLiteral = (text: string) => text.startsWith('{') && text.endsWith('}')
 
-function fieldsOf(value: string): { fields: string[]; open: boolean } {
-  if (value === 'undefined') return { fields: [], open: false }
-  if (!isLiteral(value)) return { fields: [], open: true }
-  const all = parts(value.slice(1, -1))
-  return {
-    fields: all.filter(part => !part.startsWith('...')).map(part => part.split(':')[0]?.trim() ?? ''),
-    open: all.some(part => part.startsWith('...'))
-  }
-}
+const fieldsOf = (value: string): string[] =>
+  !isLiteral(value)
+    ? []
+    : parts(value.slice(1, -1))
+        .filter(part => !part.startsWith('...'))
+        .map(part => part.split(':')[0]?.trim() ?? '')
 
 function callAt(file: string, text: string, at: number): AuditCall | null {
   const [action = '', , change = ''] = parts(inside(text, at))
   if (!/^['`]|\?|^action$/.test(action)) return null
-  const none = { file, action, fields: [], open: false }
-  if (!change) return none
-  if (!isLiteral(change)) return { ...none, open: true }
-  const sides = parts(change.slice(1, -1)).map(side =>
-    fieldsOf(side.includes(':') ? side.slice(side.indexOf(':') + 1).trim() : side)
-  )
-  return { ...none, fields: [...new Set(sides.flatMap(({ fields }) => fields))], open: sides.some(({ open }) => open) }
+  const sides = isLiteral(change) ? parts(change.slice(1, -1)) : []
+  const fields = sides.flatMap(side => fieldsOf(side.includes(':') ? side.slice(side.indexOf(':') + 1).trim() : side))
+  return { file, action, fields: [...new Set(fields)] }
 }
 
 /** Every place of the server's code that writes an entry into the audit log. */

@@ -112,11 +112,6 @@ describe('the audit log', () => {
     )
   })
 
-  it('opens an entry by its address that is not on the page', async () => {
-    open('/dashboard/index/audit?open=99')
-    expect(await screen.findByText('order.refund')).toBeTruthy()
-  })
-
   it('has a name for every kind of thing', () => {
     for (const resource of RESOURCES) expect(`audit.of.${resource}` in en, resource).toBe(true)
   })

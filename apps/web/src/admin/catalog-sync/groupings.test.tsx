@@ -1,24 +1,15 @@
-import type { Collection, SyncPlan, SyncRun, Tag } from '@netlet/contract'
+import type { SyncPlan, SyncRun } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { collection, pageOf, tag } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ProductTags from '../product-tags/page.tsx'
 import ProductTypes from '../product-types/page.tsx'
 import { answerSync } from './syncs.fixture.ts'
 
-const type: Collection = {
-  id: 3,
-  collection_name: 'Residential',
-  collection_desc: 'Addresses of homes',
-  shopify_collection_id: '300',
-  image_url: null,
-  product_count: 4,
-  version: 'v3'
-}
-const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: 'Low delay', is_internal: false, version: 'v8' }
+const type = { ...collection, collection_name: 'Residential', product_count: 4 }
 const plan: Extract<SyncPlan, { what: 'collections' | 'tags' }> = {
   what: 'collections',
   created: 1,
@@ -46,33 +37,6 @@ function openTags(at = '/list') {
 }
 
 describe('the product types', () => {
-  it('show name, description and how many products they have, 10 a page', async () => {
-    openTypes()
-    expect(await screen.findByText('Residential')).toBeTruthy()
-    expect(screen.getByText('Addresses of homes')).toBeTruthy()
-    expect(screen.getByRole('link', { name: '4' }).getAttribute('href')).toBe(
-      '/dashboard/index/productManager?collection=3'
-    )
-    expect(requestsOf(catalog.collections).at(-1)?.query).toMatchObject({ limit: '10' })
-  })
-
-  it('are edited; the name is needed', async () => {
-    answer(catalog.updateCollection, type)
-    const { user } = openTypes('/list?form=edit.3')
-    const name = await screen.findByRole('textbox', { name: 'Name' })
-    await user.clear(name)
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('Please enter the collection name')).toBeTruthy()
-    await user.type(name, 'Homes')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('successfully')).toBeTruthy()
-    // From now on no sync changes its name: an edit back would not be what it was.
-    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
-    expect(requestsOf(catalog.updateCollection)).toMatchObject([
-      { body: { collection_name: 'Homes', collection_desc: 'Addresses of homes', version: 'v3' } }
-    ])
-  })
-
   it('say before they are deleted how many products they have', async () => {
     answer(catalog.deleteCollection, null)
     const { user } = openTypes()
@@ -105,22 +69,6 @@ describe('the product types', () => {
 })
 
 describe('the product tags', () => {
-  it('are listed, 10 a page, and edited', async () => {
-    answer(catalog.updateTag, tag)
-    const { user } = openTags()
-    expect(await screen.findByText('Low delay')).toBeTruthy()
-    expect(requestsOf(catalog.tags).at(-1)?.query).toMatchObject({ limit: '10' })
-    await user.click(screen.getByRole('button', { name: 'Edit: Fast' }))
-    const name = await screen.findByRole('textbox', { name: 'Name' })
-    await user.clear(name)
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('Please enter the tag name')).toBeTruthy()
-    await user.type(name, 'Quick')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText('successfully')).toBeTruthy()
-    expect(requestsOf(catalog.updateTag)).toMatchObject([{ body: { tag_name: 'Quick', version: 'v8' } }])
-  })
-
   it('are deleted after a question, and taken from the platform after a look at what that changes', async () => {
     answer(catalog.deleteTag, null)
     const { user } = openTags()

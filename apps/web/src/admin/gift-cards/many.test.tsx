@@ -1,25 +1,10 @@
-import type { GiftCard } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { expect, it, vi } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
-import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import { card, keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import GiftCards from './page.tsx'
-
-const card = (id: number): GiftCard => ({
-  id,
-  mount: '5.00',
-  point: 500,
-  code: `code${id}`,
-  is_exchanged: false,
-  created_at: '2026-06-15T08:00:00.000Z',
-  platform_state: 'waiting',
-  platform_differs: [],
-  platform_problem: null,
-  platform_checked_at: null,
-  version: 'v1'
-})
 
 const open = (as = admin) => {
   keepNothing()
@@ -69,49 +54,11 @@ it('several gift cards are added after their number was typed, once for a batch,
   const [lost, , again] = requestsOf(rewards.createGiftCards).map(({ body }) => body as Record<string, string>)
   expect(again).toMatchObject({ count: '20', mount: '5', point: '500', batch: lost?.['batch'] })
   expect(again?.['batch']).toMatch(/^[0-9a-f]{32}$/)
-  expect(await saved[0]?.text()).toBe('id,mount,point,code\r\n1,5.00,500,code1\r\n2,5.00,500,code2\r\n')
+  expect(await saved[0]?.text()).toBe('id,mount,point,code\r\n1,5.00,500,CARD-1\r\n2,5.00,500,CARD-2\r\n')
   await user.click(dialog.getByRole('button', { name: 'Save their codes as CSV' }))
   expect(saved).toHaveLength(2)
   expect(followed).toHaveBeenCalledTimes(2)
   await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(1))
-})
-
-it('Escape answers the question before them, and then goes back to what opened the dialog', async () => {
-  keepNothing()
-  answer(rewards.giftCards, pageOf())
-  const { user } = renderScreen(<GiftCards />, { at: '/list', as: admin })
-  const opener = await screen.findByRole('button', { name: 'Add several' })
-  await user.click(opener)
-  const named = { name: 'Add several' }
-  await user.type(await screen.findByRole('textbox', { name: /How many/ }), '2')
-  await user.keyboard('{Escape}')
-  await screen.findByText('Discard the changes?')
-  await user.keyboard('{Escape}')
-  await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
-  expect(screen.getByRole('dialog', named)).toBeTruthy()
-  await user.click(screen.getByRole('button', { name: 'Cancel' }))
-  await user.click(await screen.findByRole('button', { name: 'YES' }))
-  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  expect(document.activeElement).toBe(opener)
-})
-
-it('says why none were added where the dialog was closed meanwhile', async () => {
-  const refuse = holdRefused(rewards.createGiftCards, 'unavailable')
-  const { user } = open()
-  for (const [name, text] of [
-    [/How many/, '1'],
-    [/Amount/, '5'],
-    [/Coins/, '500']
-  ] as const)
-    await user.type(await screen.findByRole('textbox', { name }), text)
-  await user.click(screen.getByRole('button', { name: 'Add' }))
-  await user.click(await screen.findByRole('button', { name: 'YES' }))
-  await waitFor(() => expect(requestsOf(rewards.createGiftCards)).toHaveLength(1))
-  await user.click(screen.getByRole('button', { name: 'Cancel' }))
-  await user.click(await screen.findByRole('button', { name: 'YES' }))
-  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  act(() => refuse())
-  expect(await screen.findByText(/^The service is not available right now/)).toBeTruthy()
 })
 
 it('whoever may not add gift cards is offered no way to', async () => {

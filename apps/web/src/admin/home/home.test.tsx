@@ -104,22 +104,6 @@ describe("the console's first screen", () => {
     expect(links.map(link => within(link).queryByLabelText('Done') !== null)).toEqual([true, ...Array(5).fill(false)])
   })
 
-  it("offers both months' sales as CSV", async () => {
-    open()
-    const shown = await panel('Sales')
-    const links = [await shown.findByRole('link', { name: 'CSV of 2026-03' }), shown.getByText('CSV of 2026-02')]
-    expect(links.map(link => link.getAttribute('href'))).toEqual([
-      '/api/home/sales.csv?in_month=2026-03',
-      '/api/home/sales.csv?in_month=2026-02'
-    ])
-  })
-
-  it('is quiet where nothing needs attention', async () => {
-    open({ undelivered: 0, tickets: 0 })
-    expect(await screen.findByText('Nothing needs attention.')).toBeTruthy()
-    expect((await panel('What needs attention now')).queryAllByRole('link')).toEqual([])
-  })
-
   it('shows sales in figures, and by day in a table beside the chart', async () => {
     open()
     const shown = await panel('Sales')

@@ -3,24 +3,11 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { bulk, rewards } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { bulkRun, pageOf } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import { cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
 
-const run: BulkRun = {
-  id: 12,
-  action: 'gift_card.delete',
-  state: 'running',
-  total: 3,
-  done: 1,
-  succeeded: 1,
-  refused: 0,
-  username: 'admin',
-  created_at: '2026-06-15T08:00:00.000Z',
-  ended_at: null,
-  reason: null,
-  params: {},
-  msg: null
-}
+const run: BulkRun = { ...bulkRun, id: 12 }
 const row = (id: number, more: Partial<BulkRow> = {}): BulkRow => ({
   id,
   label: `CARD-${id}`,
@@ -29,14 +16,6 @@ const row = (id: number, more: Partial<BulkRow> = {}): BulkRow => ({
   params: {},
   msg: null,
   ...more
-})
-const pageOf = (...data: BulkRow[]) => ({
-  data,
-  total: data.length,
-  total_exact: true,
-  limit: 10,
-  offset: 0,
-  next: null
 })
 
 /** The server's plan: all of the ids, or all that match, can be deleted. */

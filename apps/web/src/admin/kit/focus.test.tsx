@@ -2,7 +2,7 @@ import type { Server } from '@netlet/contract'
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, settings } from '../../api/routes.ts'
-import { answer, answerRefused, hold } from '../../testing/answers.ts'
+import { answer, hold } from '../../testing/answers.ts'
 import { pageOf, server } from '../../testing/shapes.ts'
 import { busy, choose, open, ROUTE, say } from '../servers/servers.fixture.tsx'
 import TasksPage from '../tasks/page.tsx'
@@ -13,7 +13,6 @@ type User = ReturnType<typeof open>['user']
 const closed = () => waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
 const focusIsOn = (find: () => HTMLElement | null) => waitFor(() => expect(document.activeElement).toBe(find()))
 const actionsOf = (name: string) => () => screen.getByRole('button', { name: `Actions: ${name}` })
-const rowOf = (id: number) => () => document.querySelector<HTMLElement>(`[data-row="${id}"]`)
 
 describe('the focus', () => {
   it.each([
@@ -32,14 +31,6 @@ describe('the focus', () => {
     await focusIsOn(actionsOf('paris'))
   })
 
-  it('goes to the row of a form that was opened by its address', async () => {
-    const { user } = open(`${ROUTE}?form=edit.${busy.id}`)
-    await screen.findByRole('textbox', { name: 'Name' })
-    await user.keyboard('{Escape}')
-    await closed()
-    await focusIsOn(rowOf(busy.id))
-  })
-
   it('goes on to the heading when the row it came back to leaves the list', async () => {
     const heading = document.createElement('h1')
     document.body.append(heading)
@@ -56,14 +47,6 @@ describe('the focus', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Actions: paris' })).toBeNull())
     await focusIsOn(() => heading)
     heading.remove()
-  })
-
-  it('stays with the menu of a row whose deletion could not be planned', async () => {
-    const { user } = open(ROUTE, [{ ...busy, orders: 0 }])
-    answerRefused(fleet.plan, 'unavailable')
-    await choose(user, 'Delete')
-    await screen.findByRole('alert')
-    await focusIsOn(actionsOf('paris'))
   })
 
   it('stays on a button that works, which does nothing more until it has done', async () => {

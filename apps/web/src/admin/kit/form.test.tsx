@@ -1,5 +1,4 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
-import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { fleet, rewards } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
@@ -192,19 +191,6 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('CARD-3Y')
   })
 
-  it('asks nothing any more once its changes were saved', async () => {
-    const arrive = hold(rewards.updateGiftCard)
-    const { user, asked } = open('/list?form=edit.2')
-    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
-    await user.click(submit('Save'))
-    await user.keyboard('{Escape}')
-    await screen.findByRole('dialog', { name: 'Discard the changes?' })
-    act(() => arrive(card(2)))
-    expect(await screen.findByText('successfully')).toBeTruthy()
-    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
-    expect(asked()).toEqual({})
-  })
-
   it('says that it could not be saved, also where it was left meanwhile', async () => {
     const { user, asked } = open('/list?form=edit.2')
     await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
@@ -216,26 +202,6 @@ describe('the form of a resource', () => {
     await waitFor(() => expect(asked()).toEqual({}))
     act(end)
     expect(await screen.findByText('This code already exists')).toBeTruthy()
-  })
-
-  it('is not left for another path by the browser either', async () => {
-    keepNothing()
-    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
-    const { user, goBack } = renderScreen(
-      <Routes>
-        <Route path="/before" element={<Link to="/list?form=edit.2">to the form</Link>} />
-        <Route path="/list" element={<GiftCards />} />
-      </Routes>,
-      { at: '/before' }
-    )
-    await user.click(await screen.findByRole('link', { name: 'to the form' }))
-    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
-    await goBack()
-    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
-    await user.click(within(question).getByRole('button', { name: 'NO' }))
-    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
-    expect(window.location.pathname).toBe('/list')
-    expect(field('Code').value).toBe('CARD-2X')
   })
 
   it('finds the row of an address wherever the list has it', async () => {
@@ -252,12 +218,5 @@ describe('the form of a resource', () => {
     expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
     expect(requestsOf(rewards.giftCards).at(-1)?.query).toMatchObject({ id: '99' })
-  })
-
-  it('says so of an address that names no row, and asks the server for none', async () => {
-    const { asked } = open('/list?form=edit.first')
-    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
-    await waitFor(() => expect(asked()).toEqual({}))
-    expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
   })
 })

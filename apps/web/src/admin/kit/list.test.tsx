@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
 import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
 import { setWidth } from '../../testing/render.tsx'
-import { admin } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import { cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
 
@@ -179,15 +178,5 @@ describe('the keyboard', () => {
     expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('')
     await user.keyboard('j')
     expect(document.activeElement?.getAttribute('data-row')).toBe('28')
-  })
-
-  it('offers a role what it allows, and nothing else', async () => {
-    keepNothing()
-    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
-    renderScreen(<GiftCards />, { as: { ...admin, operator_role: 'support' } })
-    expect(await screen.findByText('CARD-3')).toBeTruthy()
-    for (const name of [/Add gift card/, /^Edit/, /^Delete/, /Batch/]) {
-      expect(screen.queryByRole('button', { name })).toBeNull()
-    }
   })
 })

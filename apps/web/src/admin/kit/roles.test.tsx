@@ -1,19 +1,17 @@
 import type { OperatorRole } from '@netlet/contract/permissions'
 import { screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, bulk, fleet, support } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { accounts, fleet, support } from '../../api/routes.ts'
+import { answer } from '../../testing/answers.ts'
 import { namesOf } from '../../testing/menu-entries.ts'
-import { admin, customer, pageOf, server } from '../../testing/shapes.ts'
+import { admin, faq, pageOf, server, user as alice } from '../../testing/shapes.ts'
 import Faqs from '../faqs/page.tsx'
 import Servers from '../servers/page.tsx'
 import Users from '../users/page.tsx'
 import { keepNothing, renderScreen } from './screen.fixture.tsx'
 
-const { impersonated_by: _by, pending_points: _pending, ...alice } = customer
 const ann = { ...alice, id: 7, username: 'ann', is_superuser: true, operator_role: 'owner' as const }
 const as = (operator_role: OperatorRole) => ({ ...admin, operator_role })
-const faq = { id: 3, question: 'What is a /29?', answer: 'Eight addresses.', version: 'v1' }
 
 /** What a row offers: few actions stand side by side, many in a menu. */
 async function offered(user: ReturnType<typeof renderScreen>['user'], name: string): Promise<string[]> {
@@ -73,33 +71,5 @@ describe('a role is offered what it may do', () => {
     expect(await screen.findByText('Your role does not allow this')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
     expect(screen.queryByRole('dialog')).toBeNull()
-  })
-
-  it('of the work of others: to stop what it could have begun', async () => {
-    const run = {
-      id: 9,
-      action: 'gift_card.delete',
-      state: 'running',
-      total: 4,
-      done: 1,
-      succeeded: 1,
-      refused: 0
-    } as const
-    keepNothing()
-    answer(support.faqs, pageOf(faq))
-    answer(bulk.run, {
-      ...run,
-      username: 'ann',
-      created_at: customer.created_at,
-      ended_at: null,
-      reason: null,
-      params: {},
-      msg: null
-    })
-    answer(bulk.rows, pageOf())
-    renderScreen(<Faqs />, { as: as('viewer'), at: '/list?run=9' })
-    await waitFor(() => expect(requestsOf(bulk.run).length).toBeGreaterThan(0))
-    expect(await screen.findByRole('progressbar')).toBeTruthy()
-    expect(screen.queryByRole('button', { name: /^Cancel/ })).toBeNull()
   })
 })

@@ -10,7 +10,7 @@ import { sessionQuery } from '../../api/session.ts'
 import { Hosts } from '../../kit/hosts.tsx'
 import { watchHistory } from '../../kit/leaving.ts'
 import { answer } from '../../testing/answers.ts'
-import { admin } from '../../testing/shapes.ts'
+import { admin, giftCard } from '../../testing/shapes.ts'
 import { setupUser } from '../../testing/user.ts'
 
 // Before the guards: where one keeps the page, nobody else hears of it.
@@ -62,16 +62,9 @@ export function keepNothing(kept: unknown = null): void {
 }
 
 export const card = (id: number, more: Partial<GiftCard> = {}): GiftCard => ({
+  ...giftCard,
   id,
-  mount: '5.00',
-  point: 500,
   code: `CARD-${id}`,
-  is_exchanged: false,
-  platform_state: null,
-  platform_differs: [],
-  platform_problem: null,
-  platform_checked_at: null,
-  created_at: '2026-06-15T08:00:00.000Z',
   version: `version-${id}`,
   ...more
 })

@@ -3,11 +3,11 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { support } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { faq as anyFaq, pageOf } from '../../testing/shapes.ts'
 import Faqs from '../faqs/page.tsx'
 import { keepNothing, renderScreen } from './screen.fixture.tsx'
 
-const faq: Faq = { id: 3, question: 'What is a /29?', answer: 'Eight', version: 'v1' }
+const faq: Faq = { ...anyFaq, answer: 'Eight' }
 const translations = { 'zh-CN': { question: '什么是 /29？' } }
 const title = { name: 'Chinese (简体中文)' }
 

@@ -1,30 +1,15 @@
-import type { Faq, Ticket } from '@netlet/contract'
 import { act, fireEvent, screen } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { support } from '../../api/routes.ts'
 import { paletteActions } from '../../kit/palette.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { faq as anyFaq, pageOf, ticket as anyTicket } from '../../testing/shapes.ts'
 import Faqs from '../faqs/page.tsx'
 import Tickets from '../tickets/page.tsx'
 import { keepNothing, renderScreen } from './screen.fixture.tsx'
 
-const faq: Faq = { id: 3, question: 'What is a /29?', answer: 'Eight', version: 'v1' }
-const ticket: Ticket = {
-  id: 5,
-  username: 'mia',
-  email: 'mia@example.com',
-  phone: '1',
-  message: 'Help',
-  created_at: '2026-06-15T08:00:00.000Z',
-  state: 'open',
-  language: 'en',
-  answer: null,
-  answered_by: null,
-  answered_at: null,
-  mail: null,
-  user: null
-}
+const faq = { ...anyFaq, answer: 'Eight' }
+const ticket = { ...anyTicket, id: 5, username: 'mia' }
 
 beforeEach(() => {
   keepNothing()

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '../../api/routes.ts'
 import { requestsOf } from '../../testing/answers.ts'
@@ -21,16 +21,5 @@ describe('an action that is not possible now', () => {
     expect(requestsOf(fleet.pause)).toEqual([])
     expect(requestsOf(fleet.plan)).toEqual([])
     expect(screen.queryByRole('dialog')).toBeNull()
-  })
-
-  it('shows why where it is pressed, and its menu stays open', async () => {
-    const { user } = openServers(undefined, [pausedServer])
-    const entry = await openMenu(user)
-    expect(entry.dataset['pressed']).toBeUndefined()
-    await user.click(entry)
-    expect(entry.dataset['pressed']).toBe('true')
-    expect(within(entry).getByText('It is paused already.')).toBeTruthy()
-    expect(requestsOf(fleet.plan)).toEqual([])
-    expect(await screen.findByRole('menuitem', { name: 'Resume' })).toBeTruthy()
   })
 })

@@ -40,17 +40,4 @@ describe('a control that cannot be used now', () => {
     expect(pressed).not.toHaveBeenCalled()
     expect(sent).not.toHaveBeenCalled()
   })
-
-  it('is as it was where there is no reason', async () => {
-    const pressed = vi.fn()
-    const { user } = renderScreen(
-      <WithReason why={undefined}>
-        <Button onClick={pressed}>Press</Button>
-      </WithReason>
-    )
-    const button = screen.getByRole('button', { name: 'Press' })
-    expect(button.getAttribute('aria-disabled')).toBeNull()
-    await user.click(button)
-    expect(pressed).toHaveBeenCalledTimes(1)
-  })
 })

@@ -1,29 +1,17 @@
-import type { LevelCode } from '@netlet/contract'
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { levelCode, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import LevelCodes from './page.tsx'
 
-const silver: LevelCode = {
-  id: 2,
-  level: 2,
-  discount: '10.00',
-  discount_type: 'percent',
-  code: 'SILVER10',
-  point: 5000,
-  platform_state: 'present',
-  platform_differs: [],
-  platform_problem: null,
-  platform_checked_at: '2026-06-15T08:00:00.000Z',
-  version: 'v2'
-}
-
 function open(at = '/list') {
   keepNothing()
-  answer(rewards.levelCodes, pageOf(silver, { ...silver, id: 3, level: 3, code: 'GOLD', point: 10_000, version: 'v3' }))
+  answer(
+    rewards.levelCodes,
+    pageOf(levelCode, { ...levelCode, id: 3, level: 3, code: 'GOLD', point: 10_000, version: 'v3' })
+  )
   return renderScreen(<LevelCodes />, { at })
 }
 const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
@@ -56,20 +44,12 @@ describe('the level codes of the console', () => {
     for (const words of ['Please enter discount', 'Please enter code', 'Please enter point'])
       expect(await within(dialog).findByText(words)).toBeTruthy()
     expect(requestsOf(rewards.updateLevelCode)).toEqual([])
-    answer(rewards.updateLevelCode, silver)
+    answer(rewards.updateLevelCode, levelCode)
     for (const [at, text] of ['12.5', 'SILVER12', '6000'].entries()) await user.type(fields[at] as HTMLElement, text)
     await user.click(within(dialog).getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('successfully')).toBeTruthy()
     expect(requestsOf(rewards.updateLevelCode)).toMatchObject([
       { params: { id: '2' }, body: { discount: '12.5', code: 'SILVER12', point: '6000', version: 'v2' } }
     ])
-  })
-
-  it("say the server's words where the points are out of order", async () => {
-    answerRefused(rewards.updateLevelCode, 'level_points_too_high', { params: { points: 10_000, level: 3 } })
-    const { user } = open('/list?form=edit.2')
-    await screen.findByRole('textbox', { name: 'Points' })
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('10000')
   })
 })

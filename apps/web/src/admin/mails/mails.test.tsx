@@ -40,15 +40,6 @@ function open() {
 }
 
 describe('the mails of the shop', () => {
-  it('are listed with what came of each', async () => {
-    open()
-    expect(await screen.findByText('alice@example.com')).toBeTruthy()
-    expect(screen.getByText('Switched off by its recipient')).toBeTruthy()
-    expect(screen.getByText('order expired')).toBeTruthy()
-    expect(screen.getByText('order-expired')).toBeTruthy()
-    expect(requestsOf(mail.templates)).toEqual([])
-  })
-
   it('say why one was not sent, and what the mail service said', async () => {
     answer(accounts.preferences, null)
     const said = 'SendGrid refused the mail (HTTP 400): the sender is not verified'

@@ -1,19 +1,10 @@
 import { screen, within, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import {
-  NoticeRules,
-  type AclRule,
-  type Notice,
-  type NoticeChannel,
-  type NoticeDetail,
-  type ServerGroup
-} from '@netlet/contract'
+import { NoticeRules, type Notice, type NoticeChannel, type NoticeDetail } from '@netlet/contract'
 import { expect, it } from 'vitest'
-import { queryClient } from '../../api/query.ts'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
-import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { admin, pageOf } from '../../testing/shapes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { admin, group as anyGroup, pageOf, rule as anyRule } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
 
@@ -36,17 +27,8 @@ const notice: Notice = {
   muted_until: null,
   sends: { waiting: 0, sent: 1, failed: 1, skipped: 0 }
 }
-const group = (id: number, name: string): ServerGroup => ({ id, name, description: '', servers: [], version: 'g' })
-const rule = (id: number, name: string): AclRule => ({
-  id,
-  name,
-  price: '0.10',
-  shopify_variant_id: String(id),
-  description: '',
-  acl_value: 'example.com',
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: 'r'
-})
+const group = (id: number, name: string) => ({ ...anyGroup, id, name })
+const rule = (id: number, name: string) => ({ ...anyRule, id, name })
 const detail: NoticeDetail = {
   ...notice,
   log: [
@@ -107,12 +89,6 @@ it('a notice says what it is about, leads to its rows, and shows why it could no
   expect(within(drawer).getByText('It answered 500')).toBeTruthy()
 })
 
-it('a channel that fails says since when and why, and nothing of its address but the host', async () => {
-  open('?tab=channels')
-  expect(await screen.findByText('chat.example.com')).toBeTruthy()
-  expect(screen.getByText('It did not answer in time')).toBeTruthy()
-})
-
 it('the rules are saved as a whole, with the version that was shown', async () => {
   answer(notices.saveRules, { ...NoticeRules.parse({ quiet_hours: true }), version: 'v2' })
   open('?tab=rules')
@@ -134,69 +110,6 @@ it('the rules are saved as a whole, with the version that was shown', async () =
       version: 'v2'
     })
   )
-})
-
-it('the rules go on from what somebody else saved meanwhile, with what was entered', async () => {
-  const base = NoticeRules.parse({})
-  const theirs = { ...base, quiet_from: '21:00', version: 'v2' }
-  theirs.causes = {
-    ...base.causes,
-    payment: { ...base.causes.payment, enabled: false },
-    stock: { ...base.causes.stock, severity: 'critical' }
-  }
-  open('?tab=rules')
-  await userEvent.selectOptions(await screen.findByLabelText('Severity: Few addresses left'), 'info')
-  answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['causes'] } })
-  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
-  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
-  const clash = 'Severity: Few addresses left: you entered Info, somebody else saved Critical'
-  expect(screen.getByText(clash)).toBeTruthy()
-  answer(notices.saveRules, theirs)
-  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
-  await waitFor(() =>
-    expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
-      quiet_from: '21:00',
-      causes: { payment: { enabled: false }, stock: { severity: 'info' } },
-      version: 'v2'
-    })
-  )
-})
-
-it('what is entered into the rules is there again after the session ended, also over what somebody else saved', async () => {
-  const theirs = { ...NoticeRules.parse({ quiet_from: '21:00' }), version: 'v2' }
-  const before = open('?tab=rules')
-  await userEvent.selectOptions(await screen.findByLabelText('Severity: Few addresses left'), 'info')
-  answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['quiet_from'] } })
-  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
-  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
-  expect(isUnsaved('without drafts')).toBe(false)
-  before.unmount()
-  queryClient.clear()
-  open('?tab=rules', channel, () => answer(notices.rules, theirs))
-  const severity = await screen.findByLabelText<HTMLSelectElement>('Severity: Few addresses left')
-  expect([severity.value, screen.getByLabelText<HTMLInputElement>('Quiet from').value]).toEqual(['info', '21:00'])
-})
-
-it('changed rules are not lost by another tab or by the browser before that was asked', async () => {
-  const { goBack, asked } = open('')
-  const tab = (name: string) => screen.getByRole('tab', { name })
-  const answerWith = async (word: 'YES' | 'NO') => {
-    await userEvent.click(await screen.findByRole('button', { name: word }))
-    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
-  }
-  const quiet = () => screen.findByLabelText<HTMLInputElement>(/^Quiet hours/)
-  await userEvent.click(tab('Rules'))
-  await userEvent.click(await quiet())
-  await userEvent.click(tab('Channels'))
-  await answerWith('NO')
-  await goBack()
-  await answerWith('NO')
-  expect(asked()).toEqual({ tab: 'rules' })
-  expect((await quiet()).checked).toBe(true)
-  await userEvent.click(tab('Channels'))
-  await answerWith('YES')
-  expect(await screen.findByText('chat.example.com')).toBeTruthy()
-  expect(asked()).toEqual({ tab: 'channels' })
 })
 
 it('figures for single groups and rules are added, changed, taken away, and saved with the rest', async () => {

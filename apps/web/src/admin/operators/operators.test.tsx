@@ -1,23 +1,20 @@
+import type { User } from '@netlet/contract'
 import { PERMISSIONS } from '@netlet/contract/permissions'
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { admin } from '../../testing/shapes.ts'
+import { admin, pageOf, user } from '../../testing/shapes.ts'
 import OperatorsPage from './page.tsx'
 
-const { impersonated_by: _by, pending_points: _pending, ...user } = admin
+const owner: User = { ...user, id: admin.id, username: 'admin', is_superuser: true, operator_role: 'owner' }
 
 function open() {
-  answer(accounts.users, {
-    data: [user, { ...user, id: 5, username: 'helper', operator_role: 'support' as const, last_login: null }],
-    total: 2,
-    total_exact: true,
-    limit: 200,
-    offset: 0,
-    next: null
-  })
+  answer(
+    accounts.users,
+    pageOf(owner, { ...owner, id: 5, username: 'helper', operator_role: 'support', last_login: null })
+  )
   return renderAt(<OperatorsPage />, { user: admin })
 }
 

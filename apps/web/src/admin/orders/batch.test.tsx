@@ -4,19 +4,10 @@ import { bulk, orders } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import { statistics } from './order.fixture.ts'
 import OrdersPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/orders/:username?'
-const statistics = {
-  total: 3,
-  paid: 2,
-  unpaid: 1,
-  today: 1,
-  totalAmount: '1234.50',
-  monthlyAmount: '12.00',
-  dailyAmount: '0.00'
-}
-
 function open(at = '/dashboard/index/orders', rows = [order]) {
   keepNothing()
   answer(orders.statistics, statistics)

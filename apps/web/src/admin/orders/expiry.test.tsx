@@ -1,11 +1,9 @@
 import type { Order } from '@netlet/contract'
-import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { isUnsaved } from '../../kit/leaving.ts'
 import { momentText } from '../../kit/time.tsx'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
@@ -59,28 +57,6 @@ describe('the end of an order', () => {
     await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
   })
 
-  it('is not what was entered over another one before the session ended', async () => {
-    const [ends, entered, renewed] = [inDays(20).toISOString(), typed(inDays(25)), inDays(50)]
-    const before = await openExpiry({ ...order, expired_at: ends })
-    before.set(entered)
-    await waitFor(() => expect(isUnsaved('with drafts')).toBe(true))
-    cleanup()
-    const same = await openExpiry({ ...order, expired_at: ends })
-    await waitFor(() => expect(same.field.value).toBe(entered))
-    cleanup()
-    queryClient.clear()
-    const after = await openExpiry({ ...order, expired_at: renewed.toISOString() })
-    expect(after.field.value).toBe(typed(renewed))
-  })
-
-  it('says how far ahead it may lie', async () => {
-    const { form, set, save } = await openExpiry({ ...order, expired_at: inDays(5).toISOString() })
-    set('9999-01-01T00:00')
-    await save()
-    expect(await form.findByText('The expire time must lie before the year 2100')).toBeTruthy()
-    expect(requestsOf(orders.extend)).toEqual([])
-  })
-
   it('is what it was by Undo, where it is still as it was set', async () => {
     const [former, later] = [inDays(60).toISOString(), inDays(61).toISOString()]
     const { user, set, save } = await openExpiry({ ...order, expired_at: former })
@@ -94,16 +70,5 @@ describe('the end of an order', () => {
         body: { expired_at: Date.parse(former), ends_at: later }
       })
     )
-  })
-
-  it('is said as it is by now, where the order was renewed while its form was open', async () => {
-    const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
-    const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
-    answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
-    const wanted = typed(inDays(61))
-    set(wanted)
-    await save()
-    const alert = await form.findByRole('alert')
-    expect(alert.textContent).toMatch(new RegExp(`Expires: you entered ${wanted}, .* saved ${renewed.slice(0, 10)}`))
   })
 })

@@ -3,7 +3,6 @@ import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import en from '../../i18n/account.en.json'
-import { setLanguage } from '../../i18n/language.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -38,30 +37,6 @@ describe("an order's history", () => {
 })
 
 describe('why an order failed', () => {
-  const waiting = (params: Record<string, string | number>): Order => ({
-    ...order,
-    fail: { code: 'server_unreachable', params },
-    fail_reason: 'the English of the server'
-  })
-
-  it('is said in the chosen language, with the name of a server where it was sent', async () => {
-    await setLanguage('zh-CN')
-    const { rerender } = render(<OrderStateBadge order={waiting({ count: 8 })} />)
-    expect(await screen.findByText('服务器无响应，8 个地址等待中')).toBeTruthy()
-    rerender(<OrderStateBadge order={waiting({ count: 8, server: 'paris-9' })} />)
-    expect(await screen.findByText('服务器 paris-9 无响应，8 个地址等待中')).toBeTruthy()
-    rerender(<OrderStateBadge order={{ ...order, task_fail: { code: 'out_of_stock', params: {} } }} />)
-    expect(await screen.findByText('库存不足')).toBeTruthy()
-  })
-
-  it('says of a reset that it waits for a server, while it does', () => {
-    const { rerender } = render(<OrderStateBadge order={{ ...order, task: 'reset', task_waits: true }} />)
-    expect(screen.getByText('Waiting for the server: done as soon as it is back')).toBeTruthy()
-    rerender(<OrderStateBadge order={{ ...order, task: 'reset' }} />)
-    expect(screen.getByText('Passwords are being reset')).toBeTruthy()
-    expect(screen.queryByText('Waiting for the server: done as soon as it is back')).toBeNull()
-  })
-
   it('is the English of the server where a newer one sends a code without words', async () => {
     const fail = { code: 'of_a_newer_server', params: {} } as unknown as NonNullable<Order['fail']>
     render(<OrderStateBadge order={{ ...order, fail, fail_reason: 'Something new' }} />)

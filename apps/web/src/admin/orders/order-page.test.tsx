@@ -1,7 +1,7 @@
 import type { AbuseAlarm, ClientAccess, Order, TimelineEntry } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { fleet, mail, orders, payments } from '../../api/routes.ts'
+import { fleet, orders, payments } from '../../api/routes.ts'
 import { refresh } from '../../api/query.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
@@ -63,30 +63,6 @@ describe('the page of an order', () => {
     expect(link.getAttribute('href')).toBe('/dashboard/index/payments?open=5')
   })
 
-  it('tells each try of the delivery with the words of the agent and how many addresses work', async () => {
-    open({
-      timeline: [
-        entry({ id: 3, kind: 'delivery_resumed', detail: { working: 16, of: 16 } }),
-        entry({
-          id: 2,
-          kind: 'delivery_waits',
-          detail: { code: 'server_unreachable', server: 'lyon', count: 8, working: 8, of: 16 }
-        }),
-        entry({
-          id: 1,
-          kind: 'delivery_refused',
-          detail: { code: 'agent_refused', message: 'no such range', server: 'paris', working: 0, of: 16 }
-        })
-      ]
-    })
-    const entries = await within(await history()).findAllByRole('listitem')
-    const texts = entries.map(({ textContent }) => textContent ?? '')
-    expect(texts[0]).toMatch(/Delivery goes on.*16 of 16 addresses work/)
-    expect(texts[1]).toMatch(/Delivery waits.*Server lyon does not answer; 8 addresses wait.*8 of 16 addresses work/)
-    expect(texts[2]).toMatch(/refused the delivery.*no such range.*server: paris.*0 of 16 addresses work/)
-    expect(entries.map(entry => entry.dataset['bad'])).toEqual([undefined, 'true', 'true'])
-  })
-
   it('shows signs of abuse of its user, and takes notice of one', async () => {
     const alarm: AbuseAlarm = {
       id: 3,
@@ -132,13 +108,6 @@ describe('the page of an order', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Credit time' })).toBeNull())
   })
 
-  it('says how clients are let in', async () => {
-    open({ access: { ...byPassword, access: 'address', client_ips: ['192.0.2.0/28'], is_pending: true } })
-    expect(await screen.findByText('Listed addresses need no password')).toBeTruthy()
-    expect(screen.getByText('192.0.2.0/28')).toBeTruthy()
-    expect(screen.getByText('Not all of them have the last change yet')).toBeTruthy()
-  })
-
   it("lets an operator say how clients are let in, in the customer's place", async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Change client access' }))
@@ -152,52 +121,6 @@ describe('the page of an order', () => {
     expect(requestsOf(orders.setClientAccess)).toMatchObject([
       { params: { id: '7' }, body: { access: 'address', client_ips: ['198.51.100.77'], version: 'v1' } }
     ])
-  })
-
-  it('offers that to nobody who may only look', async () => {
-    open({ as: { ...admin, operator_role: 'viewer' } })
-    expect(await screen.findByText('By the password, from everywhere')).toBeTruthy()
-    expect(screen.queryByRole('button', { name: 'Change client access' })).toBeNull()
-  })
-
-  it('goes back in the timeline on demand', async () => {
-    answer(orders.traffic, noOrderTraffic)
-    answer(orders.order, order)
-    answer(orders.clientAccess, byPassword)
-    answer(fleet.alarms, { alarms: [] })
-    answer(orders.proxies, pageOf(proxy))
-    answer(payments.ofOrder, pageOf(payment))
-    answer(orders.lostTime, [])
-    answer(orders.credits, [])
-    answer(orders.timeline, ({ query }) =>
-      query['earlier']
-        ? { data: [entry({ id: 1, kind: 'placed' })], next: null }
-        : { data: [entry({ id: 2, kind: 'pay' })], next: '1700000000000000.3.2' }
-    )
-    const { user } = renderScreen(<OrderPage />, { at: '/dashboard/index/order/7', route: ROUTE })
-    await user.click(await screen.findByRole('button', { name: 'Show what happened earlier' }))
-    expect(await screen.findByText('Placed')).toBeTruthy()
-    expect(requestsOf(orders.timeline).at(-1)?.query).toEqual({ limit: '50', earlier: '1700000000000000.3.2' })
-  })
-
-  it('sends a mail again that failed, after a question', async () => {
-    answer(mail.sendAgain, null)
-    const { user } = open({
-      timeline: [
-        entry({
-          id: 44,
-          source: 'mail',
-          kind: 'proxies-delivered',
-          detail: { state: 'failed', to: 'alice@example.com', error_code: 'rejected' },
-          can_resend: true
-        })
-      ]
-    })
-    expect(await screen.findByText(/Failed, alice@example.com, The mail service refused this mail/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Send again' }))
-    expect(requestsOf(mail.sendAgain)).toEqual([])
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '44' } }]))
   })
 
   it('shows the money by payment of the platform: for what, what went back, what counts', async () => {

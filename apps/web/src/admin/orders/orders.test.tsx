@@ -2,7 +2,6 @@ import type { Order } from '@netlet/contract'
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { catalog, fleet, orders } from '../../api/routes.ts'
-import { momentText } from '../../kit/time.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
@@ -46,17 +45,6 @@ describe('the orders of the console', () => {
     expect(within(await rowOf(order.order_id)).getByText('$4.80').textContent).toBe('$4.80')
   })
 
-  it.each([
-    ['', true],
-    ['&delivered_in=day', false]
-  ])('say that a sort by delivery time has the last 7 days alone, unless a time is chosen: %j', async (more, says) => {
-    answer(catalog.collections, pageOf())
-    open(`/dashboard/index/orders?sort=delivery_seconds.desc${more}`)
-    await rowOf(order.order_id)
-    const said = 'Sorted by delivery time: only orders that were delivered in the last 7 days are listed.'
-    expect(screen.queryByText(said) !== null).toBe(says)
-  })
-
   it('mark what was paid and not delivered, and say what runs', async () => {
     open('/dashboard/index/orders', [
       { ...order, delivery_num: 0, state: 'paid' },
@@ -68,52 +56,19 @@ describe('the orders of the console', () => {
     expect(within(checked).getByText('Check is running')).toBeTruthy()
   })
 
-  it('offer for an unpaid one only what can be done with it', async () => {
-    const { user } = open('/dashboard/index/orders', [unpaid])
-    await user.click(await screen.findByRole('button', { name: `Actions: ${unpaid.order_id}` }))
-    expect(await offeredActions()).toEqual([
-      ['Details', true],
-      ['Reset password', false],
-      ['Check proxy', false],
-      ['Change proxy', false],
-      ['Deliver', false],
-      ['Move to other addresses', false],
-      ['Reopen', false],
-      ['Cancel unpaid order', true],
-      ['Copy proxy info', false],
-      ['Extend expiry', false],
-      ['Credit time', false],
-      ['Refund', false],
-      // What is reserved for it has to be given back first.
-      ['Delete', false]
-    ])
-  })
-
-  it('are shown beside the list at a click on a row, and not at one on what it holds', async () => {
-    answer(orders.timeline, { data: [], next: null })
-    const { user, asked } = open()
-    const row = await rowOf(order.order_id)
-    await user.click(within(row).getByRole('checkbox'))
-    expect(asked()).toEqual({})
-    await user.click(within(row).getByText('8/8'))
-    await waitFor(() => expect(asked()).toEqual({ open: '7' }))
-    expect(await screen.findByRole('dialog', { name: 'Order' })).toBeTruthy()
-  })
-
-  it('are not reset where the answer is NO', async () => {
-    const { user } = open()
-    await choose(user, `Actions: ${order.order_id}`, 'Reset password')
-    await user.click(await screen.findByRole('button', { name: 'NO' }))
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    expect(requestsOf(orders.resetPassword)).toEqual([])
-  })
-
-  it('lead to the page of an order, by its number and by its menu', async () => {
-    const { user } = open('/dashboard/index/orders?search=al')
-    const link = await screen.findByRole('link', { name: order.order_id })
-    expect(link.getAttribute('href')).toBe('/dashboard/index/order/7')
-    await choose(user, `Actions: ${order.order_id}`, 'Details')
-    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/order/7'))
+  it.each([
+    // What is reserved for it has to be given back before it is deleted.
+    ['an unpaid', unpaid, ['Details', 'Cancel unpaid order']],
+    // Renewals of it may be left to give back.
+    [
+      'a refunded',
+      { ...order, state: 'refunded', delivery_num: 0, holds_addresses: false },
+      ['Details', 'Refund', 'Delete']
+    ]
+  ] as [string, Order, string[]][])('offer for %s one only what can be done with it', async (_, row, expected) => {
+    const { user } = open('/dashboard/index/orders', [row])
+    await user.click(await screen.findByRole('button', { name: `Actions: ${row.order_id}` }))
+    expect((await offeredActions()).flatMap(([name, possible]) => (possible ? [name] : []))).toEqual(expected)
   })
 
   it('credit days with a reason, to the end that was shown, once it was said when they end', async () => {
@@ -206,14 +161,6 @@ describe('the orders of the console', () => {
     expect(await screen.findByText('The move has begun')).toBeTruthy()
   })
 
-  it('show no end of a refunded one, whose time is over', async () => {
-    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString()
-    const refunded: Order = { ...order, state: 'refunded', expired_at: soon }
-    open('/dashboard/index/orders', [refunded, { ...order, id: 9, order_id: 'WORKS', expired_at: soon }])
-    expect(within(await rowOf('WORKS')).getByText('in 3 days')).toBeTruthy()
-    expect(within(await rowOf(order.order_id)).queryByText('in 3 days')).toBeNull()
-  })
-
   it('reopen one that ended with time that was not served, and no other', async () => {
     const undelivered: Order = { ...order, state: 'expired', is_expired: true, can_reopen: true }
     answer(orders.reopen, undelivered)
@@ -225,16 +172,6 @@ describe('the orders of the console', () => {
     await user.click(await screen.findByRole('button', { name: 'Actions: WORKS' }))
     const description = 'It did not end undelivered or with time left.'
     expect(await screen.findByRole('menuitem', { name: 'Reopen', description })).toBeTruthy()
-  })
-
-  it('offer for a refunded one only what can be done with it', async () => {
-    const { user } = open('/dashboard/index/orders', [
-      { ...order, state: 'refunded', delivery_num: 0, holds_addresses: false }
-    ])
-    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    const enabled = (await offeredActions()).filter(([, possible]) => possible).map(([name]) => name)
-    // Renewals of it may be left to give back.
-    expect(enabled).toEqual(['Details', 'Refund', 'Delete'])
   })
 
   it('ask before what was not paid for is delivered: what was paid of what, and how many addresses go out', async () => {
@@ -267,13 +204,6 @@ describe('the orders of the console', () => {
     const { user } = open('/dashboard/index/orders', [{ ...order, delivery_num: 0, holds_addresses: false }])
     await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
     expect(await screen.findByRole('menuitem', { name: 'Delete', description: /its time runs/ })).toBeTruthy()
-  })
-
-  it('are deleted after a question that names the order and its state', async () => {
-    const { user } = open('/dashboard/index/orders', [{ ...order, state: 'refunded', holds_addresses: false }])
-    await choose(user, `Actions: ${order.order_id}`, 'Delete')
-    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
-    expect(question.getByText(new RegExp(`${order.order_id} \\(Refunded\\).*holds no proxies`))).toBeTruthy()
   })
 
   it('are not offered to be deleted while they hold proxies, and say why', async () => {
@@ -326,26 +256,6 @@ describe('the orders of the console', () => {
       expect(requestsOf(orders.refund)).toMatchObject([{ body: { version: '3-1-1.36' } }])
     }
   )
-
-  it('say in the chosen language until when addresses stay held', async () => {
-    const held = '2026-06-15T08:00:05.000Z'
-    answer(orders.refundPlan, {
-      version: '3-1-1.36',
-      amount: '5.15',
-      currency: 'USD',
-      platform_order: '#1001',
-      ends: 'grace',
-      proxies: 0,
-      days: 0,
-      held_until: held
-    })
-    const { user } = open()
-    await choose(user, `Actions: ${order.order_id}`, 'Refund')
-    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
-    await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
-    const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
-    expect(question.getByText(/stay held/).textContent).toContain(`until ${momentText(held, 'en')}.`)
-  })
 
   it('say of an amount that is none what it has to be', async () => {
     const { user } = open()

@@ -3,7 +3,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { bulk, fleet, status } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { admin, bulkRun, pageOf, server } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import OutagesPage from './page.tsx'
 
@@ -53,21 +53,7 @@ const orders: OutageOrder[] = [
   { id: 7, order_id: 'NL-first', username: 'alice', part: 'running', seconds: 16_200 },
   { id: 8, order_id: 'NL-second', username: 'bob', part: 'credited', seconds: 1800 }
 ]
-const run: BulkRun = {
-  id: 9,
-  action: 'order.credit_outage',
-  state: 'done',
-  total: 1200,
-  done: 1200,
-  succeeded: 1200,
-  refused: 0,
-  username: 'admin',
-  created_at: '2026-06-15T13:00:00.000Z',
-  ended_at: '2026-06-15T13:01:00.000Z',
-  reason: null,
-  params: {},
-  msg: null
-}
+const run: BulkRun = { ...bulkRun, action: 'order.credit_outage', state: 'done', total: 1200, done: 1200 }
 
 function open(at = ROUTE, { rows = [outage], as = admin }: { rows?: OutageEntry[]; as?: typeof admin } = {}) {
   keepNothing()
@@ -85,23 +71,6 @@ async function chooseCredit(user: ReturnType<typeof open>['user']) {
 }
 
 describe('outages', () => {
-  it('show server, from, to, length, orders, and whether they were credited', async () => {
-    open(ROUTE, {
-      rows: [
-        lasting,
-        outage,
-        { ...outage, id: 5, state: 'credited', credited: 1100 },
-        { ...outage, id: 6, orders: 0, server: { id: 8, name: 'rome' } }
-      ]
-    })
-    const texts = (await screen.findAllByRole('row')).slice(1).map(row => row.textContent)
-    expect(texts[0]).toMatch(/paris.*lasts.*1,200.*Lasts/)
-    expect(texts[1]).toMatch(/paris.*2026.*2026.*4\.5 hr.*1,200.*Over, not credited/)
-    expect(texts[2]).toMatch(/CreditedOrders credited: 1,100/)
-    expect(texts[3]).toMatch(/rome.*Nobody affected/)
-    expect(screen.getByRole('link', { name: 'rome' }).getAttribute('href')).toBe('/dashboard/index/servers?open=8')
-  })
-
   it('say beside the list what a credit would do, and which orders they concern', async () => {
     open(`${ROUTE}?open=3`)
     const plan = within(await screen.findByRole('region', { name: 'What a credit would do' }))

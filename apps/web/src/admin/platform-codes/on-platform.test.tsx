@@ -3,25 +3,17 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { admin, pageOf } from '../../testing/shapes.ts'
+import { admin, coupon as anyCoupon, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import PromoCodes from '../promo-codes/page.tsx'
 
-const coupon = (id: number, state: CodeState, more: Partial<Coupon> = {}): Coupon => ({
+const coupon = (id: number, platform_state: CodeState, more: Partial<Coupon> = {}): Coupon => ({
+  ...anyCoupon,
   id,
-  holder_username: 'alice',
-  username: 'alice',
   code: `CODE-${id}`,
-  code_type: 1,
   discount: '12.50',
   discount_type: 'percent',
-  is_used: false,
-  created_at: '2026-06-15T08:00:00.000Z',
-  platform_state: state,
-  platform_differs: [],
-  platform_problem: null,
-  platform_checked_at: '2026-06-15T08:00:00.000Z',
-  version: 'v',
+  platform_state,
   ...more
 })
 

@@ -29,20 +29,6 @@ describe('adding a product', () => {
     expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('Mobile mine')
   })
 
-  it('chooses one of the products that are not here yet, found by name', async () => {
-    answer(catalog.platformProducts, [there, { ...there, shopify_product_id: '901', product_name: 'Datacenter' }])
-    const { user, asked } = openProducts(PATH)
-    await user.click(await screen.findByRole('link', { name: 'Add product' }))
-    const list = await screen.findByRole('list', { name: "Choose one of the platform's products" })
-    expect(within(list).getAllByRole('listitem')).toHaveLength(2)
-    expect(within(list).getAllByText('Variants: 1, from $4.00')).toHaveLength(2)
-    await user.type(screen.getByRole('searchbox'), 'mob')
-    expect(within(list).getAllByRole('listitem')).toHaveLength(1)
-    await user.click(screen.getByRole('button', { name: 'Choose: Mobile' }))
-    expect(await screen.findByRole('heading', { name: 'Mobile' })).toBeTruthy()
-    expect(asked()).toEqual({ product: '900' })
-  })
-
   it("has the platform's prices, which are not changed here, and sends what was entered", async () => {
     answer(catalog.platformProducts, [there])
     answer(catalog.createProduct, product)
@@ -104,15 +90,5 @@ describe('adding a product', () => {
     const table = await screen.findByRole('table')
     expect(await within(table).findByText(words)).toBeTruthy()
     expect(screen.getByRole('alert').textContent).toBe(words)
-  })
-
-  it('needs a variant', async () => {
-    answer(catalog.platformProducts, [there])
-    const { user } = openProducts(`${PATH}/new?product=900`)
-    await user.click(await screen.findByRole('button', { name: 'Delete: Berlin' }))
-    expect(screen.getByText('No variants')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Add' }))
-    expect(await screen.findByRole('alert')).toBeTruthy()
-    expect(requestsOf(catalog.createProduct)).toEqual([])
   })
 })

@@ -1,9 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { queryClient } from '../../api/query.ts'
-import { catalog } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { openProducts, PATH, product } from './products.fixture.tsx'
 
 const AT = `${PATH}/7`
@@ -14,7 +12,6 @@ const end = ({ unmount }: ReturnType<typeof openProducts>) => {
   unmount()
   queryClient.clear()
 }
-const save = () => screen.getByRole('button', { name: 'Save' })
 
 describe('what is entered into a product', () => {
   it('is there again after the session ended, with the variant that was open, until it is given up', async () => {
@@ -41,27 +38,6 @@ describe('what is entered into a product', () => {
     after.unmount()
     openProducts(AT)
     expect(await valueOf('Name')).toBe('Residential')
-  })
-
-  it('is kept over what somebody else has saved meanwhile', async () => {
-    const before = openProducts(AT)
-    await before.user.type(await field('Name'), ' mine')
-    const current = { ...product, product_desc: 'Theirs', version: 'v8' }
-    answerRefused(catalog.updateProduct, 'stale', { data: { current, changed: ['product_desc'] } })
-    await before.user.click(save())
-    await waitFor(async () => expect(await valueOf('Description')).toBe('Theirs'))
-    end(before)
-    const after = openProducts(AT, current)
-    expect(await valueOf('Name')).toBe('Residential mine')
-    answer(catalog.updateProduct, { ...current, version: 'v9' })
-    await after.user.click(save())
-    await waitFor(() =>
-      expect(requestsOf(catalog.updateProduct).at(-1)?.body).toMatchObject({
-        product_name: 'Residential mine',
-        product_desc: 'Theirs',
-        version: 'v8'
-      })
-    )
   })
 
   it('is not entered over a product that was changed since', async () => {

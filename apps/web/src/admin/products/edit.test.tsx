@@ -1,7 +1,6 @@
 import type { Product } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { refresh } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
@@ -283,55 +282,9 @@ describe('editing a product', () => {
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(window.location.pathname).toBe(PATH))
   })
-
-  it('does not lose what was entered in a variant: by Escape, by a newer version, or by Back', async () => {
-    const { user, goBack } = open(product, AT)
-    await user.click(await screen.findByRole('button', { name: 'Edit: New York / 8' }))
-    const dialog = await dialogOf()
-    await user.type(within(dialog).getByRole('textbox', { name: 'Location' }), ' mine')
-    const entered = () => within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Location' }).value
-    const before = entered()
-    const stay = async () => {
-      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
-      await user.click(within(question).getByRole('button', { name: 'NO' }))
-      await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
-      expect(entered()).toBe(before)
-    }
-    await user.keyboard('{Escape}')
-    await stay()
-    answer(catalog.products, pageOf({ ...product, version: 'v8' }))
-    await act(() => refresh(catalog.products))
-    expect(entered()).toBe(before)
-    await goBack()
-    await stay()
-    await waitFor(() => expect(window.location.search).toBe('?variant=1100'))
-    await user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'New York / 8' })).toBeNull())
-  })
 })
 
 describe('a product that was edited', () => {
-  const hide = async () => {
-    const view = open(product)
-    answer(catalog.updateProduct, { ...product, active: false, version: 'v8' })
-    await view.user.click(await screen.findByRole('checkbox', { name: 'Active' }))
-    await view.user.click(save())
-    // Its orders are told of before.
-    const question = screen.queryByRole('dialog', { name: 'Save these changes?' })
-    if (question) await view.user.click(within(question).getByRole('button', { name: 'YES' }))
-    return view
-  }
-
-  it('and hidden by it is shown again by Undo, with all of its former values and the new version', async () => {
-    const { user } = await hide()
-    await user.click(await screen.findByRole('button', { name: 'Undo' }))
-    expect(await screen.findByText('Undone')).toBeTruthy()
-    const [hidden, shown] = requestsOf(catalog.updateProduct).map(({ body }) => body as Record<string, unknown>)
-    expect(hidden).toMatchObject({ active: false, version: 'v7' })
-    expect(shown).toEqual({ ...hidden, active: true, version: 'v8' })
-  })
-
   it('offers no Undo where the edit settled what the platform had changed', async () => {
     const { user } = open({ ...product, old_flag: true })
     await user.type(await screen.findByRole('textbox', { name: 'Name' }), ' US')

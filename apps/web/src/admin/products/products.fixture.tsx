@@ -1,50 +1,41 @@
 import type { PlatformProduct, Product, Variant } from '@netlet/contract'
 import { catalog, fleet, orders } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
-import { admin, pageOf } from '../../testing/shapes.ts'
+import {
+  admin,
+  collection,
+  group,
+  pageOf,
+  product as anyProduct,
+  tag,
+  variant as anyVariant
+} from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ProductsPage from './page.tsx'
 
 export const PATH = '/dashboard/index/productManager'
 
 export const variant: Variant = {
+  ...anyVariant,
   id: 11,
   variant_name: 'New York / 8',
   variant_desc: 'US East',
-  variant_stock: 64,
-  cart_step: 8,
   variant_price: '2.20',
-  is_active: true,
   variant_option1: 'New York',
   variant_option2: '8',
-  variant_option3: null,
   server_group: { id: 1, name: 'East' },
-  proxy_time: 30,
-  address_family: 'ipv4',
-  egress: 'fixed',
-  https: false,
-  traffic_gb: null,
-  mbps: null,
-  connections: null,
-  connections_per_second: null,
-  shopify_variant_id: '1100',
-  price_drift: null
+  shopify_variant_id: '1100'
 }
 export const product: Product = {
+  ...anyProduct,
   id: 7,
-  active: true,
-  valid: true,
-  old_flag: false,
-  product_name: 'Residential',
   shopify_product_id: '700',
   product_desc: 'Homes',
-  image_url: null,
   lower_price: '2.20',
   product_collections: [{ id: 3, collection_name: 'Homes' }],
   product_tags: [{ id: 8, tag_name: 'Fast' }],
   variant_options: [{ option_name: 'Location', option_values: [{ option_value: 'New York' }] }],
   variants: [variant],
-  created_at: '2026-06-15T08:00:00.000Z',
   version: 'v7'
 }
 export const there: PlatformProduct = {
@@ -71,21 +62,9 @@ export const there: PlatformProduct = {
 export function openProducts(at: string, shown: Product | null = product, as = admin) {
   keepNothing()
   answer(catalog.products, shown ? pageOf(shown) : pageOf())
-  answer(catalog.tags, pageOf({ id: 8, tag_name: 'Fast', tag_desc: '', is_internal: false, version: 't8' }))
-  answer(
-    catalog.collections,
-    pageOf({
-      id: 3,
-      collection_name: 'Homes',
-      collection_desc: '',
-      shopify_collection_id: '300',
-      image_url: null,
-      product_count: 1,
-      version: 'c3'
-    })
-  )
-  const group = { description: '', servers: [], version: 'g' }
-  answer(fleet.groups, pageOf({ id: 1, name: 'East', ...group }, { id: 2, name: 'West', ...group }))
+  answer(catalog.tags, pageOf(tag))
+  answer(catalog.collections, pageOf({ ...collection, collection_name: 'Homes' }))
+  answer(fleet.groups, pageOf({ ...group, id: 1, name: 'East' }, { ...group, id: 2, name: 'West' }))
   answer(catalog.syncRuns, [])
   answer(orders.ofProduct, { unpaid: 1, live: 3, variants: [{ id: 11, unpaid: 1, live: 3 }] })
   answer(catalog.groupStock, ({ query }) =>

@@ -3,31 +3,18 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fleet, inventory } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { pageOf, range as anyRange, rule } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import RangesPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/CIDRManage'
-const range = (id: number, delivery_count: number, more: Partial<Cidr> = {}): Cidr => ({
+const range = (id: number, delivery_count: number): Cidr => ({
+  ...anyRange,
   id,
   cidr: `10.0.${id}.0/24`,
-  ip_count: 256,
-  exclude_acl: [],
   delivery_count,
-  server_ids: [1],
-  servers: [{ id: 1, name: 'edge' }],
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: `v${id}`,
-  ...more
+  version: `v${id}`
 })
-const rule = {
-  price: '1.00',
-  shopify_variant_id: '1',
-  description: 'd',
-  acl_value: 'a.example',
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: 'r'
-}
 const usage = { leased: 0, held: 0, resting: 0, blocked: 0, free: 1 }
 const picture: Occupancy = {
   cidr: '10.0.1.0/24',
@@ -137,15 +124,6 @@ describe('cleaning unused ranges', () => {
     expect(requestsOf(inventory.cleanUnusedCidrs)).toEqual([])
   })
 
-  it('says how many ranges went, and which', async () => {
-    const results = { deleted_count: 7, cidr_details: ranges(7) }
-    answer(inventory.cleanUnusedCidrs, { results, ...results })
-    const { user } = open()
-    await clean(user, 'YES')
-    expect(await screen.findByText(/^Ranges removed: 7 \(10\.0\.1\.0\/24, .* and 2 more\)$/)).toBeTruthy()
-    expect(requestsOf(inventory.cleanUnusedCidrs)[0]?.body).toEqual({ include_soft_deleted: true, plan: 'these' })
-  })
-
   it('removes nothing where other ranges would go than those that were agreed to', async () => {
     answerRefused(inventory.cleanUnusedCidrs, 'stale')
     const { user } = open()
@@ -195,14 +173,5 @@ describe('the occupancy of a range', () => {
     expect(link?.getAttribute('href')).toMatch(/^\/dashboard\/index\/addresses\?address=10/)
     await user.click(screen.getByRole('button', { name: 'Whole range 10.0.1.0/24' }))
     await waitFor(() => expect(asked()['part']).toBeUndefined())
-  })
-
-  it('is of one rule, and says that the range is never sold with it', async () => {
-    const { user, asked } = occupied()
-    await user.click(await screen.findByRole('button', { name: 'News' }))
-    expect(await screen.findByText(/never sold with this rule/)).toBeTruthy()
-    expect(asked()['rule']).toBe('2')
-    await user.click(screen.getByRole('button', { name: 'Back' }))
-    await waitFor(() => expect(asked()).toEqual({}))
   })
 })

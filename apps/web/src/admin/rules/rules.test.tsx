@@ -3,22 +3,13 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { catalog, inventory } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { pageOf, rule } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import RulesPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/AclManager'
 
-const shoes: AclRule = {
-  id: 1,
-  name: 'Shoes',
-  price: '1.50',
-  shopify_variant_id: '4400000001',
-  description: 'Shoe shops',
-  acl_value: 'nike.com\nadidas.com\npuma.com',
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: 'v1'
-}
+const shoes: AclRule = { ...rule, acl_value: 'nike.com\nadidas.com\npuma.com' }
 const snkrs: AclRule = { ...shoes, id: 2, name: 'Sneakers', acl_value: 'shop.nike.com', version: 'v2' }
 
 const overlap: RuleOverlap = {
@@ -86,44 +77,6 @@ describe('the access rules of the console', () => {
     open(ROUTE, conflicts)
     expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, not decided')).toBeTruthy()
     expect(screen.getByText('Overlaps that are not decided: 1')).toBeTruthy()
-  })
-
-  it('show the platform’s price where it is another one, and mend it there', async () => {
-    const { user } = open()
-    answer(catalog.takePlatformPrice, null)
-    answer(
-      catalog.priceDrift,
-      pageOf({
-        id: 1,
-        kind: 'rule',
-        target_id: 1,
-        name: 'Shoes',
-        shopify_variant_id: '4400000001',
-        price: '1.50',
-        platform_price: '2.00',
-        since: '2026-06-15T08:00:00.000Z'
-      })
-    )
-    const link = await within(await rowOf('Shoes')).findByRole('link', { name: 'platform: $2.00' })
-    expect(link.getAttribute('href')).toBe('/dashboard/index/health#prices')
-    await user.click(within(await rowOf('Shoes')).getByRole('button', { name: "Take the platform's price" }))
-    await user.click(await screen.findByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '1' } }]))
-  })
-
-  it('need every field', async () => {
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Add Rule' }))
-    await user.click(await screen.findByRole('button', { name: 'Add' }))
-    for (const words of [
-      'Please enter name',
-      'Please enter price',
-      'Please enter Shopify Variant Id',
-      'Please enter rule',
-      'Please enter description'
-    ])
-      expect(await screen.findByText(words)).toBeTruthy()
-    expect(requestsOf(inventory.createRule)).toEqual([])
   })
 
   it('are checked against the others while their domains are typed, and decided', async () => {

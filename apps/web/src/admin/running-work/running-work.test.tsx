@@ -4,25 +4,19 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { bulk, catalog, fleet } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { admin, bulkRun, pageOf, server } from '../../testing/shapes.ts'
 import { readyRun, syncRun } from '../catalog-sync/syncs.fixture.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import RunningWork from './running-work.tsx'
 
 const run: BulkRun = {
-  id: 9,
+  ...bulkRun,
   action: 'order.change',
-  state: 'running',
   total: 40,
   done: 12,
   succeeded: 11,
   refused: 1,
-  username: 'ann',
-  created_at: '2026-06-15T08:00:00.000Z',
-  ended_at: null,
-  reason: null,
-  params: {},
-  msg: null
+  username: 'ann'
 }
 const upgrade: Upgrade = {
   id: 5,
@@ -82,14 +76,6 @@ describe('work that runs', () => {
     renderScreen(<RunningWork />, { at: '/dashboard/index/tickets', as: { ...admin, operator_role: 'viewer' } })
     expect(await screen.findByText('12 of 40 done, 1 refused')).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^Cancel/ })).toBeNull()
-  })
-
-  it('is not shown twice where the screen follows it', async () => {
-    answer(bulk.runs, pageOf(run, { ...run, id: 10, action: 'gift_card.delete' }))
-    renderScreen(<RunningWork />, { at: '/dashboard/index/orders?run=9' })
-    expect((await screen.findByRole('link', { name: 'Show' })).getAttribute('href')).toBe(
-      '/dashboard/index/giftcard?run=10'
-    )
   })
 
   it('is an installation over SSH, too, which is cancelled from there, but not where its steps are shown', async () => {

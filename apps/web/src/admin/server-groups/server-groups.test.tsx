@@ -1,20 +1,13 @@
-import type { ServerGroup } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { group as anyGroup, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import GroupsPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/servergroup'
-const group: ServerGroup = {
-  id: 3,
-  name: 'Europe',
-  description: 'Machines in Europe',
-  servers: [{ id: 4, name: 'paris' }],
-  version: 'g3'
-}
+const group = { ...anyGroup, servers: [{ id: 4, name: 'paris' }] }
 const stock = [
   { group: { id: 3, name: 'Europe' }, rule: { id: 1, name: 'nike' }, family: 'ipv4' as const, before: 64, after: 0 }
 ]
@@ -29,34 +22,6 @@ const say = async (user: ReturnType<typeof open>['user'], word: 'YES' | 'NO') =>
   user.click(await screen.findByRole('button', { name: word }))
 
 describe('the server groups of the console', () => {
-  it('show name, description and servers, each of which leads to the server', async () => {
-    open()
-    const row = (await screen.findByText('Europe')).closest('tr') as HTMLElement
-    expect(within(row).getByText('Machines in Europe')).toBeTruthy()
-    expect(within(row).getByRole('link', { name: 'paris' }).getAttribute('href')).toBe(
-      '/dashboard/index/servers?open=4'
-    )
-  })
-
-  it('are added with what the specification asks for, from up to 250 servers', async () => {
-    answer(fleet.createGroup, group)
-    const { user } = open(`${ROUTE}?form=new`)
-    await user.click(await screen.findByRole('button', { name: 'Add' }))
-    for (const words of ['Please enter server group', 'Please enter description', 'Please select server'])
-      expect(await screen.findByText(words)).toBeTruthy()
-    await user.type(screen.getByRole('textbox', { name: /^Name/ }), 'Asia')
-    await user.type(screen.getByRole('textbox', { name: /^Description/ }), 'Machines in Asia')
-    await user.click(await screen.findByRole('checkbox', { name: 'rome' }))
-    await user.click(screen.getByRole('button', { name: 'Add' }))
-    await waitFor(() => expect(requestsOf(fleet.createGroup)).toHaveLength(1))
-    expect(requestsOf(fleet.createGroup)[0]?.body).toEqual({
-      name: 'Asia',
-      description: 'Machines in Asia',
-      servers: [5]
-    })
-    expect(requestsOf(fleet.serverNames)[0]?.query['limit']).toBe('250')
-  })
-
   it('say what another choice of servers does to plans and stock before it is saved', async () => {
     answer(fleet.planGroup, { added: ['rome'], removed: [], variants: ['Metro / New York'], stock })
     answer(fleet.updateGroup, group)

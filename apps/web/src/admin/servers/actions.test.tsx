@@ -170,15 +170,6 @@ describe('an installation over SSH', () => {
     await waitFor(() => expect(requestsOf(fleet.provision)).toMatchObject([{ body: { run_init: 1 } }]))
   })
 
-  it('shows the step that runs, those before with their output, and those to come', async () => {
-    open(`${ROUTE}?open=4`, [running])
-    const steps = await screen.findByRole('list', { name: 'Steps' })
-    const rows = within(steps).getAllByRole('listitem')
-    expect(rows).toHaveLength(9)
-    expect(rows[1]?.getAttribute('aria-current')).toBe('step')
-    expect(rows[1]?.textContent).toContain('Examine the machine')
-  })
-
   it('keeps the server from being deleted, and says what to do first', async () => {
     const { user } = open(ROUTE, [running])
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
@@ -250,14 +241,5 @@ describe('an installation over SSH', () => {
     open(`${ROUTE}?open=4`, [running], { ...admin, operator_role: 'viewer' as const })
     await screen.findByRole('list', { name: 'Steps' })
     expect(screen.queryByRole('button', { name: 'Cancel the installation' })).toBeNull()
-  })
-
-  it('is asked for from the row, and its steps open', async () => {
-    answer(fleet.provision, running)
-    const { user, asked } = open()
-    await choose(user, 'Install the agent')
-    await say(user, 'YES')
-    await waitFor(() => expect(asked()).toEqual({ open: '4' }))
-    expect(requestsOf(fleet.provision)[0]?.params).toEqual({ id: '4' })
   })
 })

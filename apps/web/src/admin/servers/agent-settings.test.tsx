@@ -1,11 +1,8 @@
 import type { AgentSettingsPlan } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { readsOf } from '../../api/changes.ts'
-import { refresh } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
-import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { AgentSettingsPanel } from './agent-settings.tsx'
@@ -77,61 +74,6 @@ describe('the settings of an agent', () => {
     expect(await screen.findByText('Port numbers, with commas between them')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save and apply' }))
     expect(requestsOf(fleet.planAgentSettings)).toEqual([])
-  })
-
-  it('say that they are not applied only until the installation has applied them', async () => {
-    const saved = { ...noSettings, settings: { AGENT_WORKERS: '4' }, applied: {} }
-    answer(fleet.agentSettings, saved)
-    show()
-    expect(await screen.findByText('Saved settings are not applied on the server yet.')).toBeTruthy()
-    answer(fleet.agentSettings, { ...saved, applied: saved.settings })
-    // What a screen asks again where the server has changed.
-    await act(() => refresh(...readsOf.server))
-    await waitFor(() => expect(screen.queryByText('Saved settings are not applied on the server yet.')).toBeNull())
-  })
-
-  it('keep what is typed while somebody else saves, and ask whose values to go on with', async () => {
-    answer(fleet.agentSettings, noSettings)
-    answer(fleet.planAgentSettings, plan)
-    const { user } = show()
-    const workers = await field('Workers')
-    await user.type(workers, '4')
-    const theirs = { ...noSettings, settings: { AGENT_WORKERS: '2', AGENT_DENY_PORTS: '25' }, version: 'theirs' }
-    answer(fleet.agentSettings, theirs)
-    answerRefused(fleet.setAgentSettings, 'stale')
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    await say(user, 'YES')
-    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
-    expect(screen.getByText('Closed ports: was –, is now 25')).toBeTruthy()
-    expect((await field('Workers')).getAttribute('value')).toBe('4')
-    await user.click(screen.getByRole('button', { name: 'Keep what I entered' }))
-    expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
-    // Of theirs stays what was not typed over.
-    const mine = { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' }
-    answer(fleet.setAgentSettings, { ...theirs, settings: mine, version: 'mine' })
-    answer(fleet.agentSettings, { ...theirs, settings: mine, version: 'mine' })
-    await user.click(screen.getByRole('button', { name: 'Save' }))
-    await say(user, 'YES')
-    await waitFor(() =>
-      expect(requestsOf(fleet.setAgentSettings).at(-1)?.body).toMatchObject({ settings: mine, version: 'theirs' })
-    )
-    await screen.findByText(/^Saved\. It is written/)
-    expect(screen.queryByRole('button', { name: 'Keep what I entered' })).toBeNull()
-  })
-
-  it('have what was typed again after the session ended, merged with what somebody else saved meanwhile', async () => {
-    answer(fleet.agentSettings, noSettings)
-    const before = show()
-    await before.user.type(await field('Workers'), '4')
-    await before.user.type(await field('Closed ports'), '25')
-    expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
-    before.unmount()
-    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: '2' }, version: 'theirs' })
-    await act(() => refresh(fleet.agentSettings))
-    const { user } = show()
-    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Take what was saved: Workers' }))
-    expect([await field('Workers'), await field('Closed ports')]).toMatchObject([{ value: '2' }, { value: '25' }])
   })
 
   it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {

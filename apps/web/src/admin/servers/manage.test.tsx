@@ -1,8 +1,8 @@
 import type { Server } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, inventory } from '../../api/routes.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf, server, noTraffic } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ServersPage from './page.tsx'
@@ -108,54 +108,6 @@ describe('managing a server', () => {
     await say(user, 'YES')
     await screen.findByRole('table')
     expect(asked()).toEqual({})
-  })
-
-  it('asks about what was typed into a handle and not run, but for Back, which clears it', async () => {
-    const { user, asked, goBack } = open(ROUTE)
-    const manage = async () => {
-      await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
-      await user.click(await screen.findByRole('menuitem', { name: 'Manage' }))
-    }
-    await manage()
-    await user.type(await screen.findByRole('textbox', { name: /^Username/ }), 'new')
-    await goBack()
-    await say(user, 'NO')
-    expect(asked()).toEqual({ detail: '4' })
-    expect(field(/^Username/).value).toBe('new')
-    // What else is not saved is asked about; then the handle is as unsaved as it was.
-    await user.type(screen.getByLabelText('Workers'), '4')
-    await user.click(screen.getByRole('button', { name: 'Back' }))
-    await say(user, 'NO')
-    await user.clear(screen.getByLabelText('Workers'))
-    await goBack()
-    await say(user, 'NO')
-    expect(field(/^Username/).value).toBe('new')
-    await user.click(screen.getByRole('button', { name: 'Back' }))
-    await screen.findByRole('table')
-    expect(screen.queryByText('Discard the changes?')).toBeNull()
-    await manage()
-    await screen.findByText('The raw response of a handle stands here.')
-    expect(field(/^Username/).value).toBe('')
-  })
-
-  it('shows the newest answer of the agent, whichever comes last', async () => {
-    const { user } = open()
-    const info = within(await screen.findByRole('region', { name: 'Server info' }))
-    await info.findByText(/"num_of_users": 2/)
-    const ofHandle = hold(fleet.serverInfo)
-    answer(fleet.listAcl, { status: 200, output: '' })
-    await user.click(info.getByRole('button', { name: 'Read again' }))
-    await waitFor(() => expect(requestsOf(fleet.serverInfo)).toHaveLength(2))
-    answer(fleet.serverInfo, { server_info: { num_of_users: 9 }, user_list: [] })
-    answer(fleet.createUserByPrefix, { status: 200, output: '' })
-    await user.type(field(/^Username/), 'carl')
-    await user.type(field(/^Prefix/), '192.0.2.0/30')
-    await user.selectOptions(screen.getByRole('combobox', { name: /^ACL group/ }), '2')
-    await runIt(user)
-    await info.findByText(/"num_of_users": 9/)
-    await act(async () => ofHandle({ server_info: { num_of_users: 1 }, user_list: [] }))
-    await act(async () => undefined)
-    expect(info.getByText(/"num_of_users": 9/)).toBeTruthy()
   })
 
   it('creates a user by prefix, and asks for what is missing in the words of the specification', async () => {
@@ -266,16 +218,5 @@ describe('managing a server', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await within(output()).findByText('no such call')).toBeTruthy()
     expect(requestsOf(fleet.requestApi)[0]?.body).toEqual({ uri: '/api/view-user', json_input: '{"user": "carl"}' })
-  })
-
-  it('shows in the output panel what was refused, and above the users that the agent is away', async () => {
-    answerRefused(fleet.listAcl, 'agent_unreachable', { params: { message: 'ECONNREFUSED' } })
-    const { user } = open(`${ROUTE}?detail=4&handle=list_acl`)
-    await screen.findByRole('list', { name: 'User list' })
-    await runIt(user)
-    expect(await within(output()).findByText(/ECONNREFUSED/)).toBeTruthy()
-    answerRefused(fleet.serverInfo, 'agent_unreachable', { params: { message: 'EHOSTUNREACH' } })
-    await user.click(screen.getByRole('button', { name: 'Read again' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('EHOSTUNREACH')
   })
 })

@@ -2,7 +2,7 @@ import type { AgentSettings, BulkRun, Server, ServerPlan, Upgrade, ProxyTls } fr
 import { screen } from '@testing-library/react'
 import { fleet } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
-import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { admin, bulkRun, pageOf, server } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ServersPage from './page.tsx'
 
@@ -40,19 +40,12 @@ export const plan: ServerPlan = {
   ]
 }
 export const run: BulkRun = {
-  id: 9,
+  ...bulkRun,
   action: 'order.leave_server',
   state: 'done',
-  total: 3,
   done: 3,
   succeeded: 2,
-  refused: 1,
-  username: 'admin',
-  created_at: '2026-06-15T08:00:00.000Z',
-  ended_at: '2026-06-15T08:00:01.000Z',
-  reason: null,
-  params: {},
-  msg: null
+  refused: 1
 }
 
 export const noSettings: AgentSettings = {

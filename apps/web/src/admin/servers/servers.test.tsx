@@ -6,18 +6,6 @@ import { server } from '../../testing/shapes.ts'
 import { busy, dialog, open, plan, ROUTE, say } from './servers.fixture.tsx'
 
 describe('the list of servers', () => {
-  it('shows at most five ranges, and all of them in a dialog that the address names', async () => {
-    const { user, asked, goBack } = open()
-    const tags = await screen.findByRole('list', { name: 'CIDRs' })
-    expect(within(tags).getAllByText(/\/29$/)).toHaveLength(5)
-    await user.click(within(tags).getByRole('button', { name: '2 more: all ranges of paris' }))
-    const all = await dialog('Ranges of paris: 7')
-    expect(within(all).getAllByText(/\/29/)).toHaveLength(7)
-    expect(asked()).toEqual({ ranges: '4' })
-    await goBack()
-    await waitFor(() => expect(screen.queryByRole('list', { name: 'All ranges' })).toBeNull())
-  })
-
   it('says whether it is connected, what it carries, and how far its agent is', async () => {
     open()
     const row = (await screen.findByText('paris')).closest('tr') as HTMLElement
@@ -73,21 +61,9 @@ describe('the list of servers', () => {
 })
 
 describe('the certificate of a server', () => {
-  it('is shown by its fingerprint and its end', async () => {
-    open(`${ROUTE}?open=4`)
-    const part = within(await screen.findByRole('region', { name: 'Certificate' }))
-    expect(part.getByText('SHA-256 5A:0B:11')).toBeTruthy()
-    expect(part.getByText(/^Valid until Jun 15, 2036/)).toBeTruthy()
-  })
-
   it('is said to have ended', async () => {
     open(`${ROUTE}?open=4`, [{ ...server, certificate: { fingerprint: '5A', ends_at: '2020-01-02T12:00:00.000Z' } }])
     expect(await screen.findByText(/^Ended on Jan 2, 2020/)).toBeTruthy()
-  })
-
-  it('is said to be missing', async () => {
-    open(`${ROUTE}?open=4`, [{ ...server, has_certificate: false, certificate: null }])
-    expect(await screen.findByText('None: without TLS')).toBeTruthy()
   })
 })
 
@@ -220,17 +196,6 @@ describe('a server that was edited', () => {
     await waitFor(() => expect(requestsOf(fleet.updateServer)).toHaveLength(1))
     return user
   }
-
-  it('gets its former description back by Undo', async () => {
-    const user = await edit(/^Description/, 'Rack 7')
-    await user.click(await screen.findByRole('button', { name: 'Undo' }))
-    expect(await screen.findByText('Undone')).toBeTruthy()
-    expect(requestsOf(fleet.updateServer).at(-1)?.body).toMatchObject({
-      description: busy.description,
-      password: '',
-      version: 'v9'
-    })
-  })
 
   it.each([
     ['another password', /^Password/, 'other'],

@@ -9,13 +9,12 @@ import {
   type ChatBotStatus,
   type ShownSettings
 } from '@netlet/contract'
-import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
-import { isUnsaved, mayLeave } from '../../kit/leaving.ts'
-import { answer, answerLost, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
 import WebSettingsPage from './page.tsx'
@@ -102,27 +101,6 @@ describe('web settings', () => {
     expect(sent()).toEqual([{ customer_changes_per_term: '2', customer_resets_per_term: '', version: 'v1' }])
   })
 
-  it('keep what is typed while the call that saves is out, saved or refused', async () => {
-    const { user } = open()
-    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
-    const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
-    const save = () => user.click(screen.getByRole('button', { name: 'Save' }))
-    await user.type(field, '7')
-    const arrive = hold(settings.saveConfig)
-    await save()
-    await user.type(channels, '9')
-    await act(async () => arrive({ ...saved, discord_client_id: '1007', version: 'v2' }))
-    expect(await screen.findByText('1 not saved')).toBeTruthy()
-    expect([field.value, channels.value]).toEqual(['1007', '9'])
-    const current = { ...saved, discord_client_id: '200', version: 'v9' }
-    const refuse = holdRefused(settings.saveConfig, 'stale', { data: { current, changed: [] } })
-    await save()
-    await user.type(channels, '8')
-    act(refuse)
-    expect(await screen.findByText('Client id: was 1007, is now 200')).toBeTruthy()
-    expect([field.value, channels.value]).toEqual(['200', '98'])
-  })
-
   it('never show a secret: it is set or not, replaced, cleared on purpose, or kept', async () => {
     const { user } = open()
     const secret = within(await screen.findByRole('group', { name: 'Client secret' }))
@@ -200,43 +178,6 @@ describe('web settings', () => {
     expect(screen.getByText('1 not saved')).toBeTruthy()
   })
 
-  it('are not left with changes in them before that was asked: by a link, by Back, or by the palette', async () => {
-    answer(settings.chatBot, bot)
-    answer(settings.config, saved)
-    const { user, goBack } = renderScreen(
-      <>
-        <Link to="/other">elsewhere</Link>
-        <Routes>
-          <Route path="/other" element={<Link to={AT}>to the settings</Link>} />
-          <Route path={AT} element={<WebSettingsPage />} />
-        </Routes>
-      </>,
-      { at: '/other' }
-    )
-    await user.click(await screen.findByRole('link', { name: 'to the settings' }))
-    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
-    await user.type(field, '7')
-    const answered = async (words: string) => {
-      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
-      await user.click(within(question).getByRole('button', { name: words }))
-      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-    }
-    await user.click(screen.getByRole('link', { name: 'elsewhere' }))
-    await answered('NO')
-    await goBack()
-    await answered('NO')
-    let left: Promise<boolean> = Promise.resolve(true)
-    act(() => {
-      left = mayLeave()
-    })
-    await answered('NO')
-    expect(await left).toBe(false)
-    expect([window.location.pathname, field.value]).toEqual([AT, '1007'])
-    await user.click(screen.getByRole('link', { name: 'elsewhere' }))
-    await answered('YES')
-    await waitFor(() => expect(window.location.pathname).toBe('/other'))
-  })
-
   it('try out what is saved, and say what happened', async () => {
     const { user } = open('email')
     answer(settings.test, { ok: true, outcome: 'mail_sent', params: { to: 'admin@example.com' }, detail: null })
@@ -285,31 +226,5 @@ describe('the running logs', () => {
     expect(screen.getByText(/INFO begun/)).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Pause' }))
     expect(screen.getByRole('button', { name: 'Go on' })).toBeTruthy()
-  })
-
-  it('are filtered by level and by words; the task log is another one', async () => {
-    answer(settings.logTail, ({ query }) => ({
-      lines:
-        query['after_id'] === '0'
-          ? query['source'] === 'task'
-            ? [line(3, 'ERROR', 'job failed')]
-            : [line(1, 'INFO', 'begun'), line(2, 'WARN', 'slow query'), line(4, 'ERROR', 'broken')]
-          : []
-    }))
-    const { user, asked } = open('logs')
-    await screen.findByText(/INFO begun/)
-    await user.selectOptions(screen.getByLabelText('Level'), 'Warnings and worse')
-    expect(screen.queryByText(/INFO begun/)).toBeNull()
-    await user.type(screen.getByRole('searchbox', { name: 'Search the lines' }), 'QUERY')
-    expect(screen.queryByText(/ERROR broken/)).toBeNull()
-    expect(screen.getByText(/WARN slow query/)).toBeTruthy()
-    expect(asked()).toEqual({ tab: 'logs', level: 'WARN', find: 'QUERY' })
-    // Nothing that is typed in the middle is lost.
-    const search = screen.getByRole<HTMLInputElement>('searchbox', { name: 'Search the lines' })
-    await user.type(search, 'SLOW ', { initialSelectionStart: 0, initialSelectionEnd: 0 })
-    expect(search.value).toBe('SLOW QUERY')
-    await user.clear(search)
-    await user.click(screen.getByRole('radio', { name: 'Task log' }))
-    expect(await screen.findByText(/job failed/)).toBeTruthy()
   })
 })

@@ -94,12 +94,4 @@ describe('the tasks', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(settings.discardDeadLetters)).toMatchObject([{ body: { ids: [FIRST] } }]))
   })
-
-  it('have the job monitor in a frame with Back, Forward and Refresh, whose address is not shown', async () => {
-    open('monitor')
-    const frame = await screen.findByTitle<HTMLIFrameElement>('Monitor')
-    expect(frame.getAttribute('src')).toBe('/task-monitor')
-    for (const name of ['Back', 'Forward', 'Refresh']) expect(screen.getByRole('button', { name })).toBeTruthy()
-    expect(document.body.textContent).not.toContain('/task-monitor')
-  })
 })

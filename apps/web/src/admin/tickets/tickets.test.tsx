@@ -3,25 +3,11 @@ import type { Ticket } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { mail, support } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { pageOf, ticket as anyTicket } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import TicketsPage from './page.tsx'
 
-const ticket: Ticket = {
-  id: 4,
-  username: 'Ada',
-  email: 'ada@example.com',
-  phone: '+44 1',
-  message: 'Where is my proxy?',
-  created_at: '2026-06-15T08:00:00.000Z',
-  state: 'open',
-  language: 'zh-CN',
-  answer: null,
-  answered_by: null,
-  answered_at: null,
-  mail: null,
-  user: { id: 7, username: 'ada01' }
-}
+const ticket: Ticket = { ...anyTicket, language: 'zh-CN', user: { id: 7, username: 'ada01' } }
 const answered: Ticket = {
   ...ticket,
   state: 'answered',

@@ -4,13 +4,10 @@ import { accounts } from '../../api/routes.ts'
 import { queryClient } from '../../api/query.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { answer } from '../../testing/answers.ts'
-import { admin, customer, pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf, user as alice } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import Users from './page.tsx'
 import { detail } from './users.fixture.ts'
-
-const { impersonated_by: _by, pending_points: _pending, ...user } = customer
-export const alice: User = user
 
 /** The console's list of users; `one`: what the server says of one of them more than of all. */
 export function open({

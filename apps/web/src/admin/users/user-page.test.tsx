@@ -1,9 +1,8 @@
-import type { AuditEntry, OwnSession, PointRecord } from '@netlet/contract'
+import type { OwnSession, PointRecord } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, orders, rewards, settings } from '../../api/routes.ts'
+import { accounts, orders, rewards } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { namesOf } from '../../testing/menu-entries.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import UserPage from './user-page.tsx'
@@ -21,24 +20,6 @@ function open(search = '', id = '2') {
 const tab = (name: string) => screen.findByRole('tabpanel', { name })
 
 describe('the page of a user', () => {
-  it('begins with figures that lead to what is behind them, and what is known of the user', async () => {
-    open()
-    const panel = await tab('Summary')
-    const figures = within(panel).getByLabelText('Figures')
-    expect([...figures.children].map(({ textContent }) => textContent)).toEqual([
-      'Orders5',
-      'Live orders3',
-      'Unpaid orders1',
-      'Paid$62.50',
-      'Coins120',
-      'API keys1',
-      'Sessions2'
-    ])
-    expect(within(figures).getByRole('link', { name: '$62.50' }).getAttribute('href')).toContain('tab=payments')
-    expect(within(panel).getByRole('link', { name: 'bobby' }).getAttribute('href')).toBe('/dashboard/index/users/9')
-    expect(within(panel).getByText('United States (US)')).toBeTruthy()
-  })
-
   it('says so where there is no such user, whatever the address has', async () => {
     answerRefused(accounts.user, 'not_found')
     const { unmount } = renderScreen(<UserPage />, { at: '/u/77', route: '/u/:id' })
@@ -70,16 +51,6 @@ describe('the page of a user', () => {
     await goBack()
     await goBack()
     expect(await tab('Summary')).toBeTruthy()
-  })
-
-  it('opens the Edit dialog, and offers what the list offers', async () => {
-    const { user, asked } = open()
-    await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
-    const offered = await screen.findAllByRole('menuitem')
-    expect(namesOf(offered)).toEqual(['Details', 'Switch to User', 'View orders', 'Ban', 'Unban', 'Edit', 'Delete'])
-    await user.click(screen.getByRole('menuitem', { name: 'Edit' }))
-    expect(await screen.findByRole('dialog', { name: 'Edit: alice' })).toBeTruthy()
-    expect(asked()).toEqual({ form: 'edit.2' })
   })
 
   it('leads to the list once the user was deleted', async () => {
@@ -166,32 +137,5 @@ describe('what a user has', () => {
     open('?tab=sessions')
     expect(await screen.findByText('Your session')).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^End/ })).toBeNull()
-  })
-
-  it('audit entries: who changed what, before and after', async () => {
-    const entry: AuditEntry = {
-      id: 1,
-      at,
-      actor: 'chief',
-      action: 'user.edit',
-      target_type: 'user',
-      target_id: '2',
-      target_name: null,
-      before: { coins: 120, isActive: true },
-      after: { coins: 170, isActive: true },
-      ip: '198.51.100.7',
-      viewed_as: null
-    }
-    answer(settings.audit, pageOf(entry, { ...entry, id: 2, action: 'user.switch', before: null, after: null }))
-    open('?tab=audit')
-    const row = (await screen.findByText('Edited a user')).closest('tr') as HTMLElement
-    expect(row.textContent).toContain('Coins: 120 → 170')
-    expect(row.textContent).not.toContain('isActive')
-    expect(requestsOf(settings.audit).at(-1)?.query).toEqual({
-      target_type: 'user',
-      target_id: '2',
-      limit: '10',
-      offset: '0'
-    })
   })
 })

@@ -1,7 +1,5 @@
 import type { UserDetail } from '@netlet/contract'
-import { customer } from '../../testing/shapes.ts'
-
-const { impersonated_by: _by, pending_points: _pending, ...user } = customer
+import { user } from '../../testing/shapes.ts'
 
 /** One user as its page begins. */
 export const detail: UserDetail = {

@@ -4,18 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { catalog, orders, rewards } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
-import { customer, order, pageOf } from '../../testing/shapes.ts'
+import { collection, customer, order, pageOf } from '../../testing/shapes.ts'
 import Dashboard from './dashboard.tsx'
-
-const collection: Collection = {
-  id: 3,
-  collection_name: 'ISP',
-  collection_desc: '',
-  shopify_collection_id: '3',
-  image_url: null,
-  product_count: 1,
-  version: 'v'
-}
 
 const open = (at = '/dashboard/index/promoCodeList', ...shown: Collection[]) => {
   answer(catalog.collections, pageOf(...shown))

@@ -1,43 +1,17 @@
 import type { Product, ShopFigures } from '@netlet/contract'
-import { act, screen, waitFor } from '@testing-library/react'
+import { act, screen } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalog, status, support } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { customer, pageOf } from '../../testing/shapes.ts'
-import { Below } from './below.tsx'
+import { collection, pageOf, product as anyProduct, tag as anyTag } from '../../testing/shapes.ts'
 import { More } from './more.tsx'
 import { Landing } from './page.tsx'
 
 const nothing: ShopFigures = { countries: [], addresses: 0, networks: 0, delivery_seconds: null, uptime: null }
-const product = (id: number, name: string): Product => ({
-  id,
-  active: true,
-  valid: true,
-  old_flag: false,
-  product_name: name,
-  shopify_product_id: `${id}`,
-  product_desc: '',
-  image_url: null,
-  lower_price: '2.00',
-  product_collections: [],
-  product_tags: [],
-  variant_options: [],
-  variants: [],
-  created_at: '2026-06-01T08:00:00.000Z',
-  version: 'v'
-})
-const tag = (id: number, name: string) => ({ id, tag_name: name, tag_desc: '', is_internal: false, version: 'v' })
-const collection = {
-  id: 3,
-  collection_name: 'ISP',
-  collection_desc: '',
-  shopify_collection_id: '3',
-  image_url: null,
-  product_count: 1,
-  version: 'v'
-}
+const product = (id: number, product_name: string): Product => ({ ...anyProduct, id, product_name })
+const tag = (id: number, tag_name: string) => ({ ...anyTag, id, tag_name })
 
 beforeEach(() => {
   answer(status.figures, nothing)
@@ -79,6 +53,7 @@ describe('the plans', () => {
     expect(screen.queryByText(/Metro|SEO/)).toBeNull()
     // What has no name in it keeps its own.
     expect(screen.getByRole('link', { name: 'Studio ISP' })).toBeTruthy()
+    await act(() => setLanguage('en'))
     expect(screen.getByRole('link', { name: 'Metro ISP' })).toBeTruthy()
     expect(screen.queryByText(/都会|搜索|宽带/)).toBeNull()
   })
@@ -155,15 +130,6 @@ describe('what the shop measures', () => {
     expect(screen.getByRole('link', { name: /Uptime/ }).getAttribute('href')).toBe('/status')
   })
 
-  it('shows nothing of what is not known, and IPv6 networks where there is nothing else', async () => {
-    answer(status.figures, { ...nothing, countries: [{ code: 'NL', locations: 1, names: ['A'] }], networks: 10 })
-    renderAt(<Landing />, { user: null })
-    expect(await figures()).toEqual([
-      ['1', 'Countries'],
-      ['10+', 'IPv6 /64 networks in stock']
-    ])
-  })
-
   it('stays calm where every call fails', async () => {
     const said = vi.spyOn(console, 'error')
     for (const route of [status.figures, catalog.collections, catalog.tags, catalog.products])
@@ -198,35 +164,5 @@ describe('what stands further down', () => {
     expect(link.getAttribute('href')).toBe('/product?acl=7')
     expect(link.textContent).toBe('Netflixa.example, b.example, c.example and 6 more+$0.25 per IPPlans: 3')
     expect(screen.queryByText('Nothing')).toBeNull()
-  })
-
-  it('leaves out what the shop has nothing of, and what cannot be read', async () => {
-    answerRefused(catalog.rules, 'internal')
-    answerRefused(status.figures, 'internal')
-    renderAt(<More />, { user: customer })
-    await waitFor(() => expect(screen.queryByRole('heading', { name: 'Plans by use' })).toBeNull())
-    const titles = screen.getAllByRole('heading', { level: 2 }).map(one => one.textContent)
-    expect(titles).toEqual(['How it works', 'Choose a plan and connect'])
-    expect(screen.queryByRole('link', { name: 'Create an account' })).toBeNull()
-  })
-
-  it('is loaded for who comes near it, and not before', async () => {
-    let near: (entries: object[]) => void = () => undefined
-    vi.stubGlobal(
-      'IntersectionObserver',
-      class {
-        constructor(told: typeof near) {
-          near = told
-        }
-        observe() {}
-        disconnect() {}
-      }
-    )
-    renderAt(<Below />, { user: null })
-    near([{ isIntersecting: false }])
-    expect(screen.queryByText('How it works')).toBeNull()
-    expect(requestsOf(catalog.rules)).toEqual([])
-    near([{ isIntersecting: true }])
-    expect(await screen.findByText('How it works')).toBeTruthy()
   })
 })

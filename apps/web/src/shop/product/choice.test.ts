@@ -1,5 +1,6 @@
 import type { Variant } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
+import { variant as anyVariant } from '../../testing/shapes.ts'
 import {
   choiceQuery,
   findVariant,
@@ -15,28 +16,12 @@ import {
   withRules
 } from './choice.ts'
 
-const variant = (id: number, place: string, block: string, stock = 100): Variant => ({
+const variant = (id: number, place: string, block: string, variant_stock = 100): Variant => ({
+  ...anyVariant,
   id,
-  variant_name: `${place} / ${block}`,
-  variant_desc: '',
-  variant_stock: stock,
-  cart_step: 8,
-  variant_price: '1.10',
-  is_active: true,
+  variant_stock,
   variant_option1: place,
-  variant_option2: block,
-  variant_option3: null,
-  server_group: null,
-  proxy_time: 30,
-  address_family: 'ipv4',
-  egress: 'fixed',
-  https: false,
-  traffic_gb: null,
-  mbps: null,
-  connections: null,
-  connections_per_second: null,
-  shopify_variant_id: '1',
-  price_drift: null
+  variant_option2: block
 })
 const variants = [variant(1, 'Paris', '/29', 7), variant(2, 'Paris', '/28'), variant(3, 'Oslo', '/29')]
 

@@ -1,55 +1,22 @@
-import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
+import type { Product, RuleStock, Variant, VariantInfo } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { admin, customer } from '../../testing/shapes.ts'
+import { admin, customer, pageOf, product as anyProduct, variant as anyVariant } from '../../testing/shapes.ts'
 import { OneProduct } from './one-product.tsx'
 import { deadlineOf } from './use-purchase.ts'
 
-type Variant = Product['variants'][number]
-const variant: Variant = {
-  id: 1,
-  variant_name: 'Paris',
-  variant_desc: '',
-  variant_stock: 64,
-  cart_step: 8,
-  variant_price: '1.10',
-  is_active: true,
-  variant_option1: 'Paris',
-  variant_option2: null,
-  variant_option3: null,
-  server_group: null,
-  proxy_time: 30,
-  address_family: 'ipv4',
-  egress: 'fixed',
-  https: false,
-  traffic_gb: 50,
-  mbps: 100,
-  connections: null,
-  connections_per_second: 20,
-  shopify_variant_id: '1',
-  price_drift: null
-}
+const variant: Variant = { ...anyVariant, traffic_gb: 50, mbps: 100, connections_per_second: 20 }
 const oslo: Variant = { ...variant, id: 2, variant_name: 'Oslo', variant_option1: 'Oslo', variant_stock: 0 }
 const product = (...variants: Variant[]): Product => ({
-  id: 1,
-  active: true,
-  valid: true,
-  old_flag: false,
-  product_name: 'Residential',
-  shopify_product_id: '1',
-  product_desc: '',
-  image_url: null,
-  lower_price: '1.10',
-  product_collections: [],
+  ...anyProduct,
   product_tags: [{ id: 5, tag_name: 'Social' }],
   variant_options: [{ option_name: 'Place', option_values: [{ option_value: 'Paris' }, { option_value: 'Oslo' }] }],
-  variants,
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: 'v1'
+  variants
 })
 const rule = (acl_id: number, acl_name: string, price: string, stock: number): RuleStock => ({
   acl_id,
@@ -71,14 +38,7 @@ const info = (stock: number, acl_price = '0.25'): VariantInfo => ({
 
 const open = (at: string, ...variants: Variant[]) => openAs(customer, at, ...variants)
 function openAs(user: typeof customer, at: string, ...variants: Variant[]) {
-  answer(catalog.products, {
-    data: [product(...variants)],
-    total: 1,
-    total_exact: true,
-    limit: 1,
-    offset: 0,
-    next: null
-  })
+  answer(catalog.products, pageOf(product(...variants)))
   return renderAt(<OneProduct id={1} collection={undefined} onOrdered={onOrdered} />, { at, user })
 }
 const onOrdered = vi.fn()
@@ -102,14 +62,6 @@ afterEach(() => {
 const purchase = () => screen.findByRole('button', { name: 'Purchase' })
 
 describe('what a buyer is told of a plan', () => {
-  it('is what it limits, and that the rest is not limited', async () => {
-    open('/product?id=1', { ...variant, traffic_gb: null })
-    expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Not limited')
-    expect(screen.getByText('Speed').nextSibling?.textContent).toBe('100 Mbit/s')
-    expect(screen.getByText('New connections a second').nextSibling?.textContent).toBe('20')
-    expect(screen.queryByText('Connections at once')).toBeNull()
-  })
-
   it('is each price by quantity and rules, exactly', async () => {
     open('/product?id=1&o1=Paris&acl=1,2&q=16', variant)
     const table = await screen.findByRole('table')
@@ -125,19 +77,6 @@ describe('what a buyer is told of a plan', () => {
       ['64', '$73.60', '$86.40', '$86.40']
     ])
     expect(within(table).getByRole('row', { current: true }).textContent).toMatch(/^16/)
-  })
-
-  it('is which other plans are like it: those that can be had first', async () => {
-    const other = (id: number, product_name: string, stock: number) => ({
-      ...product({ ...variant, variant_stock: stock }),
-      id,
-      product_name
-    })
-    answer(catalog.recommended, [other(1, 'Residential', 8), other(2, 'Leased out', 0), other(3, 'Free', 8)])
-    open('/product?id=1', variant)
-    const others = within(await screen.findByRole('region', { name: 'Other plans like this one' }))
-    expect(others.getAllByRole('link').map(link => link.textContent)).toEqual(['Free', 'Leased out'])
-    expect(requestsOf(catalog.recommended)[0]?.query).toEqual({ tags: '5' })
   })
 })
 
@@ -370,7 +309,7 @@ describe('an order', () => {
     await user.click(await purchase())
     expect((await screen.findByRole('alert')).textContent).toMatch(/^Failed to create order: You are offline/)
     act(() => onlineManager.setOnline(true))
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await queryClient.resumePausedMutations()
     expect(opened).not.toHaveBeenCalled()
     expect(requestsOf(orders.checkout)).toEqual([])
   })

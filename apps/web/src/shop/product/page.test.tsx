@@ -14,21 +14,6 @@ beforeEach(() => {
   answer(catalog.products, pageOf())
 })
 
-it.each([
-  ['a collection', '/product?parId=3'],
-  ['a rule', '/product?acl=9']
-])('leads from %s without plans to all products', async (_, at) => {
-  renderAt(<ProductPage />, { at, user: null })
-  expect(await screen.findByText('No plan of this choice is on sale at the moment.')).toBeTruthy()
-  expect(screen.getByRole('link', { name: 'All products' }).getAttribute('href')).toBe('/product')
-})
-
-it('leads to the contact where nothing is on sale', async () => {
-  renderAt(<ProductPage />, { at: '/product', user: null })
-  expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
-  expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
-})
-
 it.each(['abc', '', '0', '99999'])('says that what has the id %j is not on sale', async id => {
   renderAt(<ProductPage />, { at: `/product?id=${id}`, user: null })
   expect(await screen.findByText('This product is not on sale')).toBeTruthy()

@@ -3,7 +3,6 @@ import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import { status } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { flagOf } from '../../kit/flags.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import StatusPage from './page.tsx'
@@ -82,16 +81,6 @@ it('shows locations with a bar a day, which are read out and picked by keys and 
   expect(bars.textContent).toBe('Jun 14, 2026: 100% up')
   fireEvent.pointerLeave(bars)
   expect(bars.textContent).toBe('')
-})
-
-it('has the flag of a location whose name in another language says no country', async () => {
-  const [tokyo] = page.locations
-  if (!tokyo) throw new Error('there is no location')
-  const translated = { ...tokyo, translations: { 'zh-CN': { name: '一号机房' } } }
-  await setLanguage('zh-CN')
-  const { container } = open('/status', { ...page, locations: [translated] })
-  await screen.findByRole('article', { name: '一号机房' })
-  expect(container.querySelector('h3 img')?.getAttribute('src')).toBe(flagOf('JP'))
 })
 
 it('shows what goes on, what is over and what was said of it, in Chinese too', async () => {
