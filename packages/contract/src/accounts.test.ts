@@ -11,7 +11,8 @@ import {
   UserForm
 } from './accounts.ts'
 
-type Schema = { safeParse(value: unknown): { success: boolean; error?: { issues: { path: PropertyKey[]; message: string }[] } }
+type Schema = {
+  safeParse(value: unknown): { success: boolean; error?: { issues: { path: PropertyKey[]; message: string }[] } }
 }
 
 /** The first message of each field. */
@@ -39,21 +40,27 @@ test('every field that is missing says what the specification has it say', () =>
     password: 'Enter a password',
     repassword: 'Please input re-password'
   })
-  expect(messages(LoginBody, {})).toEqual({ username: 'Please enter your username or email!',
+  expect(messages(LoginBody, {})).toEqual({
+    username: 'Please enter your username or email!',
     password: 'Please enter your password!'
   })
-  expect(messages(LoginBody, { username: 'a', password: 'b', captcha: 'x' })).toEqual({ captcha: 'Please enter the captcha code!'
+  expect(messages(LoginBody, { username: 'a', password: 'b', captcha: 'x' })).toEqual({
+    captcha: 'Please enter the captcha code!'
   })
-  expect(LoginBody.parse({ username: 'a', password: 'b', captcha_id: '', captcha: '' })).toEqual({ username: 'a',
+  expect(LoginBody.parse({ username: 'a', password: 'b', captcha_id: '', captcha: '' })).toEqual({
+    username: 'a',
     password: 'b'
   })
   expect(messages(EmailValidateBody, { type: 'register' })).toEqual({ email: 'Please enter your email address!' })
-  expect(messages(ForgotVerifyBody, { email: 'anna@example.com' })).toEqual({ email_code: 'Please enter your email or code!',
+  expect(messages(ForgotVerifyBody, { email: 'anna@example.com' })).toEqual({
+    email_code: 'Please enter your email or code!',
     email_code_id: 'Please enter your email or code!'
   })
-  expect(messages(ForgotBody, { email: 'anna@example.com', verify_id: uuid })).toEqual({ password: 'Please enter your password!'
+  expect(messages(ForgotBody, { email: 'anna@example.com', verify_id: uuid })).toEqual({
+    password: 'Please enter your password!'
   })
-  expect(messages(ChangePasswordBody, {})).toEqual({ old_password: 'Please Enter Old Password',
+  expect(messages(ChangePasswordBody, {})).toEqual({
+    old_password: 'Please Enter Old Password',
     new_password: 'Please Enter New Password'
   })
   expect(messages(AdminPasswordBody, {})).toEqual({ password: 'Please enter password' })
@@ -95,19 +102,23 @@ test('coins are a whole number from 0 to 100000000', () => {
     expect(messages(UserForm, { reward_points })).toEqual({ reward_points: 'Please enter points' })
   for (const reward_points_change of [50, -50, 0]) expect(messages(UserForm, { reward_points_change })).toEqual({})
   for (const level_points_change of [1.5, null, '5', 100_000_001])
-    expect(messages(UserForm, { level_points_change })).toEqual({ level_points_change: 'Please enter a whole number, such as 50 or -50'
+    expect(messages(UserForm, { level_points_change })).toEqual({
+      level_points_change: 'Please enter a whole number, such as 50 or -50'
     })
 })
 
 test('two passwords that differ are told with what else is wrong, and not before the second one is typed', () => {
   const form = { ...signUp, username: '', repassword: 'Other#123' }
-  expect(messages(SignUpBody, form)).toEqual({ username: 'Please input username',
+  expect(messages(SignUpBody, form)).toEqual({
+    username: 'Please input username',
     repassword: 'Password not consistent'
   })
-  expect(messages(SignUpBody, { ...form, password: 'weak' })).toMatchObject({ password: PASSWORD_RULE,
+  expect(messages(SignUpBody, { ...form, password: 'weak' })).toMatchObject({
+    password: PASSWORD_RULE,
     repassword: 'Password not consistent'
   })
-  expect(messages(SignUpBody, { ...form, password: '' })).toMatchObject({ password: 'Enter a password',
+  expect(messages(SignUpBody, { ...form, password: '' })).toMatchObject({
+    password: 'Enter a password',
     repassword: 'Password not consistent'
   })
   expect(messages(SignUpBody, { ...form, repassword: '' })).toMatchObject({ repassword: 'Please input re-password' })

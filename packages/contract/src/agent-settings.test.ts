@@ -18,7 +18,8 @@ test('ports are single ones and ranges, in their sequence', () => {
   const read = (text: string) => readSetting('AGENT_ALLOW_PORTS', text)
   expect(read('80, 443\n8000-8999 1-1')).toEqual({ ok: true, value: '80,443,8000-8999,1' })
   for (const bad of ['0', '65536', '9-8', '1-65536', '0-5', '80-', '-80', '1-2-3', '1e3', '+5', '0x50', '80 - 90'])
-    expect(read(bad), bad).toEqual({ ok: false,
+    expect(read(bad), bad).toEqual({
+      ok: false,
       problem: 'AGENT_ALLOW_PORTS must list port numbers and ranges like 8000-8999.'
     })
 })

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { inLanguage, wordsInLanguage } from './in-language.ts'
 
 const row = {
-  translations: { 'zh-CN': { name: '都会', words: { London: '伦敦', 'Block of 8': '8 个地址', 'A / B': '甲乙', constructor: '' } }
+  translations: {
+    'zh-CN': { name: '都会', words: { London: '伦敦', 'Block of 8': '8 个地址', 'A / B': '甲乙', constructor: '' } }
   }
 }
 

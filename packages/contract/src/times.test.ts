@@ -42,7 +42,8 @@ test.each([
 })
 
 test('a span of the audit log is of days, of instants, or open', () => {
-  expect(auditQuery.parse({ from: '2026-03-01', until: '2026-03-02T01:00:00+02:00' })).toMatchObject({ from: '2026-03-01',
+  expect(auditQuery.parse({ from: '2026-03-01', until: '2026-03-02T01:00:00+02:00' })).toMatchObject({
+    from: '2026-03-01',
     until: '2026-03-01T23:00:00.000Z'
   })
   expect(auditQuery.parse({ from: '' }).from).toBeUndefined()

@@ -2,8 +2,6 @@ import { describe, expect, it, vi } from 'vitest'
 import { address, ApiError, call, unwrap } from './client.ts'
 
 const route = { method: 'GET', path: '/api/orders/order_list/:id/' } as const
-const answer = (status: number, body: unknown) =>
-  vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(body), { status })))
 const refusal = (work: () => unknown): ApiError => {
   try {
     work()

@@ -106,15 +106,4 @@ describe('the menu of a phone', () => {
     await user.click(burger)
     expect(menu.hidden).toBe(true)
   })
-
-  it.each([
-    ['to another page', '/support', 'Product', '/product'],
-    ['to another part of the page', '/support#faq', 'Support: Contact', '/support#contact'],
-    ['where it was opened', '/support#contact', 'Support: Contact', '/support#contact']
-  ])('closes when it has led %s', async (_, from, name, to) => {
-    const { user, menu, where } = await openMenu(null, from)
-    await user.click(within(menu).getByRole('link', { name }))
-    expect(where()).toBe(to)
-    expect(menu.hidden).toBe(true)
-  })
 })

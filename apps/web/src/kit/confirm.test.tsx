@@ -1,9 +1,8 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { renderAt } from '../testing/render.tsx'
 import { confirm, type Question } from './confirm.ts'
-import { useFocusReturn } from './focus-return.ts'
 
 const question = { title: 'Revoke the key?', body: 'It cannot be undone.' }
 
@@ -44,45 +43,6 @@ it('gives the focus back to a button that waits for its call once it can have it
   button.blur()
   button.setAttribute('disabled', '')
   expect(document.activeElement).toBe(document.body)
-  fireEvent.click(screen.getByText('Answer'))
-  await waitFor(() => expect(document.activeElement).toBe(button))
-})
-
-/** As a dialog that is there for a while after it was closed. */
-function FadingQuestion() {
-  const [dialog, setDialog] = useState<'none' | 'open' | 'fading'>('none')
-  const [out, setOut] = useState(false)
-  useFocusReturn(dialog === 'open')
-  const answer = () => {
-    setDialog('fading')
-    setOut(true)
-  }
-  return (
-    <>
-      <button disabled={out} onClick={() => setDialog('open')}>
-        Reset
-      </button>
-      {dialog !== 'none' && (
-        <div role="dialog" data-question>
-          <button onClick={answer}>YES</button>
-        </div>
-      )}
-      <button onClick={() => setOut(false)}>Answer</button>
-    </>
-  )
-}
-
-it('gives the focus back to a button whose call is answered before the dialog has faded out', async () => {
-  const { user } = renderAt(<FadingQuestion />)
-  const button = screen.getByRole('button', { name: 'Reset' })
-  await user.click(button)
-  // A browser gives no focus to a disabled button.
-  const focus = button.focus.bind(button)
-  vi.spyOn(button, 'focus').mockImplementation(options => void (button.matches(':disabled') || focus(options)))
-  const yes = screen.getByRole('button', { name: 'YES' })
-  await user.click(yes)
-  expect(button).toHaveProperty('disabled', true)
-  expect(document.activeElement).toBe(yes)
   fireEvent.click(screen.getByText('Answer'))
   await waitFor(() => expect(document.activeElement).toBe(button))
 })

@@ -241,7 +241,13 @@ export const rule: AclRule = {
   version: 'v1'
 }
 
-export const group: ServerGroup = { id: 3, name: 'Europe', description: '', servers: [], version: 'g3' }
+export const group: ServerGroup = {
+  id: 3,
+  name: 'Europe',
+  description: 'Machines in Europe',
+  servers: [],
+  version: 'g3'
+}
 
 export const range: Cidr = {
   id: 1,

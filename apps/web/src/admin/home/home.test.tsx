@@ -136,19 +136,6 @@ describe("the console's first screen", () => {
     expect(shown.getAllByRole('listitem')).toHaveLength(2)
   })
 
-  it('shows how long deliveries took, and leads to the slowest', async () => {
-    open()
-    const shown = await panel('Time from paid to delivered')
-    expect((await shown.findByRole('row', { name: /p50/ })).textContent).toBe('Half of all within (p50)–2.3 sec')
-    expect(shown.getByRole('row', { name: /p99/ }).textContent).toBe('99 of 100 within (p99)–1.5 hr')
-    expect(shown.getByRole('link', { name: 'NL-SLOW' }).getAttribute('href')).toBe('/dashboard/index/orders?open=7')
-    expect(shown.getByRole('link', { name: '2.3 sec' }).getAttribute('href')).toBe(
-      '/dashboard/index/orders?delivered_in=week&sort=delivery_seconds.desc'
-    )
-    // Nothing was delivered today.
-    expect(shown.queryByRole('link', { name: '0' })).toBeNull()
-  })
-
   it('shows stock as a table that is read and scrolled by keyboard, and says what is left out', async () => {
     open()
     const shown = await panel('Free addresses by server group and access rule')

@@ -46,27 +46,6 @@ const begin = (more: Partial<BulkRun> = {}) => {
 }
 
 describe('what becomes of the selected ones', () => {
-  it('is said with figures before gift cards are deleted', async () => {
-    begin()
-    const { user } = open()
-    answer(bulk.plan, {
-      rows: 2,
-      version: 'of 2',
-      outcomes: { effects: [{ effect: 'done', rows: 1 }], refusals: [{ reason: 'gift_card_exchanged', rows: 1 }] }
-    })
-    await user.click(await tick(1240))
-    await user.click(await tick(1239))
-    await batch(user, 'Delete')
-    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
-    expect(
-      question.getByText(
-        /Of 2, 1 will be deleted: customers cannot get these any more\.\s+Refused as things stand: 1\.\s+– 1 exchanged already/
-      )
-    ).toBeTruthy()
-    await user.click(question.getByRole('button', { name: 'NO' }))
-    expect(requestsOf(bulk.start)).toEqual([])
-  })
-
   it('is all that can be said where each of them would be refused: there is no YES', async () => {
     const { user } = open()
     answer(bulk.plan, {

@@ -6,7 +6,7 @@ import { refresh } from '../../api/query.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
-import { byPassword, entry, payment, proxy } from './order.fixture.ts'
+import { byPassword, payment, proxy } from './order.fixture.ts'
 import OrderPage from './order-page.tsx'
 
 const ROUTE = '/dashboard/index/order/:id'
@@ -34,35 +34,6 @@ function open({ of = order, alarms = [], access = byPassword, timeline = [], as 
 const history = () => screen.findByRole('region', { name: 'History' })
 
 describe('the page of an order', () => {
-  it('tells its timeline in words, whoever wrote it down, with time, cause and actor', async () => {
-    open({
-      timeline: [
-        entry({ id: 9, kind: 'expiry_set', actor: 'boss', viewed_as: 'alice' }),
-        entry({ id: 8, kind: 'moved', detail: { cause: 'given_up', from: 'paris', to: 'lyon', addresses: 8 } }),
-        entry({ id: 7, kind: 'credited', detail: { seconds: 5400, outage: 2 } }),
-        entry({ id: 6, source: 'admin', kind: 'order.reset', actor: 'boss' }),
-        entry({
-          id: 5,
-          source: 'platform',
-          kind: 'underpaid',
-          detail: { topic: 'orders/paid', platform_order: '#1001', order_id: 'NL-1', paid: '5.00', due: '12.00' }
-        }),
-        entry({ id: 4, source: 'mail', kind: 'payment-received', detail: { state: 'sent', to: 'alice@example.com' } })
-      ]
-    })
-    const timeline = within(await history())
-    const entries = await timeline.findAllByRole('listitem')
-    const texts = entries.map(({ textContent }) => textContent ?? '')
-    expect(texts[0]).toMatch(/^Expiry set.*by boss as alice/)
-    expect(texts[1]).toMatch(/Moved to other addresses.*paris → lyon.*cause: its server was given up.*addresses: 8/)
-    expect(texts[2]).toContain('minutes: 90')
-    expect(texts[3]).toMatch(/Reset of the password.*by boss/)
-    expect(texts[4]).toMatch(/Platform: payment.*#1001, Too little.*\$5\.00 of \$12\.00/)
-    expect(texts[5]).toMatch(/Mail: receipt.*Sent, alice@example\.com/)
-    const link = within(entries[4] as HTMLElement).getByRole('link', { name: 'Platform: payment' })
-    expect(link.getAttribute('href')).toBe('/dashboard/index/payments?open=5')
-  })
-
   it('shows signs of abuse of its user, and takes notice of one', async () => {
     const alarm: AbuseAlarm = {
       id: 3,

@@ -161,17 +161,4 @@ describe('the occupancy of a range', () => {
         .map(cell => cell.textContent)
     ).toEqual(['12', '0', '0', '0', '4,084'])
   })
-
-  it('leads into a block, and to the orders there', async () => {
-    const { user, asked } = occupied()
-    const cells = await screen.findAllByRole('gridcell')
-    cells[0]?.focus()
-    await user.keyboard('{ArrowRight}{Enter}')
-    await waitFor(() => expect(asked()).toMatchObject({ detail: '1', part: '10.0.0.16/28' }))
-    await waitFor(() => expect(requestsOf(inventory.cidrBlocks).at(-1)?.query['part']).toBe('10.0.0.16/28'))
-    const [link] = await screen.findAllByRole('link', { name: 'Orders there' })
-    expect(link?.getAttribute('href')).toMatch(/^\/dashboard\/index\/addresses\?address=10/)
-    await user.click(screen.getByRole('button', { name: 'Whole range 10.0.1.0/24' }))
-    await waitFor(() => expect(asked()['part']).toBeUndefined())
-  })
 })

@@ -156,22 +156,6 @@ describe('the access rules of the console', () => {
     expect(requestsOf(inventory.updateRule)[0]?.body).toMatchObject({ acl_value: 'nike.com', version: 'v1' })
   })
 
-  it('warn of orders with the same addresses by the numbers of these', async () => {
-    const sides = [
-      { id: 1, name: 'Shoes' },
-      { id: 2, name: 'Sneakers' }
-    ]
-    const orders = Array.from({ length: 12 }, (_, at) => ({ id: at + 1, order_id: `NL-${at + 1}` }))
-    const { user } = open(`${ROUTE}?form=edit.1`)
-    answer(inventory.checkRule, checked({ shared: [{ rules: sides, orders }] }))
-    await user.type(await screen.findByRole('textbox', { name: 'Rule' }), 'x')
-    const warning = await screen.findByText(
-      /^Shoes, Sneakers would share a site, but orders NL-1, .*NL-10 hold the same/
-    )
-    expect(warning.textContent).toContain('and 2 more')
-    expect(warning.textContent).not.toContain('#')
-  })
-
   it('are deleted after the question that tells what it does; NO changes nothing', async () => {
     answer(inventory.ruleEffect, {
       ...effect,

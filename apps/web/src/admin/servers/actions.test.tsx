@@ -1,12 +1,10 @@
-import type { ProvisioningSaid, Server } from '@netlet/contract'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import type { Server } from '@netlet/contract'
+import { screen, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { refresh } from '../../api/query.ts'
 import { bulk, fleet } from '../../api/routes.ts'
-import { setLanguage } from '../../i18n/language.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
-import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './servers.fixture.tsx'
+import { busy, choose, dialog, open, ROUTE, run, say } from './servers.fixture.tsx'
 
 describe('what is done with a server', () => {
   it.each([
@@ -157,48 +155,11 @@ describe('an installation over SSH', () => {
     }
   }
 
-  it('that is tried again asks only where it applies settings besides', async () => {
-    const provisioning = running.provisioning && { ...running.provisioning, status: 'failed' as const, message: 'No' }
-    const { user } = open(`${ROUTE}?open=4`, [{ ...server, provisioning }])
-    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: '4' }, applied: {} })
-    answer(fleet.provision, server)
-    await user.click(await screen.findByRole('button', { name: 'Try again' }))
-    const asked = within(await dialog('Install the agent on paris?'))
-    expect(asked.getByText(/that are not applied yet: Workers\./)).toBeTruthy()
-    expect(requestsOf(fleet.provision)).toEqual([])
-    await say(user, 'YES')
-    await waitFor(() => expect(requestsOf(fleet.provision)).toMatchObject([{ body: { run_init: 1 } }]))
-  })
-
   it('keeps the server from being deleted, and says what to do first', async () => {
     const { user } = open(ROUTE, [running])
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
     const description = /^The agent is being installed\. Cancel the installation first\./
     expect(await screen.findByRole('menuitem', { name: 'Delete', description })).toBeTruthy()
-  })
-
-  it('that failed or is done says so by codes, in the language of the page', async () => {
-    const said = [{ code: 'ssh_refused' as const, params: { host: '192.0.2.4', username: 'root' } }]
-    const message = '192.0.2.4 did not accept the password or key of root'
-    const ended = { step: 'connect' as const, at, run_init: true, cancelling: false, message, said }
-    const failed: Server = {
-      ...running,
-      provisioning: { ...ended, status: 'failed', steps: [step('connect', { status: 'failed', message, said })] }
-    }
-    open(`${ROUTE}?open=4`, [failed])
-    expect(await screen.findByText(message)).toBeTruthy()
-    await setLanguage('zh-CN')
-    expect(await screen.findByText('192.0.2.4 不接受 root 的密码或密钥')).toBeTruthy()
-    const runs: ProvisioningSaid[] = [
-      { code: 'runs_as_service' as const, params: {} },
-      { code: 'ranges_loaded' as const, params: { count: 2 } }
-    ]
-    answer(fleet.server, {
-      ...running,
-      provisioning: { ...ended, status: 'done', step: 'done', said: runs, steps: [] }
-    })
-    await act(() => refresh(fleet.server))
-    expect(await screen.findByText('代理作为 systemd 服务运行。 已加载 2 个地址段。')).toBeTruthy()
   })
 
   it('is cancelled after a question that says how far it is, and shows what stands there', async () => {

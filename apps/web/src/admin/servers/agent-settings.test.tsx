@@ -52,21 +52,6 @@ describe('the settings of an agent', () => {
     expect(asked.getByText(/open tunnels \(1,234\) may be cut/)).toBeTruthy()
   })
 
-  it('say which of them wait for an upgrade of the agent, at their fields and before they are applied', async () => {
-    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_ALLOW_PORTS: '80' }, applied: {}, agent_format: 2 })
-    answer(fleet.planAgentSettings, { ...plan, waiting: ['AGENT_ALLOW_PORTS'] })
-    const { user } = show()
-    expect(await screen.findByText(/too old for take effect with version 0\.1\.0\+5eed0001: Open ports$/)).toBeTruthy()
-    expect(screen.getByText(/closed ones.*Takes effect with version 0\.1\.0\+5eed0001 of the agent\./)).toBeTruthy()
-    const closed = await field('Closed ports')
-    expect(screen.queryByText(/closed to everyone.*Takes effect with version/)).toBeNull()
-    await user.type(closed, '8000-8999')
-    expect(screen.getByText(/closed to everyone.*Takes effect with version/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Save and apply' }))
-    const asked = within(await dialog('Apply the settings on paris?'))
-    expect(asked.getByText(/take effect with an upgrade to version 0\.1\.0\+5eed0001: Open ports/)).toBeTruthy()
-  })
-
   it('are not sent where one makes no sense', async () => {
     answer(fleet.agentSettings, noSettings)
     const { user } = show()

@@ -35,29 +35,6 @@ describe('the list of servers', () => {
       expect(within(row).getByText(words)).toBeTruthy()
     expect(within(row).getByText('Refused, and not sold: 192.0.2.8/29')).toBeTruthy()
   })
-
-  it('finds no trouble in one that is being installed, where nothing answers yet', async () => {
-    const at = '2026-06-15T08:00:00.000Z'
-    open(ROUTE, [
-      {
-        ...server,
-        server_status: 0,
-        failing_since: at,
-        trouble: { code: 'unreachable', params: { message: 'connect ECONNREFUSED' } },
-        provisioning: {
-          status: 'running',
-          step: 'upload',
-          message: '',
-          at,
-          run_init: true,
-          cancelling: false,
-          steps: []
-        }
-      }
-    ])
-    expect(await screen.findByText(/^Being installed/)).toBeTruthy()
-    expect(screen.queryByText(/ECONNREFUSED/)).toBeNull()
-  })
 })
 
 describe('the certificate of a server', () => {

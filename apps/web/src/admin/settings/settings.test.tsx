@@ -1,6 +1,5 @@
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import {
-  CHAT_BOT_PROBLEMS,
   SECRET_KEPT,
   SECRET_SETTINGS,
   Settings,
@@ -10,11 +9,10 @@ import {
   type ShownSettings
 } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
-import { refresh } from '../../api/query.ts'
-import { fleet, mail, settings } from '../../api/routes.ts'
+import { fleet, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
 import WebSettingsPage from './page.tsx'
@@ -55,23 +53,6 @@ describe('web settings', () => {
     for (const { name } of fields) expect(`webSettings.${name}` in en, name).toBe(true)
     expect(TABS.flatMap(({ tests }) => tests).toSorted()).toEqual([...SETTING_TESTS].toSorted())
     for (const outcome of TEST_OUTCOMES) expect(`webSettings.found.${outcome}` in en, outcome).toBe(true)
-  })
-
-  it('say how the chat bot is doing, what is wrong with it, and when it tries again', async () => {
-    for (const problem of CHAT_BOT_PROBLEMS) expect(`webSettings.chatBot.problem.${problem}` in en, problem).toBe(true)
-    open()
-    const part = await screen.findByRole('region', { name: 'Chat bot' })
-    expect(within(part).getByText('No bot: enter a token to start one.')).toBeTruthy()
-    const refused = { state: 'waiting', problem: 'token_refused', retry_at: '2026-11-21T12:00:00Z' } as const
-    answer(settings.chatBot, { ...bot, ...refused, detail: 'Refused (4004).', unreadable_channels: ['12', '13'] })
-    await act(() => refresh(settings.chatBot))
-    expect(await within(part).findByText(/refused the token/)).toBeTruthy()
-    expect(part.textContent).toContain('It tries again:')
-    expect(part.textContent).toContain('cannot read these channels: 12, 13')
-    answer(settings.chatBot, { ...bot, state: 'connected', name: 'Shop bot', since: '2026-11-21T12:00:00Z' })
-    await act(() => refresh(settings.chatBot))
-    expect(await within(part).findByText(/Shop bot is connected/)).toBeTruthy()
-    expect(part.textContent).not.toContain('refused')
   })
 
   it('send what was changed, over all tabs, with the version, and say so', async () => {
@@ -188,25 +169,6 @@ describe('web settings', () => {
     expect(await screen.findByText(/SendGrid refused the API key\./)).toBeTruthy()
     expect(requestsOf(settings.test).map(request => request.body)).toEqual([{ test: 'mail' }, { test: 'mail' }])
   })
-})
-
-it('shows what DNS says of the sending domain, and what to add where something is missing', async () => {
-  const { user } = open('email')
-  answer(mail.senderCheck, {
-    domain: 'shop.example',
-    include: 'sendgrid.net',
-    spf: { state: 'wrong', name: 'shop.example', found: 'v=spf1 -all' },
-    dkim: { state: 'ok', name: 's1._domainkey.shop.example', found: 'v=DKIM1; p=abc' },
-    dmarc: { state: 'missing', name: '_dmarc.shop.example', found: null }
-  })
-  await user.click(await screen.findByRole('button', { name: 'Check the domain' }))
-  expect(await screen.findByText('Mails come from shop.example.')).toBeTruthy()
-  expect(screen.getByText(/contains include:sendgrid.net/)).toBeTruthy()
-  expect(screen.getByText('v=DKIM1; p=abc')).toBeTruthy()
-  expect(screen.getByText(/v=DMARC1; p=quarantine/)).toBeTruthy()
-  answerLost(mail.senderCheck)
-  await user.click(screen.getByRole('button', { name: 'Check again' }))
-  expect(await screen.findByText(/cannot be reached/)).toBeTruthy()
 })
 
 describe('the running logs', () => {

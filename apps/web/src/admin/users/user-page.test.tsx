@@ -1,7 +1,7 @@
-import type { OwnSession, PointRecord } from '@netlet/contract'
+import type { OwnSession } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, orders, rewards } from '../../api/routes.ts'
+import { accounts, orders } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
@@ -64,32 +64,6 @@ describe('the page of a user', () => {
 })
 
 describe('what a user has', () => {
-  it('points and coins: balances, pending and owed, and each change with its cause', async () => {
-    const record: PointRecord = {
-      id: 1,
-      created_at: at,
-      reason: 'Refund of order 20260615-7QK2M9XA',
-      reason_code: 'refund',
-      params: { order: '20260615-7QK2M9XA' },
-      point: -12,
-      kind: 'coins',
-      pending_until: '2126-06-15T08:00:00.000Z'
-    }
-    answer(rewards.userPoints, pageOf(record))
-    open('?tab=points')
-    const balances = await screen.findByLabelText('Balances')
-    expect([...balances.children].map(({ textContent }) => textContent)).toEqual([
-      'Coins120',
-      'Pending coins30',
-      'Owed coins4',
-      'Level points350',
-      'Level1'
-    ])
-    const row = (await screen.findByText(record.reason)).closest('tr') as HTMLElement
-    expect(within(row).getByText('-12')).toBeTruthy()
-    expect(within(row).getByText('Coins')).toBeTruthy()
-  })
-
   const session: OwnSession = {
     id: 5,
     device: 'Firefox on Linux',

@@ -1,5 +1,5 @@
 import type { OrderTraffic } from '@netlet/contract'
-import { screen, within } from '@testing-library/react'
+import { act, screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { read } from '../../api/query.ts'
 import { fleet, orders } from '../../api/routes.ts'
@@ -72,7 +72,7 @@ describe('traffic', () => {
     const shown = await panel()
     expect(await shown.findByText('No traffic in this time')).toBeTruthy()
     expect(shown.queryByRole('progressbar')).toBeNull()
-    await setLanguage('zh-CN')
+    await act(() => setLanguage('zh-CN'))
     expect(await screen.findByText('此时间段内没有流量')).toBeTruthy()
   })
 

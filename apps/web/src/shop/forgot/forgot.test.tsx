@@ -63,22 +63,6 @@ describe('the page of a forgotten password', () => {
     expect(alertOf()?.textContent).toBe('请输入您的邮箱或验证码！')
   })
 
-  it('shows a wrong code at its field', async () => {
-    const view = open()
-    answerRefused(accounts.forgotVerify, 'wrong_email_code', {
-      data: { errors: { email_code: 'The verification code is not correct or has expired' } }
-    })
-    answer(accounts.emailValidate, { email_code_id: CODE_ID })
-    await view.user.type(email(), 'a@example.com')
-    await view.user.click(screen.getByRole('button', { name: 'send code' }))
-    await screen.findByRole('button', { name: /^\d+ s/ })
-    await view.user.type(code(), '000000')
-    await view.user.click(next())
-    await waitFor(() => expect(describedBy(code())).toContain('The verification code is not correct or has expired'))
-    expect(document.activeElement).toBe(code())
-    expect(alertOf()).toBeNull()
-  })
-
   it('has an address for the second step, which is none without the proof of the first', async () => {
     const view = open('/forgot?return=%2Fdashboard%2Findex%2Finvite')
     await verify(view)

@@ -80,26 +80,6 @@ describe('the plans', () => {
     expect(where()).toBe('/?utm=1')
     expect(screen.getByRole('button', { name: 'SEO' }).getAttribute('aria-pressed')).toBe('false')
   })
-
-  it('asks for a tag where none is chosen, beside the tags, until one is', async () => {
-    const { user, where } = renderAt(<Landing />, { user: null })
-    const seo = await screen.findByRole('button', { name: 'SEO' })
-    const tags = screen.getByRole('list', { name: 'Tags' })
-    const confirm = () => user.click(screen.getByRole('button', { name: 'Confirm' }))
-    await confirm()
-    const said = screen.getByRole('alert')
-    expect(said.textContent).toBe('Please select a product')
-    expect(tags.getAttribute('aria-invalid')).toBe('true')
-    expect(tags.getAttribute('aria-describedby')).toBe(said.id)
-    expect(where()).toBe('/')
-    await user.click(seo)
-    expect(screen.queryByRole('alert')).toBeNull()
-    expect(tags.getAttribute('aria-invalid')).toBeNull()
-    await user.click(seo)
-    await confirm()
-    await user.click(screen.getByRole('button', { name: 'Reset' }))
-    expect(screen.queryByRole('alert')).toBeNull()
-  })
 })
 
 describe('what the shop measures', () => {

@@ -17,9 +17,6 @@ const fillIn = async (user: ReturnType<typeof open>['user']) => {
   await user.type(screen.getByLabelText('Username or email'), 'alice')
   await user.type(screen.getByLabelText('Password', { selector: 'input' }), 'Secret#123')
 }
-/** What is said of a field, as a screen reader tells it. */
-const describedBy = (field: HTMLElement) =>
-  (field.getAttribute('aria-describedby') ?? '').split(' ').map(id => document.getElementById(id)?.textContent)
 const submit = () => screen.getByRole('button', { name: 'Login' })
 
 describe('the login page', () => {
@@ -101,19 +98,6 @@ describe('the login page', () => {
     await user.click(submit())
     await waitFor(() => expect(screen.getByRole('alert')).not.toBe(alert))
     await user.type(screen.getByLabelText('Username or email'), 'x')
-    expect(screen.queryByRole('alert')).toBeNull()
-  })
-
-  it('shows a wrong captcha at its field', async () => {
-    answer(accounts.captcha, captcha)
-    answerRefused(accounts.login, 'captcha_required', {
-      data: { require_captcha: true, errors: { captcha: 'Please enter the captcha code!' } }
-    })
-    const { user } = open()
-    await fillIn(user)
-    await user.click(submit())
-    const field = await screen.findByRole('textbox', { name: 'Result of the calculation' })
-    await waitFor(() => expect(describedBy(field)).toContain('Please enter the captcha code!'))
     expect(screen.queryByRole('alert')).toBeNull()
   })
 
