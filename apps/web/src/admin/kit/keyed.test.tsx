@@ -28,8 +28,6 @@ const Table = ({ label, rows, link = false }: { label: string; rows: Row[]; link
 /** What the focused row says. */
 const focused = () => document.activeElement?.closest('[data-row]')?.textContent
 
-describe('tables beside each other', () => {})
-
 describe('keys that were switched off', () => {
   it('do nothing, in this browser from then on; Enter still opens', async () => {
     const { user } = renderAt(<Table label="Orders" rows={rowsOf('order')} link />, { at: '/' })

@@ -1,6 +1,7 @@
 import { screen, waitFor } from '@testing-library/react'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { catalog } from '../../api/routes.ts'
+import { columnsFor } from '../../kit/block-art.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { OccupancyArt } from './occupancy-art.tsx'
@@ -36,4 +37,13 @@ it.each([
   expect(screen.queryByRole('img')).toBeNull()
   const opacities = [...document.querySelectorAll('rect')].map(one => one.getAttribute('opacity'))
   expect(new Set(opacities).size).toBe(1)
+})
+
+it.each([
+  [240, 24],
+  [16, 8],
+  [1, 1]
+])('%i squares at 2.2 to 1 stand in %i columns, each as full as the others', (count, columns) => {
+  expect(columnsFor(count, 2.2)).toBe(columns)
+  expect(count % columns).toBe(0)
 })
