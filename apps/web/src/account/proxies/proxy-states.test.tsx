@@ -3,8 +3,9 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
+import { setWidth } from '../../testing/render.tsx'
 import { order, pageOf } from '../../testing/shapes.ts'
-import { open, show, unpaid } from './proxies.fixture.tsx'
+import { open, proxy, show, unpaid } from './proxies.fixture.tsx'
 
 const PATH = '/dashboard/index/proxies'
 const proxies = async () => within(await screen.findByRole('region', { name: 'Proxies' }))
@@ -69,4 +70,14 @@ describe('where there are no proxies to show', () => {
     await waitFor(() => expect(requestsOf(orders.renew)).toMatchObject([{ params: { id: '7' } }]))
     await waitFor(() => expect(assign).toHaveBeenCalledWith('https://shop.example.com/renew'))
   })
+})
+
+it('IPv6 proxies with an exit by session have a command for one, with the address in brackets, on a phone too', async () => {
+  setWidth(390)
+  const ipv6: Order = { ...order, address_family: 'ipv6', egress: 'session' }
+  show(ipv6, { ...proxy, ip: '2001:db8:0:1::1', port: 3128, password: 'secret' })
+  open(ipv6)
+  const command = "curl -x 'http://[2001:db8:0:1::1]:3128' -U 'u7-session-abc:secret' https://example.com"
+  expect(await screen.findByText(command)).toBeTruthy()
+  expect(screen.getByText('[2001:db8:0:1::1]:3128')).toBeTruthy()
 })

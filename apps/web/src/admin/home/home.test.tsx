@@ -126,16 +126,6 @@ describe("the console's first screen", () => {
     expect(shown.queryByRole('link', { name: 'Paid orders: 3' })).toBeNull()
   })
 
-  it('leads from each day on which orders end to these orders', async () => {
-    open()
-    const shown = await panel('Orders that end in the next 14 days (UTC)')
-    const [link, ...others] = await shown.findAllByRole('link')
-    expect(others).toEqual([])
-    expect(link?.textContent).toContain('1,200')
-    expect(link?.getAttribute('href')).toBe('/dashboard/index/orders?ends_on=2026-03-03&sort=expired_at.asc')
-    expect(shown.getAllByRole('listitem')).toHaveLength(2)
-  })
-
   it('shows stock as a table that is read and scrolled by keyboard, and says what is left out', async () => {
     open()
     const shown = await panel('Free addresses by server group and access rule')

@@ -2,7 +2,7 @@ import type { OwnSession } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { accounts, orders } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import UserPage from './user-page.tsx'
@@ -20,16 +20,6 @@ function open(search = '', id = '2') {
 const tab = (name: string) => screen.findByRole('tabpanel', { name })
 
 describe('the page of a user', () => {
-  it('says so where there is no such user, whatever the address has', async () => {
-    answerRefused(accounts.user, 'not_found')
-    const { unmount } = renderScreen(<UserPage />, { at: '/u/77', route: '/u/:id' })
-    expect(await screen.findByText('There is no such user')).toBeTruthy()
-    unmount()
-    renderScreen(<UserPage />, { at: '/u/x', route: '/u/:id' })
-    expect(await screen.findByText('There is no such user')).toBeTruthy()
-    expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
-  })
-
   it('keeps the tab and the page in the address, and back goes through them', async () => {
     answer(orders.list, { ...pageOf(order), total: 25 })
     answer(accounts.userApiKeys, [])

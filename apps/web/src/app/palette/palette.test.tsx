@@ -64,13 +64,6 @@ describe('the command palette', () => {
     await waitFor(() => expect(singleKeys.current()).toBe(true))
   })
 
-  it('offers to search where a list can be searched', async () => {
-    const { user, where } = await open()
-    await user.keyboard('#1007 &')
-    await user.click(await screen.findByRole('option', { name: 'Orders: search “#1007 &”' }))
-    expect(where()).toBe('/dashboard/index/orders?search=%231007+%26')
-  })
-
   it.each([
     ['quartz special', [], ['Payments', 'Cidr Manage', 'Mails']],
     ['alice@example.com', ['Mails'], ['Cidr Manage', 'Payments']],

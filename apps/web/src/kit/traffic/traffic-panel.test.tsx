@@ -2,9 +2,9 @@ import type { OrderTraffic } from '@netlet/contract'
 import { act, screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { read } from '../../api/query.ts'
-import { fleet, orders } from '../../api/routes.ts'
+import { orders } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, noOrderTraffic, noTraffic } from '../../testing/shapes.ts'
 import { TrafficPanel } from './traffic-panel.tsx'
@@ -74,18 +74,5 @@ describe('traffic', () => {
     expect(shown.queryByRole('progressbar')).toBeNull()
     await act(() => setLanguage('zh-CN'))
     expect(await screen.findByText('此时间段内没有流量')).toBeTruthy()
-  })
-
-  it('says that it is being read, and what failed', async () => {
-    const arrive = hold(fleet.traffic)
-    renderAt(<TrafficPanel query={range => read(fleet.traffic, { params: { id: 4 }, query: range })} />, {
-      user: customer
-    })
-    expect(screen.getByRole('region', { name: 'Traffic' }).getAttribute('aria-busy')).toBe('true')
-    arrive(noTraffic)
-    expect(await screen.findByText('No traffic in this time')).toBeTruthy()
-    answerRefused(orders.traffic, 'unavailable')
-    open()
-    expect(await screen.findByRole('alert')).toBeTruthy()
   })
 })
