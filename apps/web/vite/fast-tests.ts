@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Plugin } from 'vite'
-import type {} from 'vitest/config'
+import type { Plugin } from 'vitest/config'
 
 const library = join(import.meta.dirname, '../../../node_modules/@tabler/icons-react/dist/esm')
 

@@ -48,7 +48,7 @@ const looking: Part[] = [...schemas]
   .filter(({ schema }) => looksInto(schema))
 
 const STARTS = ['', 'http://', 'a@', '1.1.1.1/']
-const REPEATED = [...'a1 \n\t.,:-_=/#*@', 'a.', '1,', 'a ', '::', '{a}', '1.1.1.1\n', 'é']
+const REPEATED = 'a|1| |\n|\t|.|,|:|-|_|=|/|#|*|@|a.|1,|a |::|{a}|1.1.1.1\n|é'.split('|')
 const ENDS = [' b', '\0']
 
 const texts = STARTS.flatMap(start =>
