@@ -1,12 +1,20 @@
 import { defineConfig } from '@playwright/test'
 import { findBrowser } from './e2e/browser.ts'
 
+/** The longest, which would otherwise begin last and run alone. */
+const LONG = ['**/{operators-day,demo,sweep}.spec.ts']
+
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
   outputDir: 'test-results/e2e',
-  // Each worker runs a whole shop of its own. Half of a test's time it waits for a page to become quiet.
+  projects: [
+    { name: 'long', testMatch: LONG },
+    { name: 'others', testIgnore: LONG }
+  ],
+  // Each worker runs a whole shop of its own, once a test asks for it.
   workers: 2,
+  fullyParallel: true,
   // A busy machine takes its time; what is there ends the waiting at once.
   timeout: 180_000,
   expect: { timeout: 30_000, toPass: { timeout: 30_000 } },

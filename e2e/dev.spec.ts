@@ -1,6 +1,5 @@
 import { utimesSync } from 'node:fs'
-import { expect, test } from '@playwright/test'
-import { startShop } from './shop.ts'
+import { expect, startShop, test } from './shop.ts'
 
 /** Tells watchers that a file changed, and changes nothing in it. */
 const touch = (file: string) => utimesSync(new URL(`../${file}`, import.meta.url), new Date(), new Date())

@@ -11,7 +11,8 @@ const PLATFORM = { token: 'operators-day-token', secret: 'operators-day-secret' 
 export type EmptyShop = {
   url: string
   /** The stand-in for platform, checkout and mail service. */
-  platform: { url: string } & typeof PLATFORM
+  platformUrl: string
+  platform: typeof PLATFORM
   admin: { username: string; password: string }
   databaseUrl: string
   /** A folder for what the test itself keeps; removed at the end. */
@@ -81,7 +82,8 @@ export async function startEmptyShop(env: Record<string, string> = {}): Promise<
     }
     return {
       url,
-      platform: { url: platformUrl, ...PLATFORM },
+      platformUrl,
+      platform: PLATFORM,
       admin,
       databaseUrl: database.url,
       folder,

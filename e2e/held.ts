@@ -1,27 +1,10 @@
 import type { Page, Request, Route } from '@playwright/test'
+import { settled } from './settled.ts'
 import { expect } from './shop.ts'
 
-/** Keeps the answers to these addresses back. @returns lets them go, and those that come later */
-export async function holding(page: Page, path: RegExp): Promise<() => Promise<void>> {
-  const held: Route[] = []
-  let open = false
-  await page.route(path, route => (open ? route.fallback() : void held.push(route)))
-  return async () => {
-    open = true
-    await Promise.all(held.map(route => route.fallback()))
-    await page.unroute(path)
-  }
-}
-
-/** Runs in the page, whose types are not among those of programs that run on Node. */
-type Frames = { requestAnimationFrame: (this: void, then: () => void) => void }
-
 /** Two pictures were drawn: what was known before them is on the screen. */
-const drawn = (page: Page): Promise<void> =>
-  page.evaluate(() => {
-    const { requestAnimationFrame } = globalThis as unknown as Frames
-    return new Promise<void>(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))
-  })
+const drawn = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
 /**
  * Opens a page and keeps the answers of these calls back, each until those before it in the list are drawn. All of them
@@ -46,6 +29,6 @@ export async function openInOrder(page: Page, address: string, calls: readonly R
     }
     await drawn(page)
   }
-  await page.waitForLoadState('networkidle')
+  await settled(page)
   await page.unroute(isCall)
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { certificateMaker, type Pair } from '../apps/server/src/testing/certificates.ts'
 import { violations } from './axe.ts'
-import { asAdmin, asCustomer, buy, call, signedIn } from './console.ts'
+import { buy, call, signedIn, signIn } from './calls.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
 const run = promisify(execFile)
@@ -57,7 +57,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
   const context = await browser.newContext()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: shop.url })
   const shopper = await context.newPage()
-  await asCustomer(shopper, shop)
+  await signIn(shopper, shop, 'customer')
   const clipboard = () => shopper.evaluate<string>('navigator.clipboard.readText()')
   const openProxies = () => shopper.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
   const copySnippet = async () => {
@@ -72,7 +72,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
     return text
   }
 
-  await asAdmin(page, shop)
+  await signIn(page, shop, 'admin')
   await openPanel(page, shop)
   const panel = panelOf(page)
   const named = make.selfSigned(['DNS:*.proxies.test'])

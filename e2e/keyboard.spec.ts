@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { asCustomer, buy } from './console.ts'
+import { buy, cancelOpen, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
 /** Goes on with Tab until something has the focus, as somebody without a mouse does; at most `most` times. */
@@ -18,160 +18,223 @@ async function skip(page: Page, words: string): Promise<number> {
   return tabs
 }
 
-test('the first Order link of the landing page is three tabs away', async ({ page, shop }) => {
-  await page.goto(shop.url)
-  const order = page.getByRole('link', { name: /^Order/ }).first()
-  await expect(order).toBeVisible()
-  const skipped = await skip(page, 'Skip to the plans')
-  const further = await tabTo(page, order, 3)
-  expect(skipped + further).toBeLessThanOrEqual(3)
-  // The address says nothing of it.
-  await expect(page).toHaveURL(`${shop.url}/`)
-})
+test('a plan is bought by keyboard alone, from the landing page up to its payment', async ({ page, context, shop }) => {
+  await test.step('the first Order link of the landing page is three tabs away', async () => {
+    await page.goto(shop.url)
+    const order = page.getByRole('link', { name: /^Order/ }).first()
+    await expect(order).toBeVisible()
+    // The page that was loaded takes no focus.
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
+    const skipped = await skip(page, 'Skip to the plans')
+    expect(skipped + (await tabTo(page, order, 3))).toBeLessThanOrEqual(3)
+    // The address says nothing of it.
+    await expect(page).toHaveURL(`${shop.url}/`)
+  })
 
-test('the menu, the orders and the proxies of the dashboard can be skipped to', async ({ page, shop }) => {
-  await buy(shop)
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/proxies`)
-  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
-  await skip(page, 'Skip to the orders')
-  await page.keyboard.press('Tab')
-  await expect(page.getByRole('checkbox', { name: /^Select order/ }).first()).toBeFocused()
-  await page.reload()
-  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
-  await skip(page, 'Skip to the proxies')
-  await expect(page.getByRole('group', { name: 'Proxies', exact: true })).toBeFocused()
-  await page.reload()
-  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
-  await skip(page, 'Skip to content')
-  await page.keyboard.press('Tab')
-  await expect(page.getByRole('button', { name: 'Side menu' })).toBeFocused()
-})
-
-test('after a step to another page the focus is at its heading, and its title is told', async ({ page, shop }) => {
-  await page.goto(shop.url)
-  await expect(page.getByRole('row').filter({ hasText: 'Metro ISP' })).toBeVisible()
-  // The page that was loaded takes nothing.
-  expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
-  await tabTo(page, page.getByRole('banner').getByRole('link', { name: 'Product' }))
-  await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(`${shop.url}/product`)
-  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
-  const title = (await page.title()).replace(' · Netlet', '')
-  await expect(page.getByRole('status').filter({ hasText: title })).toHaveCount(1)
-
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/rewards`)
-  const menu = page.getByRole('navigation', { name: 'Dashboard' })
-  for (const name of ['Settings', 'Invite']) {
-    await menu.getByRole('link', { name }).focus()
+  await test.step('after a step to another page the focus is at its heading, and its title is told', async () => {
+    await signIn(page, shop, 'customer')
+    await page.reload()
+    const product = page.getByRole('banner').getByRole('link', { name: 'Product' })
+    await expect(product).toBeVisible()
+    await tabTo(page, product)
     await page.keyboard.press('Enter')
-    await expect(page.getByRole('heading', { level: 1, name })).toBeFocused()
-  }
+    await expect(page).toHaveURL(`${shop.url}/product`)
+    await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+    const title = (await page.title()).replace(' · Netlet', '')
+    await expect(page.getByRole('status').filter({ hasText: title })).toHaveCount(1)
+  })
+
+  const purchase = page.getByRole('button', { name: 'Purchase' })
+  await test.step('the plan and its place', async () => {
+    const plan = page.getByRole('link', { name: /Metro ISP/ }).first()
+    await expect(plan).toBeVisible()
+    await tabTo(page, plan)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('heading', { level: 1, name: /Metro ISP/ })).toBeFocused()
+    await tabTo(page, page.getByRole('radio', { name: 'New York' }))
+    await page.keyboard.press('ArrowRight')
+    await expect(page.getByRole('radio', { name: 'London' })).toBeChecked()
+    await tabTo(page, purchase)
+    await page.keyboard.press('Enter')
+  })
+
+  await test.step('the rules; Escape leads back to where they were opened from', async () => {
+    const dialog = page.getByRole('dialog', { name: 'Access rules' })
+    const search = dialog.getByRole('textbox').or(dialog.getByRole('searchbox'))
+    await expect(search).toBeFocused()
+    await page.keyboard.press('Escape')
+    await expect(dialog).toBeHidden()
+    await expect(purchase).toBeFocused()
+    await page.keyboard.press('Enter')
+    // The dialog takes the focus itself; a key that comes before that is lost.
+    await expect(search).toBeFocused()
+    await tabTo(page, dialog.getByRole('checkbox', { name: /Netflix/ }))
+    await page.keyboard.press('Space')
+    await tabTo(page, dialog.getByRole('button', { name: 'Confirm' }))
+    await page.keyboard.press('Enter')
+    await expect(dialog).toBeHidden()
+    await expect(purchase).toBeFocused()
+  })
+
+  await test.step('the payment, which Escape asks about', async () => {
+    const opened = context.waitForEvent('page')
+    await page.keyboard.press('Enter')
+    await (await opened).close()
+    const payment = page.getByRole('dialog')
+    await expect(payment).toContainText(/(30:00|29:\d\d)/)
+    await expect(payment.locator(':focus')).toHaveCount(1)
+    await page.keyboard.press('Escape')
+    const question = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'YES' }) })
+    await expect(question.getByRole('button', { name: 'NO' })).toBeFocused()
+    await tabTo(page, question.getByRole('button', { name: 'YES' }), 5)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    await expect(purchase).toBeFocused()
+  })
+  await cancelOpen(shop)
 })
 
-test('a narrower window takes no focus, and a part of the address is no new page', async ({ page, shop }) => {
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/rewards`)
-  const full = page.getByRole('button', { name: 'Full screen' })
-  await full.focus()
-  await page.setViewportSize({ width: 700, height: 900 })
-  await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeHidden()
-  await expect(full).toBeFocused()
-  await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\?full=1$/)
-  await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeFocused()
-  await page.reload()
-  await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeVisible()
-})
-
-test('the focus stays at what was asked of an order while that runs', async ({ page, shop }) => {
+test('the dashboard by keyboard: its parts are skipped to, an order is renewed, and the focus stays', async ({
+  page,
+  context,
+  shop
+}) => {
   const order = await buy(shop)
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
+  await signIn(page, shop, 'customer')
   const proxies = page.getByRole('region', { name: 'Proxies' })
-  await expect(proxies.getByRole('row')).toHaveCount(9)
-  for (const name of ['Check', 'New password']) {
-    const button = proxies.getByRole('button', { name })
-    await expect(button).toBeEnabled()
-    const asked = page.waitForResponse(/\/(check_proxy|reset_proxy_password)\//)
+  const open = async () => {
+    await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
+    await expect(proxies.getByRole('row')).toHaveCount(9)
+  }
+
+  await test.step('skip links', async () => {
+    await open()
+    await skip(page, 'Skip to the proxies')
+    await expect(page.getByRole('group', { name: 'Proxies', exact: true })).toBeFocused()
+    await open()
+    await skip(page, 'Skip to content')
+    await page.keyboard.press('Tab')
+    await expect(page.getByRole('button', { name: 'Side menu' })).toBeFocused()
+  })
+
+  await test.step('an order is renewed, and its days grow', async () => {
+    await open()
+    const row = page.getByRole('row').filter({ hasText: order.order_id })
+    await expect(row).toContainText(/, (29|30) days/)
+    const renew = page.getByRole('button', { name: `Renew ${order.order_id}`, exact: true })
+    await skip(page, 'Skip to the orders')
+    await page.keyboard.press('Tab')
+    await expect(page.getByRole('checkbox', { name: /^Select order/ }).first()).toBeFocused()
+    await tabTo(page, renew)
+    const opened = context.waitForEvent('page')
+    await page.keyboard.press('Enter')
+    const checkout = await opened
+    const pay = checkout.getByRole('button', { name: /Pay/ })
+    await expect(pay).toBeVisible()
+    await tabTo(checkout, pay)
+    await checkout.keyboard.press('Enter')
+    await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
+    await checkout.close()
+    await expect(row).toContainText(/, (59|60) days/)
+    // Nobody who goes on with the keyboard has to begin again.
+    await expect(renew).toBeFocused()
+  })
+
+  await test.step('the focus stays at what was asked of an order while that runs', async () => {
+    for (const name of ['Check', 'New password']) {
+      const button = proxies.getByRole('button', { name })
+      await expect(button).toBeEnabled()
+      const asked = page.waitForResponse(/\/(check_proxy|reset_proxy_password)\//)
+      await button.focus()
+      await page.keyboard.press('Enter')
+      if (name === 'New password') await page.getByRole('button', { name: 'YES' }).press('Enter')
+      await asked
+      await expect(button).toBeFocused()
+      await expect(button).toBeEnabled()
+      await expect(button).toBeFocused()
+    }
+  })
+
+  await test.step('a narrower window takes no focus', async () => {
+    const full = page.getByRole('button', { name: 'Full screen' })
+    await full.focus()
+    await page.setViewportSize({ width: 700, height: 900 })
+    await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeHidden()
+    await expect(full).toBeFocused()
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(/[?&]full=1$/)
+    await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeFocused()
+  })
+})
+
+test('the console by keyboard: the palette, the menu of a row, its form and its question', async ({ page, shop }) => {
+  const order = await buy(shop)
+  await signIn(page, shop, 'admin')
+  await page.goto(`${shop.url}/dashboard/index/home`)
+  await expect(page.getByRole('heading', { level: 1, name: 'Home' })).toBeVisible()
+  const find = page.getByRole('combobox', { name: 'Go to a screen, or search' })
+
+  await test.step('the palette leads to an order by its number', async () => {
+    await expect(async () => {
+      await page.keyboard.press('Control+k')
+      await expect(find).toBeFocused({ timeout: 1000 })
+    }).toPass()
+    await page.keyboard.type(order.order_id)
+    const found = page.getByRole('option', { name: new RegExp(`^${order.order_id}`) })
+    await expect(found).toHaveAttribute('aria-selected', 'true')
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(new RegExp(`/order/${order.id}$`))
+  })
+
+  await page.goto(`${shop.url}/dashboard/index/orders?search=${order.order_id}`)
+  const row = page.getByRole('row').filter({ hasText: order.order_id })
+  const button = page.getByRole('button', { name: `Actions: ${order.order_id}` })
+  /** Opens the menu of the row, and goes down to an entry. */
+  const choose = async (entry: string) => {
     await button.focus()
     await page.keyboard.press('Enter')
-    if (name === 'New password') await page.getByRole('button', { name: 'YES' }).press('Enter')
-    await asked
-    await expect(button).toBeFocused()
-    await expect(button).toBeEnabled()
-    await expect(button).toBeFocused()
+    const focused = page.locator('[role="menuitem"]:focus')
+    // The menu takes the focus itself; a key that comes before that is lost.
+    await expect(focused).toHaveCount(1)
+    for (let step = 0; step < 12 && (await focused.innerText()) !== entry; step++)
+      await page.keyboard.press('ArrowDown')
+    await expect(page.getByRole('menuitem', { name: entry, exact: true })).toBeFocused()
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('menu')).toHaveCount(0)
   }
-})
 
-test('a plan is bought by keyboard alone, up to its payment', async ({ page, context, shop }) => {
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/product`)
-  const plan = page.getByRole('link', { name: /Metro ISP/ }).first()
-  await expect(plan).toBeVisible()
-  await tabTo(page, plan)
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { level: 1, name: /Metro ISP/ })).toBeFocused()
-  await tabTo(page, page.getByRole('radio', { name: 'New York' }))
-  await page.keyboard.press('ArrowRight')
-  await expect(page.getByRole('radio', { name: 'London' })).toBeChecked()
-  const purchase = page.getByRole('button', { name: 'Purchase' })
-  await tabTo(page, purchase)
-  await page.keyboard.press('Enter')
+  await test.step('a form gives the focus back to the row that it was opened from', async () => {
+    await choose('Extend expiry')
+    const form = page.getByRole('dialog', { name: /Extend expiry/ })
+    await expect(form.locator(':focus')).toHaveCount(1)
+    await page.keyboard.press('Escape')
+    await expect(form).toBeHidden()
+    await expect(button).toBeFocused()
+  })
 
-  const dialog = page.getByRole('dialog', { name: 'Access rules' })
-  const search = dialog.getByRole('textbox').or(dialog.getByRole('searchbox'))
-  await expect(search).toBeFocused()
-  // Escape leads back to where it was opened from.
-  await page.keyboard.press('Escape')
-  await expect(dialog).toBeHidden()
-  await expect(purchase).toBeFocused()
-  await page.keyboard.press('Enter')
-  // The dialog takes the focus itself; a key that comes before that is lost.
-  await expect(search).toBeFocused()
-  await tabTo(page, dialog.getByRole('checkbox', { name: /Netflix/ }))
-  await page.keyboard.press('Space')
-  await tabTo(page, dialog.getByRole('button', { name: 'Confirm' }))
-  await page.keyboard.press('Enter')
-  await expect(dialog).toBeHidden()
-  await expect(purchase).toBeFocused()
+  await test.step('a question begins at NO, and is answered with YES by two keys', async () => {
+    await choose('Reset password')
+    const question = page.getByRole('dialog')
+    await expect(question.getByRole('button', { name: 'NO' })).toBeFocused()
+    await page.keyboard.press('Enter')
+    await expect(question).toBeHidden()
+    await expect(button).toBeFocused()
+    await choose('Reset password')
+    await expect(question.getByRole('button', { name: 'NO' })).toBeFocused()
+    const asked = page.waitForResponse(/\/reset_proxy_password\//)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect((await asked).ok()).toBe(true)
+    await expect(question).toBeHidden()
+  })
 
-  const opened = context.waitForEvent('page')
-  await page.keyboard.press('Enter')
-  const checkout = await opened
-  await checkout.close()
-  const payment = page.getByRole('dialog')
-  await expect(payment).toContainText(/(30:00|29:\d\d)/)
-  await expect(payment.locator(':focus')).toHaveCount(1)
-  await page.keyboard.press('Escape')
-  const question = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'YES' }) })
-  await expect(question.getByRole('button', { name: 'NO' })).toBeFocused()
-  await tabTo(page, question.getByRole('button', { name: 'YES' }), 5)
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('dialog')).toHaveCount(0)
-  await expect(purchase).toBeFocused()
-})
-
-test('an order is renewed by keyboard alone, and its days grow', async ({ page, context, shop }) => {
-  const order = await buy(shop)
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
-  const row = page.getByRole('row').filter({ hasText: order.order_id })
-  await expect(row).toContainText(/, (29|30) days/)
-  const renew = page.getByRole('button', { name: `Renew ${order.order_id}`, exact: true })
-  await skip(page, 'Skip to the orders')
-  await tabTo(page, renew)
-  const opened = context.waitForEvent('page')
-  await page.keyboard.press('Enter')
-  const checkout = await opened
-  const pay = checkout.getByRole('button', { name: /Pay/ })
-  await expect(pay).toBeVisible()
-  await tabTo(checkout, pay)
-  await checkout.keyboard.press('Enter')
-  await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
-  await checkout.close()
-  await expect(row).toContainText(/, (59|60) days/)
-  // Nobody who goes on with the keyboard has to begin again.
-  await expect(renew).toBeFocused()
+  await test.step('the row itself: x selects it, and Enter opens it beside the list', async () => {
+    await row.focus()
+    await page.keyboard.press('x')
+    await expect(page.getByText('1 selected')).toBeVisible()
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('dialog')).toContainText(order.order_id)
+    await page.keyboard.press('Escape')
+    await expect(row).toBeFocused()
+  })
 })

@@ -31,8 +31,8 @@ type InPage = {
 }
 
 /**
- * What of the page's words does not fit as it is: a page that is wider than the window, text that is cut off and does not
- * say so, words that break in their middle, and lines that lie on each other.
+ * What of the page's words does not fit as it is: a page that is wider than the window, text that is cut off or shortened
+ * and nowhere to be read in full, words that break in their middle, and lines that lie on each other.
  */
 export const layoutFaults = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
@@ -104,7 +104,8 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
         if (overflowX === 'visible' || around.scrollWidth <= around.clientWidth + 1) continue
         const end = around.getBoundingClientRect().right
         if (!boxes.some(box => box.right > end + 1)) continue
-        if (textOverflow !== 'ellipsis' || !element.closest('[title]')) faults.add(`cut off: ${words.slice(0, 60)}`)
+        if (textOverflow !== 'ellipsis') faults.add(`cut off: ${words.slice(0, 60)}`)
+        else if (!element.closest('[title]')) faults.add(`shortened: ${words.slice(0, 60)}`)
         break
       }
       if (boxes.length > 1 && !element.closest('code, pre, [data-break]'))
@@ -132,6 +133,8 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
         const down = Math.min(line.bottom, other.bottom) - other.top
         if (across <= 3 || down <= 5) continue
         if (isOver(line.element) !== isOver(other.element)) continue
+        // An open dialog lies on the page.
+        if (line.element.closest('[role="dialog"]') !== other.element.closest('[role="dialog"]')) continue
         faults.add(`on each other: ${line.words.slice(0, 40)} / ${other.words.slice(0, 40)}`)
       }
     })

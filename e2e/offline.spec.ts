@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { asCustomer, buy } from './console.ts'
+import { buy, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
 /** Half of what a call waits for its answer: what is said by then waited for none. */
@@ -19,54 +19,47 @@ async function online(page: Page): Promise<string[]> {
   return writes
 }
 
-test('Purchase without a connection says so at once, and places no order afterwards', async ({
-  page,
-  context,
-  shop
-}) => {
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/product`)
-  await page.getByRole('link', { name: /Metro ISP/ }).click()
-  await page.getByRole('radio', { name: 'Block of 8' }).check()
-  await page.getByRole('button', { name: 'Purchase' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Access rules' })
-  await dialog.getByRole('checkbox', { name: /Netflix/ }).check()
-  await dialog.getByRole('button', { name: 'Confirm' }).click()
-  await expect(dialog).toBeHidden()
-
-  await context.setOffline(true)
-  await page.getByRole('button', { name: 'Purchase' }).click()
-  const said = page.getByRole('alert').filter({ hasText: 'You are offline.' })
-  await expect(said).toBeVisible(AT_ONCE)
-  // Twice is said once.
-  await page.getByRole('button', { name: 'Purchase' }).click()
-  await expect(said).toHaveCount(1)
-
-  expect(await online(page)).toEqual([])
-  await expect(page.getByRole('dialog')).toHaveCount(0)
-})
-
-test('Copy, Export and Check without a connection say so at once, and nothing is sent afterwards', async ({
+test('what is done without a connection says so at once, and nothing is sent afterwards', async ({
   page,
   context,
   shop
 }) => {
   await buy(shop)
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/proxies`)
-  const proxies = page.getByRole('region', { name: 'Proxies' })
-  await expect(proxies.getByRole('row')).toHaveCount(9)
-  await proxies.getByRole('row').nth(1).click()
+  await signIn(page, shop, 'customer')
+  const said = page.getByRole('alert').filter({ hasText: 'You are offline.' })
 
-  await context.setOffline(true)
-  const toast = page.getByRole('alert').filter({ hasText: 'You are offline.' })
-  for (const name of ['Copy', 'Export', 'Check']) {
-    await proxies.getByRole('button', { name, exact: true }).click()
-    await expect(toast.first()).toBeVisible(AT_ONCE)
-    await toast.first().getByRole('button', { name: 'Close' }).click()
-    await expect(toast).toHaveCount(0)
-  }
-  expect(await online(page)).toEqual([])
+  await test.step('Purchase', async () => {
+    await page.goto(`${shop.url}/product`)
+    await page.getByRole('link', { name: /Metro ISP/ }).click()
+    await page.getByRole('radio', { name: 'Block of 8' }).check()
+    await page.getByRole('button', { name: 'Purchase' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Access rules' })
+    await dialog.getByRole('checkbox', { name: /Netflix/ }).check()
+    await dialog.getByRole('button', { name: 'Confirm' }).click()
+    await expect(dialog).toBeHidden()
+    await context.setOffline(true)
+    await page.getByRole('button', { name: 'Purchase' }).click()
+    await expect(said).toBeVisible(AT_ONCE)
+    // Twice is said once.
+    await page.getByRole('button', { name: 'Purchase' }).click()
+    await expect(said).toHaveCount(1)
+    expect(await online(page)).toEqual([])
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  })
+
+  await test.step('Copy, Export and Check', async () => {
+    await page.goto(`${shop.url}/dashboard/index/proxies`)
+    const proxies = page.getByRole('region', { name: 'Proxies' })
+    await expect(proxies.getByRole('row')).toHaveCount(9)
+    await context.setOffline(true)
+    for (const name of ['Copy', 'Export', 'Check']) {
+      await proxies.getByRole('button', { name, exact: true }).click()
+      await expect(said.first()).toBeVisible(AT_ONCE)
+      await said.first().getByRole('button', { name: 'Close' }).click()
+      await expect(said).toHaveCount(0)
+    }
+    expect(await online(page)).toEqual([])
+  })
 })
 
 test('a page that cannot be loaded says so beside the menu, and is tried again without a reload', async ({
@@ -77,11 +70,11 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   // A browser that is never idle: else it loads the dashboard's other pages ahead.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await buy(shop)
-  await asCustomer(page, shop)
+  await signIn(page, shop, 'customer')
   await page.goto(`${shop.url}/dashboard/index/proxies`)
   const menu = page.getByRole('navigation', { name: 'Dashboard' })
   await expect(menu.getByRole('link', { name: 'Settings' })).toBeVisible()
-  await page.waitForLoadState('networkidle')
+  await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
   // It is gone with a reload.
   await page.evaluate('window.notReloaded = true')
 
@@ -99,7 +92,6 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible(AT_ONCE)
   await context.setOffline(false)
   await expect(page.getByText('Invite URL')).toBeVisible()
-
   expect(await page.evaluate('window.notReloaded')).toBe(true)
 
   // The connection is there, but the code does not come, nor does the shop answer: what is there stays.
@@ -112,29 +104,4 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   await page.unroute(code)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('region', { name: 'API keys' })).toBeVisible()
-})
-
-test('what is read without a connection says so instead of a place holder without end', async ({
-  page,
-  context,
-  shop
-}) => {
-  await asCustomer(page, shop)
-  await page.goto(`${shop.url}/dashboard/index/rewards`)
-  const menu = page.getByRole('navigation', { name: 'Dashboard' })
-  await menu.getByRole('link', { name: 'Invite' }).click()
-  await expect(page.getByText('Invite URL')).toBeVisible()
-  await menu.getByRole('link', { name: 'Proxies', exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'Proxies', level: 1 })).toBeVisible()
-  await page.goto(`${shop.url}/product`)
-  await page.getByRole('link', { name: /Metro ISP/ }).click()
-  await expect(page.getByRole('button', { name: 'Select rules' })).toBeVisible()
-  await context.setOffline(true)
-  // Its rules were not read yet.
-  await page.getByRole('radio', { name: 'London' }).check()
-  await page.getByRole('button', { name: 'Select rules' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Access rules' })
-  await expect(dialog.getByRole('alert')).toContainText('You are offline.', AT_ONCE)
-  await context.setOffline(false)
-  await expect(dialog.getByRole('checkbox', { name: /Netflix/ })).toBeVisible()
 })

@@ -1,5 +1,4 @@
 import { expect, type Locator, type Page } from '@playwright/test'
-import { said } from './console.ts'
 import type { EmptyShop } from './first-start.ts'
 import type { Machine } from './machines.ts'
 
@@ -34,13 +33,16 @@ async function enterSecret(page: Page, name: string, value: string): Promise<voi
 }
 
 async function saveSettings(page: Page): Promise<void> {
-  // Closed, so that it is not taken for the next one.
-  await said(page, 'Successful operation', () => page.getByRole('button', { name: 'Save' }).click())
+  const saved = page.waitForResponse(
+    reply => reply.request().method() === 'POST' && reply.url().endsWith('/api/settings/config')
+  )
+  await page.getByRole('button', { name: 'Save' }).click()
+  expect((await saved).ok()).toBe(true)
 }
 
-export async function connectPlatform(page: Page, { platform }: EmptyShop): Promise<void> {
+export async function connectPlatform(page: Page, { platformUrl, platform }: EmptyShop): Promise<void> {
   await takeStep(page, 'Connect the platform')
-  await page.getByRole('textbox', { name: 'Shop address' }).fill(platform.url)
+  await page.getByRole('textbox', { name: 'Shop address' }).fill(platformUrl)
   await enterSecret(page, 'API secret', platform.secret)
   await enterSecret(page, 'Admin API access token', platform.token)
   // The stand-in's checkout takes no money.
@@ -78,6 +80,22 @@ export async function addRule(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Description' }).fill('The store')
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await expect(page.getByRole('row').filter({ hasText: RULE.domain })).toContainText(`$${RULE.price}`)
+}
+
+/** Chooses an entry of a row's menu. */
+export async function choose(page: Page, row: string, entry: string): Promise<void> {
+  const name = `Actions: ${row}`
+  await page.getByRole('button', { name, exact: true }).click()
+  // Another row's menu may still be closing.
+  await page.getByRole('menu', { name, exact: true }).getByRole('menuitem', { name: entry, exact: true }).click()
+}
+
+/** Answers the question with this title, which says all of `words`. */
+export async function answer(page: Page, title: string, yes: 'YES' | 'NO', ...words: string[]): Promise<void> {
+  const question = page.getByRole('dialog', { name: title, exact: true })
+  for (const one of words) await expect(question).toContainText(one)
+  await question.getByRole('button', { name: yes, exact: true }).click()
+  await expect(question).toBeHidden()
 }
 
 /** Adds a server from the open screen of servers, and waits until it sells. @returns its row */

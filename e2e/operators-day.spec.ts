@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test as base, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { violations } from './axe.ts'
-import { answer, choose } from './console.ts'
 import { curl, proxyUrl } from './curl.ts'
 import { startEmptyShop, type EmptyShop } from './first-start.ts'
 import { startByHand, startSshHost, type Machine } from './machines.ts'
@@ -10,6 +9,8 @@ import {
   addProduct,
   addRule,
   addServer,
+  answer,
+  choose,
   connectMail,
   connectPlatform,
   logIn,
@@ -18,6 +19,7 @@ import {
   takeStep
 } from './operator.ts'
 import { buyBlock, firstProxy, mailTo, signUp, writeTicket } from './shopper.ts'
+import { expect, test as base } from './shop.ts'
 
 type Day = { shop: EmptyShop; machines: readonly Machine[] }
 
@@ -59,8 +61,8 @@ const test = base.extend<{ day: Day; customer: Page }>({
 test.use({ viewport: { width: 1440, height: 900 } })
 
 /** A request through a proxy, as the platform's echo saw it. */
-async function through(proxy: string, { platform }: EmptyShop): Promise<number | string> {
-  const { status, body } = await curl(proxyUrl(proxy), `${platform.url}/echo`)
+async function through(proxy: string, { platformUrl }: EmptyShop): Promise<number | string> {
+  const { status, body } = await curl(proxyUrl(proxy), `${platformUrl}/echo`)
   return status === 200 ? (JSON.parse(body) as { ip: string }).ip : status
 }
 
@@ -128,6 +130,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
 
   let proxy = ''
   await test.step('a customer signs up, buys, and uses the proxies', async () => {
+    await customer.goto(`${shop.url}/createAccount`)
     await signUp(customer, shop, 'mary')
     proxy = await buyBlock(customer, shop, 'Metro ISP')
     expect(await through(proxy, shop)).toBe(addressOf(proxy))
@@ -162,7 +165,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
   await test.step('the shop sells on, and a refund ends one of two orders', async () => {
     second = await buyBlock(customer, shop, 'Metro ISP')
     expect(second).not.toBe(proxy)
-    const orders = (await (await fetch(`${shop.platform.url}/sandbox/orders`)).json()) as {
+    const orders = (await (await fetch(`${shop.platformUrl}/sandbox/orders`)).json()) as {
       id: string
       number: number
     }[]
@@ -170,7 +173,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     if (!bought) throw new Error('the platform has no order')
     await openScreen(page, 'Orders')
     await row(`#${bought.number}`).getByRole('link').first().click()
-    await fetch(`${shop.platform.url}/sandbox/orders/${bought.id}/refund`, { method: 'POST' })
+    await fetch(`${shop.platformUrl}/sandbox/orders/${bought.id}/refund`, { method: 'POST' })
     await expect(page.getByText('Refunded').first()).toBeVisible()
     await expect.poll(() => through(proxy, shop)).toBe(407)
     expect(await through(second, shop)).toBe(addressOf(second))

@@ -1,21 +1,19 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { expect, request as requests, type Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import pg from 'pg'
-import { call, signedIn } from './console.ts'
 import type { EmptyShop } from './first-start.ts'
 import { RULE } from './operator.ts'
-import type { RunningShop } from './shop.ts'
 
-export type Mail = { to: string; subject: string; text: string }
+type Mail = { to: string; subject: string; text: string }
+/** Where a shop and its stand-ins are. */
+type Place = { url: string; platformUrl: string }
 
 /** The newest mail to `to` whose subject fits, as soon as the mail service has it. */
-export async function mailTo({ platform }: { platform: { url: string } }, to: string, subject: RegExp): Promise<Mail> {
+export async function mailTo({ platformUrl }: Place, to: string, subject: RegExp): Promise<Mail> {
   let found: Mail | undefined
   await expect
     .poll(
       async () => {
-        const mails = (await (await fetch(`${platform.url}/outbox.json`)).json()) as Mail[]
+        const mails = (await (await fetch(`${platformUrl}/outbox.json`)).json()) as Mail[]
         found = mails.find(mail => mail.to === to && subject.test(mail.subject))
         return found !== undefined
       },
@@ -26,9 +24,9 @@ export async function mailTo({ platform }: { platform: { url: string } }, to: st
   return found
 }
 
-export async function signUp(page: Page, shop: EmptyShop, username: string): Promise<void> {
+/** Fills the sign-up that is open in, with the code of the mail. */
+export async function signUp(page: Page, shop: Place, username: string): Promise<void> {
   const email = `${username}@example.com`
-  await page.goto(`${shop.url}/createAccount`)
   await page.getByRole('textbox', { name: 'Username' }).fill(username)
   await page.getByRole('textbox', { name: 'Email', exact: true }).fill(email)
   await page.getByRole('button', { name: 'send code' }).click()
@@ -40,8 +38,15 @@ export async function signUp(page: Page, shop: EmptyShop, username: string): Pro
   await expect(page).toHaveURL(`${shop.url}/product`)
 }
 
+/** Pays on the platform's checkout, which opens in a tab of its own. */
+export async function pay(checkout: Page): Promise<void> {
+  await checkout.getByRole('button', { name: /Pay/ }).click()
+  await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
+  await checkout.close()
+}
+
 /** Buys a block of eight, and pays on the platform's checkout. @returns one of the proxies: 'ip:port:user:password' */
-export async function buyBlock(page: Page, shop: EmptyShop, product: string): Promise<string> {
+export async function buyBlock(page: Page, shop: Place, product: string): Promise<string> {
   await page.goto(`${shop.url}/product`)
   await page.getByRole('link', { name: product }).click()
   await page.getByRole('radio', { name: 'Block of 8' }).check()
@@ -52,10 +57,7 @@ export async function buyBlock(page: Page, shop: EmptyShop, product: string): Pr
   await expect(rules).toBeHidden()
   const opened = page.context().waitForEvent('page')
   await page.getByRole('button', { name: 'Purchase' }).click()
-  const checkout = await opened
-  await checkout.getByRole('button', { name: /Pay/ }).click()
-  await expect(checkout.getByRole('heading', { name: /is paid/ })).toBeVisible()
-  await checkout.close()
+  await pay(await opened)
   await expect(page).toHaveURL(/\/dashboard\/index\/proxies(\?|$)/)
   return firstProxy(page)
 }
@@ -95,81 +97,4 @@ async function solve({ databaseUrl }: EmptyShop, id: string): Promise<string> {
   } finally {
     await client.end()
   }
-}
-
-/** Cancels what waits for its payment: a customer may have only so many of them. */
-export async function cancelOpen(shop: RunningShop): Promise<void> {
-  const customer = await signedIn(shop, 'customer')
-  const { data } = await call<{ data: { id: number; state: string }[] }>(
-    customer,
-    'get',
-    '/api/orders/order_list/?limit=100'
-  )
-  for (const { id, state } of data)
-    if (state === 'placed') await call(customer, 'post', `/api/orders/order_list/${id}/cancel/`, {})
-  await customer.dispose()
-}
-
-/** The other tests log in from the same address, and are not to be asked for a captcha. */
-export const forgetFailures = (shop: RunningShop): Promise<unknown> => inDatabase(shop, 'delete from login_failures')
-
-/** Changes what no call changes: what time or another service does. */
-export async function inDatabase({ dataDir }: RunningShop, statement: string, values: unknown[] = []): Promise<void> {
-  const of = (name: string) => readFile(join(dataDir, 'postgres', name), 'utf8')
-  const port = (await of('data/postmaster.pid')).split('\n')[3]
-  const client = new pg.Client({
-    host: '127.0.0.1',
-    port: Number(port),
-    user: 'netlet',
-    database: 'postgres',
-    password: (await of('password')).trim()
-  })
-  await client.connect()
-  try {
-    await client.query(statement, values)
-  } finally {
-    await client.end()
-  }
-}
-
-export const PASSWORD = 'Secret#2026'
-
-/** An address that no other test calls from, which the shop is told by the proxy in front of it: a client gets one code a minute. */
-export const elsewhere = () => ({
-  'x-forwarded-for': `10.${[0, 8, 16].map(shift => (Date.now() >> shift) & 255).join('.')}`
-})
-
-export type Customer = { username: string; email: string; password: string }
-
-/** Signs somebody up with the code of the mail, whose name no other test has. */
-export async function newCustomer(shop: RunningShop, invite: { invite_code?: string } = {}): Promise<Customer> {
-  const username = `w${Date.now().toString(36).slice(-7)}`
-  const email = `${username}@example.com`
-  const request = await requests.newContext({ baseURL: shop.url, extraHTTPHeaders: elsewhere() })
-  try {
-    const { email_code_id } = await call<{ email_code_id: string }>(request, 'post', '/api/users/email_validate', {
-      email,
-      type: 'register'
-    })
-    const email_code = await codeTo(shop, email)
-    const secret = { password: PASSWORD, repassword: PASSWORD }
-    await call(request, 'post', '/api/users/u/', { username, email, email_code, email_code_id, ...secret, ...invite })
-  } finally {
-    await request.dispose()
-  }
-  return { username, email, password: PASSWORD }
-}
-
-/** The code of the newest mail to an address. */
-export async function codeTo({ platformUrl }: RunningShop, email: string): Promise<string> {
-  const { text } = await mailTo({ platform: { url: platformUrl } }, email, /code/)
-  return /\d{6}/.exec(text)?.[0] ?? ''
-}
-
-/** Signs the browser's page in as a customer of its own. */
-export async function asNewCustomer(page: Page, shop: RunningShop): Promise<Customer> {
-  const customer = await newCustomer(shop)
-  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: customer })
-  expect(reply.ok()).toBe(true)
-  return customer
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,6 +20,8 @@ import { sessions, users } from './tables.ts'
 let shop: TestShop
 let platform: Server
 let redirects: (string | null)[] = []
+/** How the platform answers the calls to a path instead. */
+let fault: { path: string; answer: (response: ServerResponse) => void } | undefined
 
 beforeAll(async () => {
   // A chat platform where the code 'code-7' belongs to the account 7, called Seven.
@@ -28,6 +30,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       response.setHeader('content-type', 'application/json')
+      if (request.url === fault?.path) return fault?.answer(response)
       if (request.url === '/api/oauth2/token') {
         const form = new URLSearchParams(Buffer.concat(chunks).toString())
         redirects.push(form.get('redirect_uri'))
@@ -133,6 +136,39 @@ test('a refused or false code logs nobody in', async () => {
   const reply = await visitor.fetch(`/api/auth/discord/redirect?code=nonsense&state=${falseCode}`)
   expect(reply.headers.get('location')).toBe('/login?discord=failed')
   expect((await visitor.get('/api/auth/login')).code).toBe(401)
+})
+
+const ends =
+  (status: number, body = '{}') =>
+  (response: ServerResponse) =>
+    void response.writeHead(status).end(body)
+
+test.each([
+  ['answers 500', ends(500), 'unavailable'],
+  ['asks to wait', ends(429), 'unavailable'],
+  ['answers with a page', ends(200, '<h1>Soon back</h1>'), 'unavailable'],
+  ['breaks off', (response: ServerResponse) => void response.socket?.destroy(), 'unavailable'],
+  ['refuses', ends(401), undefined]
+])('a platform that %s logs nobody in and binds nothing, and the browser is told so', async (_, answer, reason) => {
+  const { user } = await shop.customer()
+  await bound(user.id, '110')
+  const why = reason ? `&reason=${reason}` : ''
+  for (const path of ['/api/oauth2/token', '/api/users/@me']) {
+    const visitor = visitorFromAnywhere(shop)
+    const [login, member] = [await leave(visitor, 'login'), await shop.customer()]
+    const binding = await leave(member, 'bind')
+    fault = { path, answer }
+    try {
+      expect(await comeBack(visitor, login, 110), path).toBe(`/login?discord=failed${why}`)
+      expect(await comeBack(member, binding, 111, 'bind'), path).toBe(`/dashboard/index/setting?discord=failed${why}`)
+    } finally {
+      fault = undefined
+    }
+    expect((await visitor.get('/api/auth/login')).code).toBe(401)
+    expect(await member.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
+    // Nothing is left of it that would stand in the way of another try.
+    expect(await comeBack(visitor, await leave(visitor, 'login'), 110)).toBe('/product')
+  }
 })
 
 test('a client secret that the platform refuses is told to operators, once, until it takes one', async () => {

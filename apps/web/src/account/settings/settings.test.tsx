@@ -20,9 +20,9 @@ beforeEach(() => {
   answer(accounts.sessions, [here, { ...here, id: 2, device: 'Chrome', is_current: false }])
 })
 
-const open = (user = customer) => {
+const open = (user = customer, query = '') => {
   answer(accounts.whoIsSignedIn, user)
-  return renderAt(<SettingsPage />, { at: PATH, route: PATH, user })
+  return renderAt(<SettingsPage />, { at: PATH + query, route: PATH, user })
 }
 const part = (name: string) => within(screen.getByRole('region', { name }))
 const again = (name: string) => part(name).getByLabelText('Your password, once more', { selector: 'input' })
@@ -62,6 +62,18 @@ describe('the settings page', () => {
     await user.click(screen.getByRole('button', { name: 'Continue to Discord' }))
     await waitFor(() => expect(assign).toHaveBeenCalledWith('https://chat.example/authorize'))
     expect(requestsOf(accounts.bindDiscord).at(-1)).toMatchObject({ body: { password: 'Secret#123' } })
+  })
+
+  it.each([
+    ['?discord=success&name=Name%207', 'Discord bind successfully, Name: Name 7'],
+    ['?discord=failed&reason=taken', 'Discord bind failed,the discord account has been bound to other account'],
+    ['?discord=failed&reason=refused', 'You did not allow the connection with Discord'],
+    ['?discord=failed&reason=unavailable', 'Discord does not answer right now'],
+    ['?discord=failed', 'The Discord account could not be connected']
+  ])('says what came of the chat account after %s, and takes that out of the address', async (query, words) => {
+    const { where } = open(customer, query)
+    expect((await screen.findByRole('alert')).textContent).toContain(words)
+    expect(where()).toBe(PATH)
   })
 
   it('takes the chat account off, by itself or with a new password', async () => {

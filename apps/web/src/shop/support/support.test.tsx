@@ -76,6 +76,18 @@ describe('the support page', () => {
     await waitFor(async () => expect((await shown()).src).toBe(pictures[1]?.captcha_image_base))
   })
 
+  it('says of the form and at each field what is missing, and sends nothing', async () => {
+    const { user } = open()
+    await shown()
+    await submit(user)
+    expect(await screen.findByText('Please fill out the form first!')).toBeTruthy()
+    const described = document.getElementById(
+      field('Result of the calculation').getAttribute('aria-describedby')?.split(' ')[0] ?? ''
+    )
+    expect(described?.textContent).toBe('Please input the calculation results in the picture first!')
+    expect(requestsOf(support.createTicket)).toEqual([])
+  })
+
   it('keeps a ticket that was refused, but for its answer, and asks for another picture', async () => {
     answerRefused(support.createTicket, 'wrong_captcha')
     const { user } = open()

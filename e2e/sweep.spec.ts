@@ -1,0 +1,123 @@
+import type { Order, Product } from '@netlet/contract'
+import type { Page } from '@playwright/test'
+import { someIds, shotsOf, type Ids } from '../scripts/shots/screens.ts'
+import { violations } from './axe.ts'
+import { buy, call, signedIn, signIn } from './calls.ts'
+import { layoutFaults, movedIn, shiftOf, watchShifts } from './layout.ts'
+import { aPlan, consoleScreens } from './screens.ts'
+import { countCalls, goWithin, settled } from './settled.ts'
+import { expect, test, type RunningShop } from './shop.ts'
+
+// Every screen is accessible and fits its window, in both languages and schemes; those of the shop stand still as well while
+// they are loaded.
+
+/** At the first width a screen is opened and looked at by axe: a phone has menus and cards where a desktop has tables. */
+const LOOKS = [
+  { locale: 'en-US', colorScheme: 'light', widths: [390, 768, 1440] },
+  { locale: 'zh-CN', colorScheme: 'dark', widths: [1440, 2560] }
+] as const
+const MOST_SHIFT = 0.05
+/** What tables of the console may do: the whole text is beside them, in the drawer of a row. */
+const OF_TABLES = /^(shortened|broken in the middle)/
+const CONSOLE = '/dashboard/index/'
+/** The plan whose quantities begin, on a phone, where the bar at the window's bottom lies. */
+const UNDER_THE_BAR = 'Harbor Datacenter'
+
+/** One order is enough for all tests of a shop. */
+const orders = new Map<string, Promise<Order>>()
+function anOrder(shop: RunningShop): Promise<Order> {
+  const order = orders.get(shop.url) ?? buy(shop)
+  orders.set(shop.url, order)
+  return order
+}
+
+async function idsOf(shop: RunningShop): Promise<Ids> {
+  const { id } = await anOrder(shop)
+  const [admin, customer] = [await signedIn(shop, 'admin'), await signedIn(shop, 'customer')]
+  const ids = { ...(await someIds(admin, customer)), own: id }
+  await Promise.all([admin.dispose(), customer.dispose()])
+  return ids
+}
+
+async function underTheBar(shop: RunningShop, page: Page): Promise<string> {
+  const path = `${shop.url}/api/products/products/?limit=50`
+  const { data } = await call<{ data: Product[] }>(page.request, 'get', path)
+  return `/product?id=${data.find(plan => plan.product_name === UNDER_THE_BAR)?.id}`
+}
+
+test('every screen of the console is among those that are looked at', async () => {
+  // Their names do not depend on what is shown there.
+  const order = { id: 1, order_id: 'NL-1' } as Order
+  const account = { username: 'somebody', password: '' }
+  const shop = { customer: account, admin: account, platformUrl: 'http://127.0.0.1' } as RunningShop
+  const nameOf = (path: string) => path.replace(CONSOLE, '').split(/[/?]/)[0]
+  const seen = new Set(consoleScreens(order, shop).map(([screen]) => nameOf(screen)))
+  const all = await shotsOf('admin', { product: 1, user: 2, order: order.id, own: order.id, collection: 1 })
+  expect(all.length).toBeGreaterThan(25)
+  expect(all.map(({ path }) => nameOf(path)).filter(name => !seen.has(name ?? ''))).toEqual([])
+})
+
+for (const { widths, ...look } of LOOKS)
+  test.describe(Object.values(look).join(', '), () => {
+    const [width, ...others] = widths
+    test.use({ ...look, viewport: { width, height: 900 } })
+
+    test.beforeEach(async ({ page }) => {
+      await page.emulateMedia({ reducedMotion: 'reduce' })
+      await watchShifts(page)
+      await countCalls(page)
+    })
+
+    /** Looks at what has been opened. */
+    async function lookAt(page: Page, name: string, accepted?: RegExp): Promise<void> {
+      expect.soft(await violations(page), name).toEqual([])
+      for (const size of [width, ...others, width]) {
+        await page.setViewportSize({ width: size, height: 900 })
+        const faults = async () => (await layoutFaults(page)).filter(fault => !accepted?.test(fault))
+        // Charts draw themselves anew once they have heard of another width.
+        await expect.soft.poll(faults, { message: `${name} at ${size} px` }).toEqual([])
+      }
+    }
+
+    test('every screen of a visitor and a customer', async ({ page, shop }) => {
+      const errors: string[] = []
+      page.on('console', message => {
+        if (message.type() === 'error') errors.push(`${page.url()}: ${message.text()}`)
+      })
+      const ids = await idsOf(shop)
+      const visit = async (path: string, name: string) => {
+        await page.goto(shop.url + path)
+        await expect(page.locator('main')).toBeVisible()
+        await settled(page)
+        expect.soft(await shiftOf(page), `${name} moves: ${await movedIn(page)}`).toBeLessThanOrEqual(MOST_SHIFT)
+        await lookAt(page, name)
+      }
+      for (const { name, path } of await shotsOf('public', ids)) await visit(path, name)
+      await visit(await underTheBar(shop, page), UNDER_THE_BAR)
+      // A page that is not there answers so.
+      expect(errors.filter(error => !/no\/such\/page|product\?id=999999/.test(error))).toEqual([])
+      await signIn(page, shop, 'customer')
+      errors.length = 0
+      for (const { name, path } of await shotsOf('customer', ids)) await visit(path, name)
+      expect(errors).toEqual([])
+    })
+
+    for (const half of ['first', 'second'])
+      test(`every screen of the ${half} half of the console`, async ({ page, shop }) => {
+        const errors: string[] = []
+        page.on('pageerror', error => errors.push(`${page.url()}: ${error.message}`))
+        const all = consoleScreens(await anOrder(shop), shop)
+        const middle = all.findIndex(([screen]) => screen === 'servers')
+        const screens = half === 'first' ? all.slice(0, middle) : all.slice(middle)
+        if (half === 'first') await aPlan(shop)
+        await signIn(page, shop, 'admin')
+        await page.goto(`${shop.url}${CONSOLE}`)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        for (const [screen, shown] of screens) {
+          await goWithin(page, CONSOLE + screen)
+          await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible()
+          await lookAt(page, screen, OF_TABLES)
+        }
+        expect(errors).toEqual([])
+      })
+  })
