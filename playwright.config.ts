@@ -1,8 +1,8 @@
 import { defineConfig } from '@playwright/test'
 import { findBrowser } from './e2e/browser.ts'
 
-/** The longest, which would otherwise begin last and run alone. */
-const LONG = ['**/{operators-day,demo,sweep}.spec.ts']
+/** The longest, which would otherwise begin last and run alone: each in a shop of its own. */
+const LONG = ['**/{operators-day,demo}.spec.ts']
 
 export default defineConfig({
   testDir: 'e2e',
@@ -12,7 +12,7 @@ export default defineConfig({
     { name: 'long', testMatch: LONG },
     { name: 'others', testIgnore: LONG }
   ],
-  // Each worker runs a whole shop of its own, once a test asks for it.
+  // Each worker runs a whole shop of its own, from the first test that asks for it to its last one.
   workers: 2,
   fullyParallel: true,
   // A busy machine takes its time; what is there ends the waiting at once.
@@ -24,6 +24,8 @@ export default defineConfig({
     browserName: 'chromium',
     actionTimeout: 30_000,
     navigationTimeout: 60_000,
+    // What fades and slides is waited for at each step.
+    contextOptions: { reducedMotion: 'reduce' },
     launchOptions: await findBrowser(),
     screenshot: 'only-on-failure'
   }

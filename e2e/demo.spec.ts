@@ -9,6 +9,7 @@ test('a newcomer finds a shop that has been running for days, buys a plan and us
   context,
   browser
 }) => {
+  test.setTimeout(420_000)
   // As `npm start` shows itself to somebody who tries it out.
   const { shop, stop } = await startShop({ history: true })
   const { platformUrl, url } = shop

@@ -126,7 +126,7 @@ test('a receipt is printed alone and black on white; nothing moves for those who
 }) => {
   const order = await buy(shop)
   await signIn(page, shop, 'customer')
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+  await page.emulateMedia({ colorScheme: 'dark' })
   for (const path of ['/', '/product', '/product?id=1', '/dashboard/index/rewards']) {
     await page.goto(shop.url + path)
     await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()

@@ -100,12 +100,18 @@ for (const [who, paths, names] of [
       const place = path.includes('form=') ? page.getByRole('dialog') : page.locator('main')
       await expect(place.getByText(WORD).first()).toBeVisible()
       await settled(page)
-      const outside = await place.locator('button:not([role="tab"]), a[href], input').evaluateAll(all =>
-        (all as unknown as Reached[]).flatMap(one => {
-          const { right, width } = one.getBoundingClientRect()
-          return width > 0 && right > 361 ? [one.outerHTML.slice(0, 120)] : []
-        })
-      )
+      const name = await place.getByText(WORD).first().boundingBox()
+      expect.soft((name?.x ?? 0) + (name?.width ?? 361), path).toBeLessThanOrEqual(360)
+      // The shop has rows that are scrolled sideways.
+      const outside =
+        who === 'customer'
+          ? []
+          : await place.locator('button:not([role="tab"]), a[href], input').evaluateAll(all =>
+              (all as unknown as Reached[]).flatMap(one => {
+                const { right, width } = one.getBoundingClientRect()
+                return width > 0 && right > 361 ? [one.outerHTML.slice(0, 120)] : []
+              })
+            )
       expect.soft(outside, path).toEqual([])
       expect.soft(await page.evaluate('document.documentElement.scrollWidth'), path).toBe(360)
     }

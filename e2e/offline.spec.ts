@@ -69,6 +69,10 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
 }) => {
   // A browser that is never idle: else it loads the dashboard's other pages ahead.
   await page.addInitScript('window.requestIdleCallback = () => 0')
+  // A browser may tell of the connection a moment before it has one: here the page hears of it when that is sure.
+  await page.addInitScript(
+    "addEventListener('online', event => event.isTrusted && event.stopImmediatePropagation(), true)"
+  )
   await buy(shop)
   await signIn(page, shop, 'customer')
   await page.goto(`${shop.url}/dashboard/index/proxies`)
@@ -90,7 +94,8 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   // By itself, once there is a connection.
   await menu.getByRole('link', { name: 'Invite' }).click()
   await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible(AT_ONCE)
-  await context.setOffline(false)
+  await online(page)
+  await page.evaluate("dispatchEvent(new Event('online'))")
   await expect(page.getByText('Invite URL')).toBeVisible()
   expect(await page.evaluate('window.notReloaded')).toBe(true)
 

@@ -4,11 +4,9 @@ import { violations } from './axe.ts'
 import { buy, call, signedIn, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
-// What is open, said or wrong on a page, in the dark and in Chinese: pages as they are when they are opened are in the sweep.
+// What is open, said or wrong on a page, in the dark and in Chinese: pages as they are when they are opened are in `all-screens.spec.ts`.
 
 test.use({ colorScheme: 'dark', locale: 'zh-CN' })
-
-test.beforeEach(({ page }) => page.emulateMedia({ reducedMotion: 'reduce' }))
 
 async function accessible(page: Page, what: string): Promise<void> {
   expect.soft(await violations(page), what).toEqual([])
