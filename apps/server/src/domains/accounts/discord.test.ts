@@ -30,7 +30,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       response.setHeader('content-type', 'application/json')
-      if (request.url === fault?.path) return fault?.answer(response)
+      if (fault && request.url?.endsWith(fault.path)) return fault.answer(response)
       if (request.url === '/api/oauth2/token') {
         const form = new URLSearchParams(Buffer.concat(chunks).toString())
         redirects.push(form.get('redirect_uri'))
@@ -138,39 +138,6 @@ test('a refused or false code logs nobody in', async () => {
   expect((await visitor.get('/api/auth/login')).code).toBe(401)
 })
 
-const ends =
-  (status: number, body = '{}') =>
-  (response: ServerResponse) =>
-    void response.writeHead(status).end(body)
-
-test.each([
-  ['answers 500', ends(500), 'unavailable'],
-  ['asks to wait', ends(429), 'unavailable'],
-  ['answers with a page', ends(200, '<h1>Soon back</h1>'), 'unavailable'],
-  ['breaks off', (response: ServerResponse) => void response.socket?.destroy(), 'unavailable'],
-  ['refuses', ends(401), undefined]
-])('a platform that %s logs nobody in and binds nothing, and the browser is told so', async (_, answer, reason) => {
-  const { user } = await shop.customer()
-  await bound(user.id, '110')
-  const why = reason ? `&reason=${reason}` : ''
-  for (const path of ['/api/oauth2/token', '/api/users/@me']) {
-    const visitor = visitorFromAnywhere(shop)
-    const [login, member] = [await leave(visitor, 'login'), await shop.customer()]
-    const binding = await leave(member, 'bind')
-    fault = { path, answer }
-    try {
-      expect(await comeBack(visitor, login, 110), path).toBe(`/login?discord=failed${why}`)
-      expect(await comeBack(member, binding, 111, 'bind'), path).toBe(`/dashboard/index/setting?discord=failed${why}`)
-    } finally {
-      fault = undefined
-    }
-    expect((await visitor.get('/api/auth/login')).code).toBe(401)
-    expect(await member.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
-    // Nothing is left of it that would stand in the way of another try.
-    expect(await comeBack(visitor, await leave(visitor, 'login'), 110)).toBe('/product')
-  }
-})
-
 test('a client secret that the platform refuses is told to operators, once, until it takes one', async () => {
   const refused = () => findRefusedClient(shop.ctx)
   expect(await refused()).toEqual([])
@@ -188,6 +155,40 @@ test('a client secret that the platform refuses is told to operators, once, unti
   const visitor = visitorFromAnywhere(shop)
   await comeBack(visitor, await leave(visitor, 'login'), 7)
   expect(await shop.ctx.db.select().from(refusedTokens)).toEqual([])
+})
+
+const ends =
+  (status: number, body = '{}') =>
+  (response: ServerResponse) =>
+    void response.writeHead(status).end(body)
+
+test.each([
+  ['answers 500', 131, ends(500), '&reason=unavailable'],
+  ['asks to wait', 132, ends(429), '&reason=unavailable'],
+  ['answers with a page', 133, ends(200, '<h1>Soon back</h1>'), '&reason=unavailable'],
+  ['breaks off', 134, (response: ServerResponse) => void response.socket?.destroy(), '&reason=unavailable'],
+  ['refuses', 135, ends(401), '']
+])('a platform that %s logs nobody in and binds nothing, and the browser is told so', async (_, id, answer, why) => {
+  const { user } = await shop.customer()
+  await bound(user.id, String(id))
+  for (const path of ['/oauth2/token', '/users/@me']) {
+    const visitor = visitorFromAnywhere(shop)
+    const [login, member] = [await leave(visitor, 'login'), await shop.customer()]
+    const binding = await leave(member, 'bind')
+    fault = { path, answer }
+    try {
+      expect(await comeBack(visitor, login, id), path).toBe(`/login?discord=failed${why}`)
+      expect(await comeBack(member, binding, id + 10, 'bind'), path).toBe(
+        `/dashboard/index/setting?discord=failed${why}`
+      )
+    } finally {
+      fault = undefined
+    }
+    expect((await visitor.get('/api/auth/login')).code).toBe(401)
+    expect(await member.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
+    // Nothing is left of it that would stand in the way of another try.
+    expect(await comeBack(visitor, await leave(visitor, 'login'), id)).toBe('/product')
+  }
 })
 
 test('a banned user does not get in this way', async () => {
