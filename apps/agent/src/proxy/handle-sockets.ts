@@ -40,7 +40,8 @@ const closed: HandleSocket[] = []
 const settled = Promise.resolve()
 
 type HandleWithSocket = TcpHandle & { rawSocket?: HandleSocket }
-type PendingWrite = WriteRequest & { rawSocket: HandleSocket | null; bytes: number }
+/** `data`: the runtime writes on from its memory, which nothing else may hold. */
+type PendingWrite = WriteRequest & { rawSocket: HandleSocket | null; bytes: number; data: Buffer | string | null }
 
 /** A connection without the runtime's stream machinery, which costs more than the proxying. */
 class HandleSocket implements RawSocket {
@@ -135,6 +136,7 @@ class HandleSocket implements RawSocket {
     spareRequest = newRequest()
     request.rawSocket = this
     request.bytes = data.length
+    request.data = data
     this.unsent += data.length
   }
 
@@ -277,7 +279,8 @@ function onSent(this: unknown, status: number): void {
   rawSocket?.sent(bytes, status)
 }
 
-const newRequest = (): PendingWrite => Object.assign(new WriteWrap(), { oncomplete: onSent, rawSocket: null, bytes: 0 })
+const newRequest = (): PendingWrite =>
+  Object.assign(new WriteWrap(), { oncomplete: onSent, rawSocket: null, bytes: 0, data: null })
 /** Made with the first write: where there are no such handles, nothing is asked of them by loading this file. */
 let spareRequest: PendingWrite | null = null
 

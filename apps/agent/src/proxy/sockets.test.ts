@@ -1,10 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
+import { SourcePorts } from '../net/source-ports.ts'
 import { handleSockets } from './handle-sockets.ts'
 import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
 import { streamSockets } from './stream-sockets.ts'
+
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as () => void
 
 const servers: Server[] = []
 const plainSockets: Socket[] = []
@@ -70,7 +76,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
       socketEnd: () => out.end()
     })
     const sent = createHash('sha256')
-    const size = 24 << 20
+    const size = 8 << 20
     for (let left = size; left > 0; left -= 1 << 20) {
       const block = randomBytes(1 << 20)
       sent.update(block)
@@ -106,6 +112,24 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     socket.end(sent)
     await ended.promise
     expect(Buffer.concat(pieces).equals(sent)).toBe(true)
+  })
+
+  test('what waits to leave is kept as it was written, though nobody else has it any more', async () => {
+    const { rawSocket, socket } = await pair({})
+    socket.pause()
+    const size = 1 << 20
+    for (let n = 0; n < 12; n++) rawSocket.write(Buffer.alloc(size, 97 + n))
+    expect(rawSocket.unsent).toBeGreaterThan(size)
+    await new Promise(setImmediate)
+    gc()
+    // Memory that was let go of has other contents by now.
+    const others = Array.from({ length: 12 }, () => Buffer.alloc(size, 'z'))
+    rawSocket.end()
+    let [got, wrong] = [0, 0]
+    for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      for (const byte of chunk) if (byte !== 97 + Math.floor(got++ / size)) wrong++
+    }
+    expect({ got, wrong, others: others.length }).toEqual({ got: 12 * size, wrong: 0, others: 12 })
   })
 
   test('an end goes out behind everything written, and the other direction stays open', async () => {
@@ -220,5 +244,68 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(socket.remoteAddress).toBe('127.9.8.7')
     expect(rawSocket.local).toMatchObject({ address: '127.9.8.7', port: socket.remotePort })
     expect(rawSocket.peer.port).toBe(port)
+  })
+
+  test('text goes out as latin1; what is paused or held is not read until it is resumed or released', async () => {
+    let heard = ''
+    const { rawSocket, socket } = await pair({ socketData: (_, chunk) => (heard += chunk.toString('latin1')) })
+    rawSocket.write('\xe9\xff')
+    expect((await once(socket, 'data'))[0]).toEqual(Buffer.from([0xe9, 0xff]))
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    }
+    rawSocket.pause()
+    socket.write('a')
+    await turns()
+    expect(heard).toBe('')
+    rawSocket.resume()
+    await expect.poll(() => heard).toBe('a')
+    rawSocket.hold()
+    expect(rawSocket.held).toBe(true)
+    // Whatever its owner wants.
+    rawSocket.resume()
+    socket.write('b')
+    await turns()
+    expect(heard).toBe('a')
+    rawSocket.release()
+    await expect.poll(() => heard).toBe('ab')
+    expect([rawSocket.held, rawSocket.bytesRead]).toEqual([false, 2])
+  })
+
+  test('a reset when sent comes behind everything written, and drained is told once the kernel has all', async () => {
+    const drained = Promise.withResolvers<number>()
+    const { rawSocket, socket } = await pair({ socketDrained: each => drained.resolve(each.unsent) })
+    const error = new Promise<NodeJS.ErrnoException>(resolve => socket.once('error', resolve))
+    rawSocket.write(Buffer.alloc(8 << 20))
+    expect(rawSocket.unsent).toBeGreaterThan(0)
+    socket.resume()
+    expect(await drained.promise).toBe(0)
+    rawSocket.write('the last')
+    rawSocket.resetWhenSent()
+    expect((await error).code).toBe('ECONNRESET')
+    expect(rawSocket.destroyed).toBe(true)
+  })
+
+  test('connecting takes a port of those that are given, over IPv6 too, and says nothing once it is given up', async () => {
+    const accepted: Socket[] = []
+    const server = createServer(socket => void accepted.push(socket))
+    servers.push(server)
+    await once(server.listen(0, '::1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const code = Promise.withResolvers<string | null>()
+    const range = { first: 20_000, last: 29_999 }
+    const rawSocket = sockets.connect('::1', port, 6, '::1', code.resolve, new SourcePorts(range))
+    rawSockets.push(rawSocket)
+    expect(await code.promise).toBe(null)
+    rawSocket.start(owner({}))
+    expect(rawSocket.local.port).toBeGreaterThanOrEqual(range.first)
+    expect(rawSocket.local.port).toBeLessThanOrEqual(range.last)
+    expect(rawSocket.peer).toEqual({ address: '::1', port })
+    let told = 0
+    sockets.connect('::1', port, 6, '::1', () => told++).destroy()
+    await expect.poll(() => accepted.length).toBeGreaterThan(0)
+    for (const socket of accepted) plainSockets.push(socket)
+    await new Promise(setImmediate)
+    expect(told).toBe(0)
   })
 })
