@@ -250,7 +250,8 @@ export async function startAgent(
   const announcing = new AbortController()
   if (handed !== null && before !== null) {
     await before.takeConnections()
-    before.writeTo(writeLines)
+    // Through the sink: they go on to the next process once this one drains itself.
+    before.writeTo(lines.write)
     handingOver.servesSince = new Date(now()).toISOString()
     made.follow(before, config.drainMs)
     if (own !== null) await new Promise<void>(resolve => api.server.listen(own.handle, resolve))
