@@ -28,6 +28,7 @@ import { handleLimit, ProcessMeter } from './workers/process-figures.ts'
 import { forgetOthers, keepProgram } from './workers/kept-program.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
 import { ProxyTls } from './proxy-tls.ts'
+import { defaultTimes, type Times } from './times.ts'
 import { feedWatchdog } from './watchdog.ts'
 import { WorkerPool } from './workers/pool.ts'
 
@@ -43,7 +44,7 @@ export type Agent = {
 }
 export type StartResult = { ok: true; agent: Agent } | { ok: false; message: string }
 
-/** The log, the file of the agent's program where it does not run from its sources, and what tests put in place of DNS, commands and the clock. */
+/** The log, the file of the agent's program where it does not run from its sources, and what tests put in place of DNS, commands, the clock and times. */
 export type AgentOptions = {
   log: Logger
   program?: string
@@ -52,6 +53,7 @@ export type AgentOptions = {
   resolve?: Resolve
   run?: RunCommand
   now?: () => number
+  times?: Partial<Times>
 }
 
 /**
@@ -81,6 +83,7 @@ export async function startAgent(
 ): Promise<StartResult> {
   const { log } = options
   const now = options.now ?? Date.now
+  const { collectMs, restartMs, lookMs } = { ...defaultTimes, ...options.times }
   let backend: Generations | null = null
   const https = config.tls && (await readPem(config.tls).catch((error: Error) => error))
   if (https instanceof Error) {
@@ -93,7 +96,8 @@ export async function startAgent(
       : await Certificate.open(
           config.proxyTls,
           pem => backend?.secure(pem),
-          message => log.error(message)
+          message => log.error(message),
+          lookMs
         )
   if (certificate?.pem === null) {
     certificate.close()
@@ -123,7 +127,8 @@ export async function startAgent(
   if (sessionKey instanceof Error) return fail(`The key of sessions cannot be used: ${sessionKey.message}`)
   const proxyTls = await ProxyTls.open(folder.path, certificate, {
     changed: pem => backend?.secure(pem),
-    tell: message => log.error(message)
+    tell: message => log.error(message),
+    lookMs
   })
   undo.push(() => proxyTls.close())
 
@@ -150,7 +155,7 @@ export async function startAgent(
   const limits = { ...config.limits, connections }
   const make = (port: number): Generations => {
     const made = new Generations(
-      makeBackend({ ...config, limits, port, sessionKey }, proxyTls.pem, lines.write, {
+      makeBackend({ ...config, limits, port, sessionKey, restartMs }, proxyTls.pem, lines.write, {
         ...options,
         ...(program === undefined ? {} : { program })
       })
@@ -189,7 +194,8 @@ export async function startAgent(
   const meter = new ProcessMeter()
   undo.push(() => meter.close())
   const tryAgain = () => Promise.all([store, read.files.owner, proxyTls].map(file => file.tryAgain()))
-  const collector = new Collector({ backend: () => backend, totals, alarms, meter, log, tryAgain }, await meter.read())
+  const collecting = { backend: () => backend, totals, alarms, meter, log, tryAgain, collectMs }
+  const collector = new Collector(collecting, await meter.read())
   const ready = Promise.withResolvers<void>()
   const handingOver: HandingOver = {
     path: options.path ?? options.program ?? '',
@@ -304,7 +310,7 @@ export async function startAgent(
 }
 
 function makeBackend(
-  config: AgentConfig & { sessionKey: string },
+  config: AgentConfig & { sessionKey: string } & Pick<Times, 'restartMs'>,
   certificate: Pem | null,
   write: WriteLines,
   { log, resolve, program }: AgentOptions
@@ -332,7 +338,7 @@ function makeBackend(
   // Management in a process of its own: whatever it is asked, no tunnel waits for it. Tests have all in one.
   if (config.workers === 0 || resolve !== undefined) return localBackend(plane, line => write(line, 1), tell, resolve)
   setFlagsFromString(HEAP_GROWTH)
-  return new WorkerPool(plane, { count: config.workers, program }, write, tell)
+  return new WorkerPool(plane, { count: config.workers, program, restartMs: config.restartMs }, write, tell)
 }
 
 function warnOfRoutes(log: Logger, routes: Awaited<ReturnType<Routes['load']>>): void {

@@ -7,7 +7,6 @@ import { certificateNames } from '@netlet/contract/agent-proxy-tls'
 /** A certificate with its chain, and its key, as PEM. */
 export type Pem = { cert: string; key: string }
 
-const LOOK_MS = 5000
 /** Longer than a disk takes: a pipe or a network's folder may never answer. */
 const READ_MS = 5000
 /** Far more than any chain has. */
@@ -72,22 +71,28 @@ export class Certificate {
   #reading: Promise<void> = Promise.resolve()
   readonly #look = (): void => void this.renew()
 
-  private constructor(files: Pem, changed: (pem: Pem) => void, tell: (message: string) => void) {
+  private constructor(files: Pem, changed: (pem: Pem) => void, tell: (message: string) => void, lookMs: number) {
     this.#files = files
     this.#changed = changed
     this.#tell = tell
     // By name and not by file: renewals put links and files in place of others.
     for (const file of new Set(Object.values(files))) {
-      watchFile(file, { interval: LOOK_MS, persistent: false }, this.#look)
+      watchFile(file, { interval: lookMs, persistent: false }, this.#look)
     }
   }
 
   /**
    * @param files paths; where they are of no use yet, they are looked at until they are
    * @param changed is told of each pair that was read, the first one included
+   * @param lookMs how often the files are looked at
    */
-  static async open(files: Pem, changed: (pem: Pem) => void, tell: (message: string) => void): Promise<Certificate> {
-    const certificate = new Certificate(files, changed, tell)
+  static async open(
+    files: Pem,
+    changed: (pem: Pem) => void,
+    tell: (message: string) => void,
+    lookMs: number
+  ): Promise<Certificate> {
+    const certificate = new Certificate(files, changed, tell, lookMs)
     await certificate.renew()
     return certificate
   }

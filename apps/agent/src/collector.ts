@@ -6,7 +6,6 @@ import type { Backend } from './workers/backend.ts'
 import type { ProcessFigures, ProcessMeter } from './workers/process-figures.ts'
 import { nextTurn } from './turns.ts'
 
-const COLLECT_MS = 1000
 const SAVE_EVERY = 10
 
 type Parts = {
@@ -17,9 +16,11 @@ type Parts = {
   log: Logger
   /** Tries again what could not be written, so that health tells what is true by now. */
   tryAgain: () => Promise<unknown>
+  /** Between two rounds. */
+  collectMs: number
 }
 
-/** Takes over each second what was counted, and saves it from time to time. */
+/** Takes over in rounds what was counted, and saves it from time to time. */
 export class Collector {
   readonly #parts: Parts
   #collecting: Promise<void> = Promise.resolve()
@@ -63,7 +64,7 @@ export class Collector {
   }
 
   start(): void {
-    const { totals, tryAgain, log } = this.#parts
+    const { totals, tryAgain, log, collectMs } = this.#parts
     this.#paused = false
     this.collectedAt = performance.now()
     this.#timer = setInterval(() => {
@@ -71,7 +72,7 @@ export class Collector {
         .then(() => (this.collectedAt = performance.now()))
         .then(() => (++this.#rounds % SAVE_EVERY === 0 ? tryAgain().then(() => totals.saveSometimes()) : undefined))
         .catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
-    }, COLLECT_MS)
+    }, collectMs)
   }
 
   /** Takes what was counted until now, and nothing more until `start`. */

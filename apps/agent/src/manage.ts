@@ -9,9 +9,13 @@ import { Predecessor } from './takeover/predecessor.ts'
 import { SettingsFiles } from './takeover/settings-files.ts'
 import { ownProgram } from './takeover/start-program.ts'
 import { Takeover } from './takeover/takeover.ts'
+import type { Times } from './times.ts'
 
-/** Runs the agent until a signal ends it, or another process has taken over. @param file that of the agent's program */
-export async function manage(file: string): Promise<void> {
+/**
+ * Runs the agent until a signal ends it, or another process has taken over.
+ * @param file that of the agent's program
+ */
+export async function manage(file: string, times: Partial<Times> = {}): Promise<void> {
   const named = ownProgram(file)
   const settings = await SettingsFiles.of(process.env)
   const isSuccessor = process.argv[2] === TAKEOVER && process.channel !== undefined
@@ -29,7 +33,7 @@ export async function manage(file: string): Promise<void> {
   let takeover: Takeover | null = null
   // Not before it serves; and what asks others to read their settings again must never end it.
   process.on('SIGHUP', () => takeover?.begin())
-  const started = await startAgent(read.config, { log, program: file, path: named.path }, before)
+  const started = await startAgent(read.config, { log, program: file, path: named.path, times }, before)
   if (!started.ok) return stop(started.message)
   const { agent } = started
   if (before === null) {

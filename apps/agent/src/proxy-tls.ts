@@ -17,6 +17,8 @@ type Hooks = {
   /** Another certificate for new connections; null: none any more. */
   changed: (pem: Pem | null) => void
   tell: (message: string) => void
+  /** How often the files of a certificate are looked at. */
+  lookMs: number
 }
 
 /** Where it is files they are read again when they change; `fault`: why it is of no use at present. */
@@ -138,7 +140,8 @@ export class ProxyTls {
     if (wanted.source === 'none') return { files: null, pem: null, fault: null }
     const pem = { cert: wanted.certificate, key: wanted.key }
     if (wanted.source === 'files') {
-      const files = await Certificate.open(pem, read => this.#renewed(wanted, read), this.#hooks.tell)
+      const { tell, lookMs } = this.#hooks
+      const files = await Certificate.open(pem, read => this.#renewed(wanted, read), tell, lookMs)
       return { files, pem: null, fault: files.fault }
     }
     try {

@@ -27,7 +27,6 @@ const SOURCE = fileURLToPath(new URL('../main.ts', import.meta.url))
  * of them to three times the rest of the memory, which it then kept.
  */
 const YOUNG_GENERATION = '--max-semi-space-size=4'
-const RESTART_DELAY_MS = 500
 const MAX_RESTART_DELAY_MS = 30_000
 const MAX_SIGNS = 1000
 /** How long what workers tell of their connections is gathered. */
@@ -41,6 +40,7 @@ export class WorkerPool implements Backend {
   #config: PlaneConfig
   readonly #wanted: number
   readonly #program: string
+  readonly #restartMs: number
   readonly #runtime = ownRuntime()
   readonly #log: WriteLines
   readonly #workers = new Set<WorkerProcess>()
@@ -72,13 +72,14 @@ export class WorkerPool implements Backend {
   /** `tell` gets what operators should know. */
   constructor(
     config: PlaneConfig,
-    { count, program = SOURCE }: { count: number; program?: string | undefined },
+    { count, program = SOURCE, restartMs }: { count: number; program?: string | undefined; restartMs: number },
     log: WriteLines,
     tell: (message: string) => void
   ) {
     this.#config = config
     this.#wanted = count
     this.#program = program
+    this.#restartMs = restartMs
     this.#log = log
     this.#tell = tell
     this.#port = config.proxyPort
@@ -272,7 +273,7 @@ export class WorkerPool implements Backend {
     // A first start that fails is the caller's to tell; later losses are made good.
     if (this.#closing || this.#draining || !this.#started) return
     this.#restarts++
-    const delay = Math.min(RESTART_DELAY_MS * 2 ** this.#failures++, MAX_RESTART_DELAY_MS)
+    const delay = Math.min(this.#restartMs * 2 ** this.#failures++, MAX_RESTART_DELAY_MS)
     this.#tell(`A worker ended (${how}). Another one is started in ${delay / 1000} seconds.`)
     setTimeout(() => {
       if (!this.#closing && !this.#draining) void this.#spawn()
