@@ -27,6 +27,19 @@ const ownSql = [
   'apps/server/src/retention.test.ts'
 ]
 
+/** The agent's tests that the contract of sockets (sockets.test.ts) stands for. */
+const theSameOnAnySockets = [
+  'apps/agent/test/{changed-rules,client-access,denied-sites,faults,hostile,judged-turns,live,long-heads}.test.ts',
+  'apps/agent/test/{lowered-plan,management,policy,repaired-heads,second-hellos,source-ports}.test.ts',
+  'apps/agent/test/{strangers,tls-proxy,tls-strangers,udp,user-limits}.test.ts'
+]
+
+const agent = {
+  // Each file ends what it has begun; loading the agent again for each of them took a third of their time.
+  isolate: false,
+  setupFiles: [`${import.meta.dirname}/apps/agent/test/setup.ts`]
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -51,25 +64,27 @@ export default defineConfig({
           name: 'plain',
           // The change feed's client is tested on the event source that Node keeps behind this switch.
           execArgv: ['--experimental-eventsource'],
-          include: [
-            'packages/**/*.test.ts',
-            'apps/agent/**/*.test.ts',
-            'apps/web/**/*.node.test.ts',
-            'scripts/**/*.test.ts',
-            'e2e/**/*.test.ts'
-          ]
+          include: ['packages/**/*.test.ts', 'apps/web/**/*.node.test.ts', 'scripts/**/*.test.ts', 'e2e/**/*.test.ts']
         }
       },
       {
         test: {
           ...shared,
-          // The agent's tests of what passes through it, once more over the public sockets instead of the bare handles.
+          ...agent,
+          name: 'agent',
+          include: ['apps/agent/**/*.test.ts']
+        }
+      },
+      {
+        test: {
+          ...shared,
+          ...agent,
+          // What passes through the agent, once more over the public sockets instead of the bare handles.
           name: 'streams',
           env: { AGENT_SOCKETS: 'streams' },
           include: [
-            'apps/agent/test/{broken-streams,changed-rules,denied-sites,egress,faults,hostile,judged-turns,long-heads,pipelining,policy,second-hellos}.test.ts',
-            'apps/agent/test/{management,memory-bounds,repaired-heads,source-ports,strangers,takeover,tls-proxy,udp}.test.ts',
-            'apps/agent/test/{client-access,faults-inside,live,lowered-plan,shared-limits,tls-strangers,user-limits}.test.ts'
+            'apps/agent/test/{broken-streams,egress,memory-bounds,pipelining,takeover}.test.ts',
+            ...(isLong ? theSameOnAnySockets : [])
           ]
         }
       },

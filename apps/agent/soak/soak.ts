@@ -12,6 +12,8 @@ export type SoakOptions = {
   /** Parts of the time, after each of which everything is closed and looked at. In the first half of them workers are killed, and processes replaced. */
   parts: number
   seed: number
+  /** After how long silent connections end; as usual without it. */
+  idleSeconds?: number
   say?: (line: string) => void
 }
 export type SoakReport = {
@@ -252,7 +254,7 @@ function slope(points: ReadonlyArray<{ x: number; y: number }>): number {
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const targets = await startTargets()
-  const subject = await startSubject(options.folder, options.sockets)
+  const subject = await startSubject(options.folder, options.sockets, options.idleSeconds)
   const run = new Soak(options, subject, targets)
   // A process that took over is nobody's child: whoever ends this one would leave it behind.
   const interrupt = () => void subject.stop().finally(() => process.exit(130))

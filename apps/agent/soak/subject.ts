@@ -115,7 +115,11 @@ function call(port: number, method: string, path: string, body?: unknown): Promi
 }
 
 /** Starts an agent with TLS and two workers on a folder. */
-export async function startSubject(folder: string, sockets: 'handles' | 'streams'): Promise<Subject> {
+export async function startSubject(
+  folder: string,
+  sockets: 'handles' | 'streams',
+  idleSeconds: number | undefined
+): Promise<Subject> {
   const probe = join(folder, 'probe.cjs')
   await writeFile(probe, PROBE)
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
@@ -140,7 +144,8 @@ export async function startSubject(folder: string, sockets: 'handles' | 'streams
       PROXY_TLS_KEY: key,
       AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
       AGENT_WORKERS: '2',
-      AGENT_SOCKETS: sockets
+      AGENT_SOCKETS: sockets,
+      ...(idleSeconds === undefined ? {} : { AGENT_IDLE_SECONDS: String(idleSeconds) })
     }
   })
   let output = ''

@@ -1,14 +1,15 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TurnBudget } from './turns.ts'
 
 const rethrow = (error: unknown): never => {
   throw error
 }
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
 /** Milliseconds of work that gives nobody else a turn. */
-function work(ms: number): void {
-  for (const began = performance.now(); performance.now() - began < ms;);
-}
+const work = (ms: number): void => void vi.advanceTimersByTime(ms)
 
 test('work that waits is done in its sequence, some milliseconds a turn, and all of it once', async () => {
   const budget = new TurnBudget(rethrow)

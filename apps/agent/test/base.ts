@@ -1,13 +1,12 @@
-import { afterAll } from 'vitest'
-
 const cleanups: Array<() => unknown> = []
 /** Runs after the file's tests, last registered first. */
 export const onEnd = (work: () => unknown): void => {
   cleanups.push(work)
 }
-afterAll(async () => {
-  for (const work of cleanups.toReversed()) await work()
-})
+/** Does all of it; called after the tests of each file. */
+export async function endAll(): Promise<void> {
+  for (const work of cleanups.splice(0).toReversed()) await work()
+}
 
 /** Waits until a condition holds; fails with its last value after `ms`. */
 export async function until<T>(what: string, look: () => T | Promise<T>, ms = 30_000): Promise<NonNullable<T>> {

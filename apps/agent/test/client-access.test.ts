@@ -3,22 +3,18 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseAddress } from '../src/net/ip.ts'
-import { startAgent } from '../src/agent.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
 import { piecesOf } from '../src/workers/pieces.ts'
 import {
   basic,
-  caller,
   echoTarget,
   httpTarget,
   lease,
-  onEnd,
   proxied,
   RawClient,
   socksAddress,
-  silent,
+  startedAgain,
   testAgent,
-  testConfig,
   type TestAgent,
   until
 } from './test-agent.ts'
@@ -182,12 +178,8 @@ describe('nothing is opened by mistake', () => {
       `"allowedClientIps":["${LISTED}/32"],"access":"address"`
     )
     const state = (await own.call('GET', '/api/state')).json
-    await own.close()
-    const started = await startAgent(testConfig(own.folder), { log: silent })
-    if (!started.ok) throw new Error(started.message)
-    const again = started.agent
-    onEnd(() => again.close())
-    expect((await caller(again.port)('GET', '/api/state')).json['users']).toEqual(state['users'])
+    const again = await startedAgain(own)
+    expect((await again.call('GET', '/api/state')).json['users']).toEqual(state['users'])
     const request = `CONNECT ${echo.host} HTTP/1.1\r\nHost: x\r\n\r\n`
     await new RawClient(`${own.net}.1.2`, again.proxyPort, LISTED).send(request).take(/^HTTP\/1\.1 200/)
   })

@@ -1,7 +1,6 @@
 // What operators do to a user's client list stays, whatever the console sends.
 import { expect, test } from 'vitest'
-import { startAgent } from '../src/agent.ts'
-import { caller, lease, onEnd, silent, testAgent, testConfig, type Call, type TestAgent } from './test-agent.ts'
+import { lease, startedAgain, testAgent, type Call, type TestAgent } from './test-agent.ts'
 
 const white = async (call: Call) =>
   (await call('POST', '/api/view-user', { user: 'u' })).json['data']?.['whitelist_ips']
@@ -54,17 +53,14 @@ test('an address that was taken from the list of the console stays away', async 
 })
 
 test('a restart keeps what operators did, and a user that is deleted takes it along', async () => {
-  const { call, put, close, folder, port } = await leased()
-  await change(call, 'add', '192.0.2.1')
-  await close()
-  const again = await startAgent(testConfig(folder, { port }), { log: silent })
-  if (!again.ok) throw new Error(again.message)
-  onEnd(() => again.agent.close())
-  const then = caller(again.agent.port)
-  expect(await white(then)).toEqual(['192.0.2.1/32'])
+  const agent = await leased()
+  await change(agent.call, 'add', '192.0.2.1')
+  const { call } = await startedAgain(agent)
+  const put = () => lease(call, 'u', [`${agent.net}.1.0/29`], { allowed_client_ips: [] })
+  expect(await white(call)).toEqual(['192.0.2.1/32'])
   await put()
-  expect(await white(then)).toEqual(['192.0.2.1/32'])
-  await then('DELETE', '/api/users/u')
+  expect(await white(call)).toEqual(['192.0.2.1/32'])
+  await call('DELETE', '/api/users/u')
   await put()
-  expect(await white(then)).toEqual([])
+  expect(await white(call)).toEqual([])
 })

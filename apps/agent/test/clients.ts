@@ -1,5 +1,8 @@
 // Clients that speak to a proxy byte by byte.
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { onEnd, until } from './base.ts'
 
 /** A client connection that collects what it gets. */
@@ -142,4 +145,63 @@ export async function socks(
   rawClient.send(Buffer.concat([Buffer.from([5, options.command ?? 1, 0]), address, tail]))
   const reply = await rawClient.bytes(10)
   return { code: reply[1] ?? -1, rawClient }
+}
+
+/** A socket for datagrams on any port of an address. */
+export async function udpSocket(address = '127.0.0.1', recvBufferSize?: number): Promise<UdpSocket> {
+  const socket = createSocket({ type: 'udp4', ...(recvBufferSize === undefined ? {} : { recvBufferSize }) })
+  onEnd(() => socket.close())
+  socket.bind(0, address)
+  await once(socket, 'listening')
+  return socket
+}
+
+const port16 = (port: number): number[] => [port >> 8, port & 255]
+/** Where a datagram goes to, as SOCKS5 writes it. */
+export const udpTo = {
+  v4: (address: string, port: number): Buffer => Buffer.from([1, ...address.split('.').map(Number), ...port16(port)]),
+  name: (name: string, port: number): Buffer =>
+    Buffer.from([3, name.length, ...Buffer.from(name, 'latin1'), ...port16(port)])
+}
+export const datagram = (to: Buffer, data: string | Buffer, fragment = 0): Buffer =>
+  Buffer.concat([Buffer.from([0, 0, fragment]), to, Buffer.from(data)])
+
+/** Asks for an association: the code of the reply, the connection that it lives by, and the port for datagrams. */
+export async function associate(
+  ip: string,
+  port: number,
+  user = 'u',
+  declared: Buffer = udpTo.v4('0.0.0.0', 0)
+): Promise<{ code: number; control: RawClient; relay: number; at: string }> {
+  const control = new RawClient(ip, port)
+  const login = Buffer.from([1, user.length, ...Buffer.from(user), 6, ...Buffer.from('secret')])
+  control.send(Buffer.concat([Buffer.from([5, 1, 2]), login, Buffer.from([5, 3, 0]), declared]))
+  const reply = await control.bytes(14)
+  return { code: reply[5] ?? -1, control, relay: reply.readUInt16BE(12), at: reply.subarray(8, 12).join('.') }
+}
+
+/**
+ * A TLS connection to a proxy, whatever its certificate says.
+ * @param from the client's own address
+ * @param allowHalfOpen its connection below goes on where the proxy ends it
+ * @throws Error where it ends before it is secure
+ */
+export async function tlsClient(
+  port: number,
+  {
+    host = '127.0.0.1',
+    from,
+    allowHalfOpen = false,
+    ...options
+  }: ConnectionOptions & { from?: string; allowHalfOpen?: boolean } = {}
+): Promise<TLSSocket> {
+  const raw = connect({ host, port, allowHalfOpen, ...(from === undefined ? {} : { localAddress: from }) })
+  const socket = connectTls({ socket: raw, rejectUnauthorized: false, ...options })
+  onEnd(() => socket.destroy())
+  const ended = once(socket, 'close').then(() => Promise.reject(new Error('ended before it was secure')))
+  socket.on('error', () => {})
+  await Promise.race([once(socket, 'secureConnect'), ended])
+  // From here on its end is no failure.
+  ended.catch(() => {})
+  return socket
 }

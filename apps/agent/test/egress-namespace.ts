@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Agent, startAgent } from '../src/agent.ts'
 import { readConfig } from '../src/config.ts'
+import { isLong } from '../../../scripts/testing/tier.ts'
 import { defaultLimits } from '../src/proxy/limits.ts'
 
 execFileSync('ip', ['link', 'set', 'lo', 'up'])
@@ -138,15 +139,18 @@ async function udpExit(host: string, name: string): Promise<string> {
   return from
 }
 /** The status and text of a request that goes nowhere. */
-async function refusal(host: string, name: string): Promise<string> {
-  const client = new Client(host)
-  const data = await client.say(request(name), isAnswer)
-  client.socket.destroy()
-  return `${status(data)} ${body(data).trim()}`
-}
+const refusal = (host: string, name: string): Promise<string> => asked(host, name, `http://${target}/`)
 
-await call('PUT', '/api/prefixes', { prefixes: ['fd00:77::/48', '10.77.0.0/16'] })
 const net = 'fd00:77:0'
+const isLocal = (host: string): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect({ host, port: agent.proxyPort })
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+const local = [await isLocal(`${net}:1::1`)]
+await call('PUT', '/api/prefixes', { prefixes: ['fd00:77::/48', '10.77.0.0/16'] })
+local.push(await isLocal(`${net}:1::1`))
 const replies = {
   fixed: (await put('fixed', { prefixes: [`${net}:1::/64`] }))['egress'],
   request: (await put('turns', { prefixes: [`${net}:2::/64`], egress: 'request' }))['egress'],
@@ -161,6 +165,16 @@ await put('sticky-session-real', { prefixes: [`${net}:3::/64`] })
 await put('four', { prefixes: ['10.77.1.1/32'] })
 
 const fixed = await exits(`${net}:1::1`, 'fixed')
+const within = await exits(`${net}:1:ab::9`, 'fixed')
+/** What the first line and the text of an answer are. */
+const asked = async (host: string, name: string, url: string): Promise<string> => {
+  const client = new Client(host)
+  const data = await client.say(`GET ${url} HTTP/1.1\r\nHost: x\r\n${auth(name)}\r\n`, isAnswer)
+  client.socket.destroy()
+  return `${status(data)} ${body(data).trim()}`
+}
+const v4 = await asked('10.77.1.1', 'four', `http://127.0.0.1:${port}/`)
+const own = await asked(`${net}:1::1`, 'fixed', `http://[fd00:77::1]:${port}/`)
 const turns = [...(await exits(`${net}:2::1`, 'turns')), ...(await exits(`${net}:2::1`, 'turns'))]
 const turnsUdp = [await udpExit(`${net}:2::1`, 'turns'), await udpExit(`${net}:2::1`, 'turns')]
 const abc = await exits(`${net}:3::1`, 'sticky-session-abc')
@@ -260,16 +274,32 @@ const checks = {
 
 leave?.()
 
+/** Ranges that a start has to make local. */
+const [many, wide] = isLong ? [4096, 256] : [64, 16]
+const more = [
+  ...Array.from({ length: many }, (_, n) => `10.${100 + (n >> 8)}.${n & 255}.0/24`),
+  ...Array.from({ length: wide }, (_, n) => `fd01:${n.toString(16)}::/48`)
+]
+await call('PUT', '/api/prefixes', { prefixes: ['fd00:77::/48', '10.77.0.0/16', ...more] })
 await agent.close()
 const log = readFileSync(join(folder, 'access.log'), 'utf8').trim().split('\n')
 agent = await start()
+const startedWith = agent.routes.state.filter(route => route.local).length
 const restarted = await exits(`${net}:3::1`, 'sticky-session-abc')
+await call('POST', '/api/delete-all-users', {})
+await call('PUT', '/api/prefixes', { prefixes: ['10.77.0.0/16'] })
+local.push(await isLocal(`${net}:1::1`))
 await agent.close()
 
 console.log(
   JSON.stringify({
     replies,
+    local,
+    started: startedWith - more.length,
     fixed,
+    within,
+    v4,
+    own,
     turns,
     turnsUdp,
     session,

@@ -3,20 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { Alarms } from '../src/state/alarms.ts'
 import { findProblems, type Observed } from '../src/problems.ts'
 import { AbuseWatch } from '../src/proxy/abuse-watch.ts'
-import { agentProcess } from './process.ts'
-import { kill } from './takeovers.ts'
-import {
-  caller,
-  httpTarget,
-  lease,
-  proxied,
-  tempFolder,
-  testAgent,
-  token,
-  tunnel,
-  until,
-  type TestAgent
-} from './test-agent.ts'
+import { httpTarget, lease, proxied, testAgent, token, tunnel, until, type TestAgent } from './test-agent.ts'
 
 /** Reads the text format as strictly as Prometheus does; sample names with their labels, and values. */
 function parseMetrics(text: string): Map<string, number> {
@@ -217,31 +204,4 @@ describe('what is wrong', () => {
   ])('%s', (_what, change, found) => {
     expect(findProblems({ ...fine, ...change })).toEqual(found)
   })
-})
-
-test('a worker that is killed counts as restarted, what it counted stays, and health tells that it is missing', async () => {
-  const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '1' })
-  const call = caller(agent.port)
-  await call('PUT', '/api/prefixes', { prefixes: ['127.254.3.0/24'] })
-  await lease(call, 'u', ['127.254.3.1/32'])
-  await proxied('127.254.3.1', agent.proxyPort, 'u', 'http://8.8.8.8:25/')
-  const read = async (): Promise<Map<string, number>> =>
-    parseMetrics(await (await fetch(`http://127.0.0.1:${agent.port}/metrics`)).text())
-  const refused = 'netlet_agent_refusals_total{reason="refused-port"}'
-  await until('the refusal to be counted', async () => (await read()).get(refused) === 1)
-  const killed = new Set<number>()
-  await until('the loss to be told', async () => {
-    // Where the test has to wait for its turn, another one is there meanwhile.
-    for (const name of (await read()).keys()) {
-      const [, pid] = /^netlet_agent_handles_used\{process="worker-(\d+)/.exec(name) ?? []
-      if (pid === undefined) continue
-      killed.add(Number(pid))
-      kill(Number(pid))
-    }
-    const health = (await (await fetch(`http://127.0.0.1:${agent.port}/healthz`)).json()) as { problems: string[] }
-    return health.problems.includes('worker_missing')
-  })
-  await until('another worker', async () => (await read()).get('netlet_agent_workers') === 1)
-  expect((await read()).get('netlet_agent_worker_restarts_total')).toBe(killed.size)
-  expect((await read()).get(refused)).toBe(1)
 })

@@ -2,16 +2,15 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { controlOf, layoutOf } from '../../server/src/domains/fleet/provision/layout.ts'
-import { mainFile } from './process.ts'
+import { isLinux, kill, managersOf, processesOf } from './process.ts'
 import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, token, tunnel, until } from './test-agent.ts'
-import { kill, managersOf, processesOf, servingAgent } from './takeovers.ts'
+import { servingAgent } from './takeovers.ts'
 
-const linux = process.platform === 'linux'
-
-test.runIf(linux)('where nobody follows a new process none is started, and the agent says why', async () => {
+test.runIf(isLinux)('where nobody follows a new process none is started, and the agent says why', async () => {
   const { agent, folder, info, ip, takeOver } = await servingAgent({ AGENT_WORKERS: '0', AGENT_PID_FILE: '' })
   const echo = await echoTarget()
   const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
@@ -36,7 +35,7 @@ test('a file that cannot be written is told at the start', async () => {
   expect(output()).toContain('The file of AGENT_PID_FILE cannot be written (ENOENT).')
 })
 
-test.runIf(linux)(
+test.runIf(isLinux)(
   'the control script of a server without systemd follows a new process, and ends it',
   async () => {
     const root = await tempFolder()
@@ -45,7 +44,7 @@ test.runIf(linux)(
     for (const path of [layout.control, layout.environment, layout.log, layout.state])
       await mkdir(dirname(path), { recursive: true })
     await symlink(process.execPath, layout.node)
-    await writeFile(layout.agent, `import '${mainFile}'\n`)
+    await writeFile(layout.agent, `import '${fileURLToPath(new URL('../src/main.ts', import.meta.url))}'\n`)
     const settings = ['PROXY_PORT=0', 'AGENT_PORT=0', 'PROXY_HOST=0.0.0.0', 'AGENT_WORKERS=0', `AGENT_TOKEN=${token}`]
     const more = ['AGENT_ALLOW_DESTINATIONS=127.0.0.0/8', `DATA_DIR=${layout.state}`]
     await writeFile(layout.environment, `${[...settings, ...more].join('\n')}\n`)

@@ -1,75 +1,64 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { type AgentProcess, agentProcess, PRLIMIT } from './process.ts'
-import { type Call, caller, echoTarget, lease, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { hasPrlimit, PRLIMIT } from './process.ts'
+import { type Serving, servingAgent } from './takeovers.ts'
+import { echoTarget, tunnel, until } from './test-agent.ts'
 
-type Running = { agent: AgentProcess; call: Call; ip: string; folder: string }
+let serving: Serving
+let echo: Awaited<ReturnType<typeof echoTarget>>
 
 /** The system takes no file beyond so many bytes from the agent, as a full disk does: what still fits is written. */
-const limitFiles = ({ agent }: Running, bytes: number | 'unlimited'): void =>
-  void execFileSync(PRLIMIT, ['--pid', String(agent.child.pid), `--fsize=${bytes}:unlimited`])
-
-async function running(): Promise<Running> {
-  const folder = await tempFolder()
-  // All in one process: then the limit is that of all files.
-  const agent = await agentProcess(folder, { AGENT_WORKERS: '0' })
-  const call = caller(agent.port)
-  const net = randomNet()
-  await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
-  await lease(call, 'first', [`${net}.1.1/32`])
-  return { agent, call, ip: `${net}.1.1`, folder: join(folder, 'agent') }
-}
-
-const problemsOf = async ({ call }: Running): Promise<unknown> => (await call('GET', '/healthz')).json['problems']
-const claim = { id: 'a-console', name: 'Shop', server: '1', mark: 'a-mark', known: [] }
-const put = (password: string, ip: string) => ({ password, prefixes: [`${ip}/32`], denied_domains: [] })
-
-async function use({ agent, ip }: Running): Promise<number> {
-  const { status, rawClient } = await tunnel(ip, agent.proxyPort, 'first', (await echoTarget()).host)
+const limitFiles = (bytes: number | 'unlimited'): void =>
+  void execFileSync(PRLIMIT, ['--pid', String(serving.agent.child.pid), `--fsize=${bytes}:unlimited`])
+const problems = async (): Promise<unknown> => (await serving.call('GET', '/healthz')).json['problems']
+async function use(): Promise<number> {
+  const { status, rawClient } = await tunnel(serving.ip, serving.agent.proxyPort, 'u', echo.host)
   rawClient.socket.destroy()
   return status
 }
+const claim = { id: 'a-console', name: 'Shop', server: '1', mark: 'a-mark', known: [] }
+const isOver = () => until('its end to be told', async () => String(await problems()) === '')
 
-describe.runIf(existsSync(PRLIMIT))('a disk that takes nothing more', () => {
-  test.each<[string, (running: Running) => Promise<unknown>]>([
-    ['a claim', async ({ call }) => expect((await call('PUT', '/api/owner', claim)).status).toBe(503)],
+describe.runIf(hasPrlimit)('a disk that takes nothing more', () => {
+  beforeAll(async () => {
+    // All in one process: then the limit is that of all files.
+    serving = await servingAgent({ AGENT_WORKERS: '0' })
+    echo = await echoTarget()
+  })
+
+  test.each<[string, string, string, () => unknown]>([
     [
       'a change',
-      async ({ call, ip }) => expect((await call('PUT', '/api/users/first', put('new', ip))).status).toBe(503)
+      'PUT',
+      '/api/users/u',
+      () => ({ password: 'another', prefixes: [`${serving.ip}/32`], denied_domains: [] })
     ],
-    [
-      'the TLS of the proxies',
-      async ({ call }) => expect((await call('PUT', '/api/proxy-tls', { source: 'none' })).status).toBe(503)
-    ]
+    ['the TLS of the proxies', 'PUT', '/api/proxy-tls', () => ({ source: 'none' })],
+    ['a claim', 'PUT', '/api/owner', () => claim]
   ])(
     'is told of once %s cannot be kept, keeps no customer out, and is over by itself',
-    async (_, meet) => {
-      const agent = await running()
-      limitFiles(agent, 0)
-      await meet(agent)
-      expect(await problemsOf(agent)).toEqual(['disk_not_writable'])
-      expect(await use(agent)).toBe(200)
-      limitFiles(agent, 'unlimited')
-      await until('its end to be told', async () => String(await problemsOf(agent)) === '', 20_000)
-      expect((await agent.call('PUT', '/api/owner', claim)).status).toBe(200)
-    },
-    40_000
+    async (_, method, path, body) => {
+      limitFiles(0)
+      expect((await serving.call(method, path, body())).status).toBe(503)
+      expect(await problems()).toEqual(['disk_not_writable'])
+      expect(await use()).toBe(200)
+      limitFiles('unlimited')
+      await isOver()
+      expect((await serving.call('GET', '/api/state')).status).toBe(200)
+    }
   )
 
   test('leaves whole lines in the access log, and a line that says how many are missing', async () => {
-    const agent = await running()
-    const log = join(agent.folder, 'access.log')
-    await use(agent)
-    await until('the first line', async () => (await readFile(log, 'utf8').catch(() => '')) !== '')
-    limitFiles(agent, (await stat(log)).size + 20)
-    await use(agent)
-    await until('the problem to be told', async () => String(await problemsOf(agent)) === 'disk_not_writable')
-    limitFiles(agent, 'unlimited')
-    await until('its end to be told', async () => String(await problemsOf(agent)) === '')
-    const lines = (await readFile(log, 'utf8')).trimEnd().split('\n')
-    expect(lines.map(line => / (?:first .* 200 |dropped 1 lines: )/.test(line))).toEqual([true, true])
+    const log = join(serving.folder, 'agent', 'access.log')
+    const lines = async (): Promise<string[]> => (await readFile(log, 'utf8').catch(() => '')).split('\n').slice(0, -1)
+    await until('the lines of before', async () => (await lines()).length === 3)
+    limitFiles((await stat(log)).size + 20)
+    await use()
+    await until('the problem to be told', async () => String(await problems()) === 'disk_not_writable')
+    limitFiles('unlimited')
+    await isOver()
+    expect((await lines()).map(line => / (?:u .* 200 |dropped 1 lines: )/.test(line))).toEqual([true, true, true, true])
   })
 })

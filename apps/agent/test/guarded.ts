@@ -19,7 +19,7 @@ export type Guarded = {
   asked: string[]
 }
 
-/** An agent with short patience, a name server of its own, and a user with some denied domains. */
+/** An agent with a name server of its own, and a user with some denied domains. */
 export async function guardedAgent(): Promise<Guarded> {
   const asked: string[] = []
   const resolve: Resolve = (name, _family, answer) => {
@@ -40,10 +40,6 @@ export async function guardedAgent(): Promise<Guarded> {
       newPerUser: 0,
       newPerAddress: 0,
       newPerClient: 0,
-      headMs: 1000,
-      keepAliveMs: 1500,
-      idleMs: 1500,
-      connectMs: 2000,
       sweepMs: 20,
       headBytes: 4096
     }

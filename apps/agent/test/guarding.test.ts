@@ -1,15 +1,14 @@
 // Who reaches the management API, and how systemd hears that the agent is well.
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startAgent } from '../src/agent.ts'
 import { feedWatchdog } from '../src/watchdog.ts'
 import { parsePrefix } from '../src/net/ip.ts'
 import { readConfig } from '../src/config.ts'
+import { newCertificate } from './certificates.ts'
 import { notifyReceiver } from './notify-receiver.ts'
 import { agentProcess } from './process.ts'
 import { caller, onEnd, silent, tempFolder, testAgent, testConfig, until } from './test-agent.ts'
@@ -39,15 +38,11 @@ const other = Object.values(networkInterfaces())
   .find(one => one !== undefined && !one.internal && one.family === 'IPv4')?.address
 
 test.skipIf(other === undefined)('a stranger is closed out before a byte is read, also with TLS', async () => {
-  const folder = await tempFolder()
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-  const made = ['req', '-x509', ...kind, '-nodes', '-days', '1', '-subj', '/CN=a', '-keyout', key, '-out', cert]
-  execFileSync('openssl', made, { stdio: 'ignore' })
-  for (const tls of [null, { cert, key }]) {
+  for (const tls of [null, (await newCertificate()).files]) {
     const allowClients = [parsePrefix('203.0.113.7')].flatMap(one => one ?? [])
-    const config = testConfig(await tempFolder(), { host: '0.0.0.0', tls, allowClients })
-    const started = await startAgent(config, { log: silent })
+    const started = await startAgent(testConfig(await tempFolder(), { host: '0.0.0.0', tls, allowClients }), {
+      log: silent
+    })
     if (!started.ok) throw new Error(started.message)
     onEnd(() => started.agent.close())
     const socket = connect({ host: other ?? '', port: started.agent.port, localAddress: other ?? '' })
@@ -78,7 +73,8 @@ test.skipIf(!hasTools)('systemd hears that the agent is well for as long as its 
   let last = -1
   await until('silence', async () => {
     const before = heard()
-    await new Promise(resolve => setTimeout(resolve, 500))
+    // Longer than it takes to say several words.
+    await new Promise(resolve => setTimeout(resolve, 300))
     return (last = heard()) === before
   })
   agent.child.kill('SIGCONT')

@@ -1,17 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { defaultLimits } from '../src/proxy/limits.ts'
 import { guardedAgent, type Guarded } from './guarded.ts'
-import {
-  basic,
-  lease,
-  proxied,
-  socks,
-  socksAddress,
-  tcpTarget,
-  testAgent,
-  tunnel,
-  until,
-  RawClient
-} from './test-agent.ts'
+import { basic, proxied, RawClient, tcpTarget, until } from './test-agent.ts'
+import { NEVER, testPlane } from './test-plane.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -133,46 +124,37 @@ describe('limits', () => {
   })
 
   test('a head that trickles in is cut off, however busy its client looks', async () => {
-    const rawClient = send('GET http://x')
-    const drip = setInterval(() => rawClient.send('x'), 20)
-    try {
-      expect(await rawClient.over(10_000)).toMatch(/^HTTP\/1\.1 408 /)
-    } finally {
-      clearInterval(drip)
-    }
-  })
-
-  test('a client that says nothing, half a SOCKS greeting, or nothing more is let go', async () => {
-    await new RawClient(ip, agent.proxyPort).over(10_000)
-    await new RawClient(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(10_000)
-    const kept = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
-    await kept.take(/200 OK/)
-    await kept.over(10_000)
-  })
-
-  test('a silent tunnel is closed, a target that does not answer is a 504', async () => {
-    const mute = await tcpTarget(() => {})
-    const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', mute.host)
-    await rawClient.over(10_000)
-    expect((await proxied(ip, agent.proxyPort, 'u', `http://${mute.host}/`)).status).toBe(504)
-  })
-
-  test('one user cannot hold more connections than its limit, nor take them from another', async () => {
-    const few = await testAgent({ limits: { connectionsPerUser: 8, halfClosedMs: 200, sweepMs: 20 } })
-    const own = `${few.net}.2.1`
-    await lease(few.call, 'busy', [`${own}/32`])
-    await lease(few.call, 'other', [`${own}/32`])
-    const mute = await tcpTarget(socket => socket.write('x'))
-    const opened = await Promise.all(Array.from({ length: 12 }, () => tunnel(own, few.proxyPort, 'busy', mute.host)))
-    const statuses = opened.map(each => each.status).toSorted((a, b) => a - b)
-    expect(statuses).toEqual([...Array<number>(8).fill(200), ...Array<number>(4).fill(429)])
-    expect((await socks(own, few.proxyPort, 'busy', socksAddress('127.0.0.1'), mute.port)).code).toBe(-1)
-    expect((await proxied(own, few.proxyPort, 'other', `http://${target.host}/`)).status).toBe(200)
-    for (const { rawClient } of opened) rawClient.socket.destroy()
-    await until('room again', async () => {
-      const { status, rawClient } = await tunnel(own, few.proxyPort, 'busy', mute.host)
-      rawClient.socket.destroy()
-      return status === 200
+    const { port, pass, accepted } = await testPlane({ limits: { sweepMs: NEVER } })
+    const client = new RawClient('127.0.0.1', port).send('GET http://x')
+    await until('its beginning', () => (accepted[0]?.bytesRead ?? 0) > 0)
+    await until('the end of its time', () => {
+      client.send('x')
+      pass(defaultLimits.headMs / 5)
+      return client.ended
     })
+    expect(client.text).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  const get = (host: string): string => `GET http://${host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`
+  const connectTo = (host: string): string => `CONNECT ${host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`
+  test.each<[string, (mute: string) => string, RegExp, RegExp]>([
+    ['a client that says nothing is let go', () => '', /^$/, /^$/],
+    ['half a SOCKS greeting is let go', () => '\x05\x03', /^$/, /^$/],
+    ['a kept connection that says nothing more is let go', () => get(target.host), /200 OK[^]*\}$/, /\}$/],
+    ['a silent tunnel is closed', connectTo, /^HTTP\/1\.1 200 /, /established\r\n\r\n$/],
+    ['a target that does not answer is a 504', get, /^$/, /^HTTP\/1\.1 504 /]
+  ])('%s', async (_, says, before, after) => {
+    let heard = 0
+    const mute = await tcpTarget(socket => void socket.on('data', chunk => (heard += chunk.length)))
+    const { port, pass, accepted } = await testPlane({ limits: { sweepMs: NEVER } })
+    const said = says(mute.host)
+    const client = new RawClient('127.0.0.1', port).send(said)
+    await until('it to be silent', () => accepted[0]?.bytesRead === said.length && before.test(client.text))
+    if (said === get(mute.host)) await until('the request', () => heard > 0)
+    await until('its end', () => {
+      pass(defaultLimits.idleMs / 4)
+      return client.ended || client.closed
+    })
+    expect(client.text).toMatch(after)
   })
 })

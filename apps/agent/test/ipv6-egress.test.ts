@@ -18,7 +18,12 @@ if (!allowed) console.warn('Exit addresses are not tested here: this machine let
 type Exits = [string, string, string, string]
 type Seen = {
   replies: Record<string, string>
+  local: boolean[]
+  started: number
   fixed: Exits
+  within: Exits
+  v4: string
+  own: string
   turns: string[]
   turnsUdp: string[]
   session: Record<'abc' | 'again' | 'def' | 'other' | 'elsewhere' | 'none' | 'real', Exits> & { udp: string }
@@ -59,8 +64,17 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     })
   })
 
-  test('fixed: the address that the client is connected to', () => {
+  test('is local as long as its range is managed, all of many ranges after a start, too', () => {
+    expect(seen.local).toEqual([false, true, false])
+    expect(seen.started).toBe(2)
+  })
+
+  test('fixed: the address that the client is connected to, whichever of the /64 it is', () => {
     expect(seen.fixed).toEqual(four('fd00:77:0:1::1'))
+    expect(seen.within).toEqual(four('fd00:77:0:1:ab::9'))
+    expect(seen.v4).toMatch(/^200 (?:::ffff:)?10\.77\.1\.1$/)
+    // Nothing leads to the addresses themselves.
+    expect(seen.own).toMatch(/^403 /)
     expect(seen.loggedFixed).toBe(4)
   })
 
@@ -107,7 +121,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
       nobody: unknown,
       wrongAddress: unknown
     })
-    expect([seen.bound, seen.codes]).toEqual(['refused', { 'no-session': 2 }])
+    expect([seen.bound, seen.codes]).toEqual(['refused', { 'no-session': 2, 'refused-range': 1 }])
   })
 
   test('limits and traffic are those of the leased address', () => {

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, stat, symlink, truncate, writeFile } from 'node:f
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { isLong } from '../../../scripts/testing/tier.ts'
 import { deleteUser, putPrefixes, putUser } from '../src/state/commands.ts'
 import { Store } from '../src/state/store.ts'
 import { agentProcess } from './process.ts'
@@ -32,7 +33,7 @@ test('the file stays a small multiple of what it says, over any number of change
   const folder = await tempFolder()
   let n = 0
   let largest = 0
-  for (let restart = 0; restart < 6; restart++) {
+  for (let restart = 0; restart < (isLong ? 6 : 2); restart++) {
     const { store } = await openStore(folder)
     await store.change(putPrefixes(['127.9.0.0/16']))
     for (let round = 0; round < 4; round++) {
@@ -42,7 +43,9 @@ test('the file stays a small multiple of what it says, over any number of change
     await store.close()
   }
   const { store } = await openStore(folder)
-  expect(await store.read(state => [...state.denySets.values()][0]?.toSorted()[0])).toContain(`number-${n - 1}.`)
+  // Of the lists only the one that somebody has.
+  const lists = await store.read(state => [...state.denySets.values()].map(list => list.toSorted()[0]))
+  expect(lists).toEqual([expect.stringContaining(`number-${n - 1}.`)])
   await store.close()
   // Once what is true now, as much again or four megabytes, and the change that was one too many.
   expect(largest).toBeLessThan(9 * MB)
@@ -80,7 +83,7 @@ test('what a crash left of a rewriting goes at the next start', async () => {
   expect(await readdir(folder)).toEqual(['state.journal'])
 })
 
-test('a file far larger than the memory is read, and rewritten at once', async () => {
+test('a file larger than what it says is read in little memory, and rewritten at once', async () => {
   const data = await tempFolder()
   const folder = join(data, 'agent')
   await mkdir(folder)
@@ -93,13 +96,16 @@ test('a file far larger than the memory is read, and rewritten at once', async (
   await file.write(seal({ format: 1, epoch: 'e', version: 0 }))
   await file.write(seal({ version: 1, ops: [{ op: 'prefixes', prefixes: ['127.9.0.0/16'] }] }))
   const filler = Array.from({ length: 2000 }, (_, n) => `site-${n}.${'long-label.'.repeat(20)}example.com`)
-  const last = 600
+  const last = isLong ? 600 : 80
   for (let version = 2; version <= last; version++) {
     await file.write(seal({ version, ops: [{ op: 'blacklist', domains: version === last ? ['last.test'] : filler }] }))
   }
   await file.close()
-  expect(await sizeOf(folder)).toBeGreaterThan(250 * MB)
-  const agent = await agentProcess(data, { NODE_OPTIONS: '--max-old-space-size=96' })
+  expect(await sizeOf(folder)).toBeGreaterThan((last - 40) * 450_000)
+  const agent = await agentProcess(data, {
+    AGENT_WORKERS: '0',
+    NODE_OPTIONS: `--max-old-space-size=${isLong ? 96 : 64}`
+  })
   const blacklist = await caller(agent.port)('GET', '/api/view-blacklist')
   expect(blacklist.json).toMatchObject({ data: { blacklist: ['last.test'] } })
   await until('the file to be short again', async () => (await sizeOf(folder)) < MB)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { isLong } from '../../../scripts/testing/tier.ts'
 import { RequestNames } from '../src/proxy/request-names.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
@@ -40,7 +41,7 @@ describe('what a user with denied names sends through a tunnel', () => {
       })
     })
     const { client, laterTurns } = await judgedTunnel(target.port)
-    const sent = LINE.repeat(200_000)
+    const sent = LINE.repeat(isLong ? 200_000 : 50_000)
     client.socket.end(sent, 'latin1')
     await until('the end', () => ended)
     const all = `POST / HTTP/1.1\r\nHost: open.test\r\n\r\n${sent}`
@@ -64,7 +65,7 @@ describe('what a user with denied names sends through a tunnel', () => {
     })
     const { client } = await judgedTunnel(target.port)
     client.socket.on('error', () => undefined)
-    const sent = LINE.repeat(100_000)
+    const sent = LINE.repeat(isLong ? 100_000 : 30_000)
     client.socket.write(sent, 'latin1')
     await until('all of it', () => bytes >= sent.length)
     slow = false
@@ -82,43 +83,39 @@ function looked(text: string): number {
   return performance.now() - before
 }
 
-test('no bytes make the search for names take longer than their number does', () => {
-  looked(LINE.repeat(700))
-  const usual = Math.min(...Array.from({ length: 5 }, () => looked(LINE.repeat(700))))
-  for (const text of [
-    `\nhost:${'\x80'.repeat(8180)}/`,
-    `\nhost:${'\x01'.repeat(8180)}/`,
-    `\nhost:${'\r\n '.repeat(2700)}/`,
-    `\n${'host:\r\n '.repeat(900)}`,
-    `\n${' '.repeat(8180)}`,
-    `\n${' \t'.repeat(4000)}x`,
-    `\n${'a'.repeat(8180)}`,
-    `\nx ${'a'.repeat(8180)}`,
-    `\nx ${`${'a'.repeat(256)}_`.repeat(32)}`,
-    `\n${'AAA '.repeat(2000)}`,
-    `\n${'A'.repeat(8180)}`,
-    `\nx http://${'.'.repeat(8000)} `,
-    `\nx http://${'%41'.repeat(2700)} `,
-    `\nx http://${'\\'.repeat(8000)} `,
-    `\nx http://${'@'.repeat(8000)} `,
-    `\nx http://${':'.repeat(8000)} `,
-    `\nx http://${'['.repeat(8000)} `,
-    `\nx http://${'\\'.repeat(8000)}%0a `,
-    `\nhost: ${'/'.repeat(8000)}%0a `,
-    `\nhost: ${'@'.repeat(8000)}%0a `,
-    `\nhost: %0a${':'.repeat(8000)}%0a `,
-    `\nx http://${'x'.repeat(8000)}`,
-    '\n'.repeat(8192),
-    '\r\n '.repeat(2730)
-  ]) {
-    const least = Math.min(...Array.from({ length: 5 }, () => looked(text)))
-    // Times of one process, by the same clock: a search that looks at bytes again and again takes hundreds of times as long.
-    expect(least / usual, JSON.stringify(text.slice(0, 30))).toBeLessThan(50)
-  }
-})
-
-test('letters without blanks, as in a text in Base64, take about as long as other bytes', () => {
-  const least = (text: string): number => Math.min(...Array.from({ length: 20 }, () => looked(text)))
-  const usual = least('_'.repeat(8192))
-  expect(least(`${'a'.repeat(250)}_`.repeat(33)) / usual).toBeLessThan(8)
-})
+// Judged by times, which a busy machine makes longer.
+if (isLong)
+  test('no bytes make the search for names take longer than their number does', () => {
+    looked(LINE.repeat(700))
+    const usual = Math.min(...Array.from({ length: 5 }, () => looked(LINE.repeat(700))))
+    for (const text of [
+      `\nhost:${'\x80'.repeat(8180)}/`,
+      `\nhost:${'\x01'.repeat(8180)}/`,
+      `\nhost:${'\r\n '.repeat(2700)}/`,
+      `\n${'host:\r\n '.repeat(900)}`,
+      `\n${' '.repeat(8180)}`,
+      `\n${' \t'.repeat(4000)}x`,
+      `\n${'a'.repeat(8180)}`,
+      `\nx ${'a'.repeat(8180)}`,
+      `\nx ${`${'a'.repeat(256)}_`.repeat(32)}`,
+      `\n${'AAA '.repeat(2000)}`,
+      `\n${'A'.repeat(8180)}`,
+      `\nx http://${'.'.repeat(8000)} `,
+      `\nx http://${'%41'.repeat(2700)} `,
+      `\nx http://${'\\'.repeat(8000)} `,
+      `\nx http://${'@'.repeat(8000)} `,
+      `\nx http://${':'.repeat(8000)} `,
+      `\nx http://${'['.repeat(8000)} `,
+      `\nx http://${'\\'.repeat(8000)}%0a `,
+      `\nhost: ${'/'.repeat(8000)}%0a `,
+      `\nhost: ${'@'.repeat(8000)}%0a `,
+      `\nhost: %0a${':'.repeat(8000)}%0a `,
+      `\nx http://${'x'.repeat(8000)}`,
+      '\n'.repeat(8192),
+      '\r\n '.repeat(2730)
+    ]) {
+      const least = Math.min(...Array.from({ length: 5 }, () => looked(text)))
+      // Times of one process, by the same clock: a search that looks at bytes again and again takes hundreds of times as long.
+      expect(least / usual, JSON.stringify(text.slice(0, 30))).toBeLessThan(50)
+    }
+  })

@@ -2,13 +2,12 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundleAgent } from '../../server/src/domains/fleet/provision/bundle.ts'
-import { agentProcess } from './process.ts'
-import { family } from './processes.ts'
+import { isLinux, kill } from './process.ts'
 import { forgetOthers, keepProgram } from '../src/workers/kept-program.ts'
-import { caller, echoTarget, lease, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
-import { kill } from './takeovers.ts'
+import { servingAgent } from './takeovers.ts'
+import { echoTarget, tempFolder, tunnel, until } from './test-agent.ts'
 
-test.runIf(process.platform === 'linux')(
+test.runIf(isLinux)(
   'a worker that ends while another program is in the place of its own is started from its own',
   async () => {
     const folder = await tempFolder()
@@ -17,21 +16,17 @@ test.runIf(process.platform === 'linux')(
     await writeFile(program, (await bundleAgent()).code)
     await writeFile(join(folder, 'package.json'), '{"version":"1.2.3"}')
     const data = join(folder, 'data')
-    const agent = await agentProcess(data, {}, program)
-    expect(agent.output()).toMatch(/Proxies listen/)
-    const call = caller(agent.port)
-    const [net, echo] = [randomNet(), await echoTarget()]
-    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
-    await lease(call, 'u', [`${net}.1.1/32`])
+    const { agent, call, ip, workers } = await servingAgent({ DATA_DIR: data }, program)
+    const echo = await echoTarget()
     await writeFile(`${program}.new`, 'process.exit(9)\n')
     await rename(`${program}.new`, program)
     await until('the loss to show', async () => {
       // Where the test has to wait for its turn, others are there meanwhile.
-      for (const pid of await family(agent.child.pid ?? 0)) if (pid !== agent.child.pid) kill(pid)
+      for (const pid of await workers()) kill(pid)
       return (await call('GET', '/healthz')).status === 503
     })
     await until('the worker to be back', async () => (await call('GET', '/healthz')).status === 200)
-    expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)).status).toBe(200)
+    expect((await tunnel(ip, agent.proxyPort, 'u', echo.host)).status).toBe(200)
     expect(agent.output()).not.toMatch(/status 9/)
     // What no process has any more goes.
     const path = join(data, 'agent')

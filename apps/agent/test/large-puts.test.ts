@@ -1,12 +1,13 @@
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { OneAtATime } from '../src/api/one-at-a-time.ts'
 import { parseAddress } from '../src/net/ip.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
 import type { TrackedConnection } from '../src/proxy/open-connections.ts'
 import type { Op } from '../src/state/ops.ts'
 import { LocalPlane } from '../src/workers/local.ts'
 import { piecesOf } from '../src/workers/pieces.ts'
-import { agentProcess } from './process.ts'
-import { caller, echoTarget, lease, randomNet, tempFolder, testConfig, tunnel, turnsDuring } from './test-agent.ts'
+import { lease, onEnd, tempFolder, testAgent, testConfig, token, turnsDuring } from './test-agent.ts'
 
 const address = (text: string): NonNullable<ReturnType<typeof parseAddress>> => {
   const parsed = parseAddress(text)
@@ -121,29 +122,36 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
   local.close()
 })
 
-test.runIf(process.platform === 'linux')(
-  'tunnels do not wait for the management, even where it stands still',
-  async () => {
-    const agent = await agentProcess(await tempFolder())
-    const call = caller(agent.port)
-    const net = randomNet()
-    const echo = await echoTarget()
-    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
-    await lease(call, 'u', [`${net}.1.1/32`])
-    const { rawClient } = await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)
-    await rawClient.take(/\n/)
-    agent.child.kill('SIGSTOP')
-    try {
-      rawClient.send('still here')
-      await rawClient.take(/still here/)
-      expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)).status).toBe(200)
-    } finally {
-      agent.child.kill('SIGCONT')
-    }
-    const denied_domains = Array.from({ length: 50_000 }, (_, n) => `site-${n}.example.com`)
-    await lease(call, 'u', [`${net}.1.1/32`], { denied_domains })
-    expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', 'site-49999.example.com:443')).status).toBe(403)
-    rawClient.send('and still')
-    await rawClient.take(/and still/)
+const settled = async (promise: Promise<void>): Promise<boolean> =>
+  Promise.race([promise.then(() => true), new Promise<boolean>(resolve => setImmediate(() => resolve(false)))])
+
+test('one is let in at a time, in order; who goes before its turn is left out', async () => {
+  const turns = new OneAtATime<object>()
+  const [a, b, c] = [{}, {}, {}]
+  expect(await settled(turns.enter(a))).toBe(true)
+  const [second, third] = [turns.enter(b), turns.enter(c)]
+  turns.leave({})
+  turns.leave(b)
+  expect([await settled(second), await settled(third)]).toEqual([false, false])
+  turns.leave(a)
+  expect(await settled(third)).toBe(true)
+  turns.leave(c)
+  expect(await settled(turns.enter(a))).toBe(true)
+})
+
+test('long lists at once are all taken, also where a caller goes before its turn', async () => {
+  const agent = await testAgent()
+  const denied_domains = Array.from({ length: 15_000 }, (_, n) => `site-${n}.list.example`)
+  const text = JSON.stringify({ password: 'secret', prefixes: [], denied_domains })
+  for (let n = 0; n < 3; n++) {
+    const gone = connect({ host: '127.0.0.1', port: agent.port })
+    onEnd(() => gone.destroy())
+    gone.on('error', () => {})
+    const head = `PUT /api/users/gone${n} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${text.length}\r\n\r\n`
+    await new Promise<void>(resolve => gone.write(head + text, () => resolve()))
+    gone.destroy()
   }
-)
+  const puts = Array.from({ length: 4 }, (_, n) => lease(agent.call, `long${n}`, [], { denied_domains }))
+  expect(new Set((await Promise.all(puts)).map(reply => String(reply['deny_set']))).size).toBe(1)
+  await lease(agent.call, 'short', [])
+})

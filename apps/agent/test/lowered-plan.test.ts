@@ -1,69 +1,57 @@
 // A plan with fewer connections: what is open stays until it ends, and no new one is let in above it, however many processes there are.
 import { expect, test } from 'vitest'
-import { echoTarget, lease, type RawClient, tcpTarget, tunnel, until } from './test-agent.ts'
-import { type Serving, servingAgent } from './takeovers.ts'
+import { isLong } from '../../../scripts/testing/tier.ts'
+import { isLinux } from './process.ts'
+import { servingAgent } from './takeovers.ts'
+import { echoTarget, floodTarget, lease, type RawClient, tcpTarget, tunnel, until } from './test-agent.ts'
 
-/** What is open for the user, by the live view. */
-const openOf = async ({ call }: Serving): Promise<number> =>
-  Number((await call('GET', '/api/connections')).json['total'])
-
-async function smallerPlan(workers: string): Promise<void> {
-  const serving = await servingAgent({ AGENT_WORKERS: workers })
-  const { agent, call, ip, takeOver } = serving
-  const echo = await echoTarget()
-  const status = async (): Promise<number> => {
-    const { status: came, rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
-    rawClient.socket.destroy()
-    return came
-  }
-  await lease(call, 'u', [`${ip}/32`], { limits: { connections: 12 } })
-  const open: RawClient[] = []
-  for (let n = 0; n < 10; n++) {
-    const { status: came, rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
-    expect(came).toBe(200)
-    open.push(rawClient)
-  }
-  await lease(call, 'u', [`${ip}/32`], { limits: { connections: 3 } })
-  await until('all workers to know', async () => (await status()) === 429)
-  for (let n = 0; n < 8; n++) expect(await status()).toBe(429)
-  expect((await takeOver())['takeover']).toMatchObject({ state: 'none', reason: null })
-  // Known to the new process before it takes its first connection.
-  for (let n = 0; n < 12; n++) expect(await status()).toBe(429)
-  await until('all of them, and no others', async () => (await openOf(serving)) === 10)
-  for (const [n, client] of open.entries()) {
-    client.send(`still ${n}`)
-    await client.take(new RegExp(`still ${n}`))
-  }
-  for (const client of open.slice(2)) client.socket.destroy()
-  await until('room for one', async () => (await status()) === 200)
-  expect(open.slice(0, 2).map(({ closed }) => closed)).toEqual([false, false])
-}
-
-test.runIf(process.platform === 'linux')(
-  'a smaller plan leaves open connections, with one worker, with several, and in a takeover, and lets none in above it',
+test.runIf(isLinux)(
+  'a smaller plan leaves open connections, also in a takeover, and lets none in above it',
   async () => {
-    await Promise.all(['1', '2'].map(smallerPlan))
-  },
-  120_000
+    const { agent, call, ip, takeOver } = await servingAgent({ AGENT_WORKERS: '2' })
+    const echo = await echoTarget()
+    const status = async (): Promise<number> => {
+      const { status: came, rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
+      rawClient.socket.destroy()
+      return came
+    }
+    await lease(call, 'u', [`${ip}/32`], { limits: { connections: 12 } })
+    const open: RawClient[] = []
+    for (let n = 0; n < 10; n++) {
+      const { status: came, rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
+      expect(came).toBe(200)
+      open.push(rawClient)
+    }
+    await lease(call, 'u', [`${ip}/32`], { limits: { connections: 3 } })
+    await until('all workers to know', async () => (await status()) === 429)
+    for (let n = 0; n < 8; n++) expect(await status()).toBe(429)
+    expect((await takeOver())['takeover']).toMatchObject({ state: 'none', reason: null })
+    // Known to the new process before it takes its first connection.
+    for (let n = 0; n < 12; n++) expect(await status()).toBe(429)
+    await until(
+      'all of them, and no others',
+      async () => Number((await call('GET', '/api/connections')).json['total']) === 10
+    )
+    for (const [n, client] of open.entries()) {
+      client.send(`still ${n}`)
+      await client.take(new RegExp(`still ${n}`))
+    }
+    for (const client of open.slice(2)) client.socket.destroy()
+    await until('room for one', async () => (await status()) === 200)
+    expect(open.slice(0, 2).map(({ closed }) => closed)).toEqual([false, false])
+  }
 )
 
-test.runIf(process.platform === 'linux')(
-  'after a takeover a new download has what an old flow leaves of the speed',
-  async () => {
+// Judged by what is measured over seconds.
+if (isLong && isLinux)
+  test('after a takeover a new download has what an old flow leaves of the speed', async () => {
     const { agent, call, ip, takeOver } = await servingAgent({ AGENT_WORKERS: '0' })
     // 2.4 Mbit/s, and as much as goes.
     const slow = await tcpTarget(socket => {
       const timer = setInterval(() => socket.write(Buffer.alloc(30_000)), 100)
       socket.on('close', () => clearInterval(timer))
     })
-    const fast = await tcpTarget(socket => {
-      const piece = Buffer.alloc(65_536)
-      const send = (): void => {
-        while (socket.write(piece));
-      }
-      socket.on('drain', send)
-      send()
-    })
+    const fast = await floodTarget()
     await lease(call, 'u', [`${ip}/32`], { limits: { mbps: 8 } })
     const old = (await tunnel(ip, agent.proxyPort, 'u', slow.host)).rawClient
     await takeOver()
@@ -83,6 +71,4 @@ test.runIf(process.platform === 'linux')(
     expect(old.closed).toBe(false)
     rawClient.socket.destroy()
     old.socket.destroy()
-  },
-  120_000
-)
+  }, 120_000)

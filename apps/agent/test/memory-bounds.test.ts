@@ -4,7 +4,7 @@ import { connect as connectTls, type SecureContext } from 'node:tls'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { RawSocket } from '../src/proxy/raw-socket.ts'
 import { hello as tlsHello, serverName } from './names.ts'
-import { newSecureContext } from './secure-context.ts'
+import { newSecureContext } from './certificates.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
@@ -203,7 +203,7 @@ describe('what a connection can hold is bounded', () => {
       most = Math.max(most, unsent, up, down)
       const moved = near.bytesRead + near.bytesWritten - unsent + (far?.bytesRead ?? 0)
       if (moved !== seen) [seen, since] = [moved, performance.now()]
-      return near.destroyed || performance.now() - since > 100
+      return near.destroyed || performance.now() - since > 40
     })
     expect(most).toBeLessThan(BOUND)
     // Without a target all that comes before a first answer is kept; what comes after a refusal is dropped.

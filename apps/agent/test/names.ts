@@ -48,3 +48,6 @@ export function hello(extensions: Buffer[], record = 16_384): Buffer {
   }
   return Buffer.concat(records)
 }
+
+/** Each byte for itself. */
+export const bytesOf = (buffer: Buffer): Buffer[] => Array.from(buffer, byte => Buffer.from([byte]))

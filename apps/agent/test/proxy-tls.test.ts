@@ -2,14 +2,23 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type AgentProxyTls, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
-import { agentProcess } from './process.ts'
-import { kill, processesOf } from './takeovers.ts'
-import { basic, caller, lease, onEnd, tcpTarget, tempFolder, type TestAgent, testAgent, until } from './test-agent.ts'
+import { newCertificate } from './certificates.ts'
+import { servingAgent } from './takeovers.ts'
+import {
+  basic,
+  lease,
+  startedAgain,
+  tcpTarget,
+  tempFolder,
+  type TestAgent,
+  testAgent,
+  tlsClient,
+  until
+} from './test-agent.ts'
 
 let folder: string
 let agent: TestAgent
@@ -28,33 +37,23 @@ const files = (name: string): AgentProxyTls => ({
 
 beforeAll(async () => {
   folder = await tempFolder()
-  for (const name of ['first', 'second']) {
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-    const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:*.${name}.test,DNS:${name}.test,IP:127.0.0.9`]
-    const out = ['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`)]
-    execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...out], { stdio: 'ignore' })
-  }
+  for (const name of ['first', 'second'])
+    await newCertificate(name, { folder, names: `DNS:*.${name}.test,DNS:${name}.test,IP:127.0.0.9` })
   execFileSync('mkfifo', [at('pipe')])
 })
 
 beforeEach(async () => void (agent = await testAgent()))
 
 async function dial(to = { host: `${agent.net}.1.1`, port: agent.proxyPort }): Promise<TLSSocket> {
-  const socket = connectTls({ socket: connect(to), rejectUnauthorized: false })
-  onEnd(() => socket.destroy())
-  socket.on('error', () => {})
-  // Where no TLS is spoken it fails, which is what some ask for.
-  await once(socket, 'secureConnect').catch(() => {})
-  return socket
+  return tlsClient(to.port, { host: to.host })
 }
 
 /** Whose certificate is shown; null: no TLS. Each call is a handshake, of which the agent allows a client only so many. */
 async function subject(port = agent.proxyPort, host = `${agent.net}.1.1`): Promise<string | null> {
-  const socket = await dial({ host, port })
-  // Nothing, unlike its type, where the connection is closed already.
-  const shown: Partial<PeerCertificate> | null = socket.getPeerCertificate()
-  socket.destroy()
-  return shown?.subject ? String(shown.subject.CN) : null
+  const socket = await dial({ host, port }).catch(() => null)
+  const name = socket?.getPeerCertificate().subject.CN
+  socket?.destroy()
+  return name === undefined ? null : String(name)
 }
 
 /** The names of the certificate for new connections, as the console is told of them. */
@@ -163,19 +162,17 @@ describe('TLS to the proxy that the console sets', () => {
   test('is there again after a restart, also where its files came back late or its own file is damaged', async () => {
     for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`late.${kind}`))
     await put(files('late'))
-    await agent.close()
     await rm(at('late.key'))
-    const again = await testAgent({ config: { folder: agent.folder } })
+    const again = await startedAgain(agent)
     const show = () => subject(again.proxyPort, `${again.net}.1.1`)
     expect(await show()).toBeNull()
     expect((await again.call('GET', '/api/state')).json['proxy_tls']?.['fault']).toContain('ENOENT')
     await copyFile(at('first.key'), at('late.key'))
     await again.renewCertificate()
     expect(await show()).toBe('first')
-    await again.close()
 
     await writeFile(join(agent.folder, 'proxy-tls.json'), '{')
-    const third = await testAgent({ config: { folder: agent.folder } })
+    const third = await startedAgain(again)
     const { proxy_tls: state } = (await third.call('GET', '/api/state')).json
     expect(state).toMatchObject({ source: 'none', hash: null })
     expect(state?.['fault']).toContain('cannot be read')
@@ -189,32 +186,22 @@ describe('TLS to the proxy that the console sets', () => {
     ['cannot be read', async (file: string) => rm(file).then(() => mkdir(file))]
   ])('is told to be gone where its file %s', async (_, damage) => {
     await put(pasted('first'))
-    await agent.close()
     await damage(join(agent.folder, 'proxy-tls.json'))
-    const again = await testAgent({ config: { folder: agent.folder } })
+    const again = await startedAgain(agent)
     expect((await again.call('GET', '/healthz')).json['problems']).toEqual(['certificate_unreadable'])
     expect((await again.call('GET', '/api/state')).json['proxy_tls']).toMatchObject({ source: 'none', hash: null })
   })
 
   test('reaches all workers, and the process that takes over', async () => {
-    const own = await tempFolder()
-    onEnd(async () => (await processesOf(own)).forEach(pid => kill(pid)))
-    const { child, port, proxyPort, exited } = await agentProcess(own, {
-      AGENT_WORKERS: '2',
-      AGENT_PID_FILE: join(own, 'agent.pid')
-    })
+    const { agent: own, call, takeOver } = await servingAgent({ AGENT_WORKERS: '2' })
     const show = async () =>
-      new Set(await Promise.all(Array.from({ length: 8 }, () => subject(proxyPort, '127.0.0.1'))))
-    await caller(port)('PUT', '/api/proxy-tls', pasted('first'))
+      new Set(await Promise.all(Array.from({ length: 8 }, () => subject(own.proxyPort, '127.0.0.1'))))
+    await call('PUT', '/api/proxy-tls', pasted('first'))
     await until('both workers', async () => [...(await show())].join() === 'first')
-    const startedAt = async () =>
-      String((await caller(port)('GET', '/api/view-server-info')).json['data']?.['program_started_at'])
-    const before = await startedAt()
-    child.kill('SIGHUP')
-    await until('another process', async () => ![before, 'undefined'].includes(await startedAt().catch(() => before)))
+    await takeOver()
     expect([...(await show())]).toEqual(['first'])
-    await caller(port)('PUT', '/api/proxy-tls', { source: 'none' })
+    await call('PUT', '/api/proxy-tls', { source: 'none' })
     await until('the end', async () => [...(await show())].every(name => name === null))
-    expect(await exited).toBe(0)
+    expect(await own.exited).toBe(0)
   })
 })

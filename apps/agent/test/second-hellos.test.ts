@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type ConnectionOptions, type TlsOptions } from 'node:tls'
 import { beforeAll, expect, test } from 'vitest'
-import { hello, serverName } from './names.ts'
-import { newCertificate } from './secure-context.ts'
+import { newCertificate } from './certificates.ts'
+import { bytesOf, hello, serverName } from './names.ts'
 import { basic, onEnd, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
@@ -47,8 +47,6 @@ async function afterHello(says: Buffer[], first = open): Promise<{ client: RawCl
   await client.bytes(Buffer.concat(says).length)
   return { client, got: () => got }
 }
-
-const bytesOf = (buffer: Buffer): Buffer[] => Array.from(buffer, byte => Buffer.from([byte]))
 
 test.each([
   ['at once', []],

@@ -1,6 +1,9 @@
-import { createServer, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { lease, onEnd, type RawClient, tcpTarget, testAgent, type TestAgent, tunnel } from './test-agent.ts'
+import { isLong } from '../../../scripts/testing/tier.ts'
+import { systemPorts } from '../src/net/source-ports.ts'
+import { basic, lease, onEnd, type RawClient, tcpTarget, testAgent, type TestAgent, tunnel } from './test-agent.ts'
 
 /** Eight ports below those that the system gives out by itself. */
 const first = 23_000 + Math.floor(Math.random() * 5000)
@@ -63,3 +66,81 @@ describe('local ports of the connections to targets', () => {
     expect((await open(`${agent.net}.1.3`)).status).toBe(200)
   })
 })
+
+/** As many ports of one address as took a new connection from 0.6 ms to 3.5 s where the kernel chose. */
+const PORTS = 7000
+const AT_ONCE = 100
+const LANES = 8
+const TURNS = 8
+const TRIES = 12
+/** How many times as long a tunnel through the crowded address may take: it was 77 times where the kernel chose. */
+const MOST = 8
+
+/** Leaves many ports of an address taken: one connection through each, ended from this side, waits for a minute (TIME_WAIT). */
+async function crowd(address: string): Promise<void> {
+  const server = createServer(socket => void socket.resume().on('error', () => {}))
+  await new Promise<void>(resolve => server.listen({ port: 0, host: '127.0.0.1', backlog: 500 }, resolve))
+  onEnd(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { first, last } = systemPorts()
+  // Those that the kernel looks through first: every second one of the lower half.
+  const ports = Array.from({ length: PORTS }, (_, n) => first + 1 + 2 * n).filter(local => local <= last)
+  let taken = 0
+  const use = (localPort: number): Promise<void> =>
+    new Promise(resolve => {
+      const socket = connect({ host: '127.0.0.1', port, localAddress: address, localPort })
+      socket.once('connect', () => {
+        taken++
+        socket.end()
+      })
+      socket.on('error', () => {})
+      socket.resume().once('close', () => resolve())
+    })
+  while (ports.length > 0) await Promise.all(ports.splice(0, AT_ONCE).map(use))
+  expect(taken).toBeGreaterThan(PORTS * 0.95)
+}
+
+/** How long a tunnel takes that is asked for on a connection that is there. */
+async function wait(address: string, proxyPort: number, to: string): Promise<number> {
+  const socket = connect({ host: address, port: proxyPort })
+  onEnd(() => socket.destroy())
+  await once(socket, 'connect')
+  const began = performance.now()
+  socket.write(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic('b')}\r\n`)
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  const took = performance.now() - began
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /)
+  socket.end()
+  return took
+}
+
+const median = (of: number[]): number => of.toSorted((a, b) => a - b)[of.length >> 1] ?? Number.NaN
+
+// Judged by times, and by ports that stay taken for a minute.
+if (isLong)
+  test('a new tunnel through an address of which another customer has thousands of ports in use and in wait is not held up', async () => {
+    const agent = await testAgent({ limits: { newPerUser: 0, newPerAddress: 0, newPerClient: 0 } })
+    const [crowded, quiet] = [`${agent.net}.1.1`, `${agent.net}.2.1`]
+    for (const user of ['a', 'b']) await lease(agent.call, user, [`${crowded}/32`, `${quiet}/32`])
+    const target = await tcpTarget(socket => void socket.resume().on('end', () => socket.end()))
+    await crowd(crowded)
+
+    let through = crowded
+    const over = new AbortController()
+    const loop = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const { rawClient } = await tunnel(through, agent.proxyPort, 'a', target.host)
+        rawClient.socket.end()
+        await rawClient.over()
+      }
+    }
+    const lanes = Array.from({ length: LANES }, loop)
+    const waits: Record<string, number[]> = { [crowded]: [], [quiet]: [] }
+    for (let turn = 0; turn < TURNS * 2; turn++) {
+      through = turn % 2 === 0 ? crowded : quiet
+      for (let n = 0; n < TRIES; n++) waits[through]?.push(await wait(through, agent.proxyPort, target.host))
+    }
+    over.abort()
+    await Promise.all(lanes)
+    expect(median(waits[crowded] ?? []) / median(waits[quiet] ?? [])).toBeLessThan(MOST)
+  })

@@ -3,12 +3,14 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { freePort } from '../../server/src/testing/free-ports.ts'
+import { startAgent } from '../src/agent.ts'
+import { readConfig } from '../src/config.ts'
+import type { RunCommand } from '../src/net/routes.ts'
 import { lockFolder } from '../src/state/folder.ts'
-import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
-import { family } from './processes.ts'
+import { newCertificate } from './certificates.ts'
 import { agentProcess } from './process.ts'
-import { kill } from './takeovers.ts'
-import { newCertificate } from './secure-context.ts'
+import { caller, lease, onEnd, proxied, silent, tempFolder, testAgent, testConfig, token, until } from './test-agent.ts'
 
 const occupied = async (): Promise<number> => {
   const server = createServer()
@@ -17,7 +19,7 @@ const occupied = async (): Promise<number> => {
 }
 
 /** Files for the management API. */
-async function pairOf(cert: Buffer, key: Buffer): Promise<Record<string, string>> {
+async function filesOf(cert: string, key: string): Promise<Record<string, string>> {
   const folder = await tempFolder()
   const [certFile, keyFile] = [join(folder, 'api.pem'), join(folder, 'api.key')]
   await writeFile(certFile, cert)
@@ -25,12 +27,18 @@ async function pairOf(cert: Buffer, key: Buffer): Promise<Record<string, string>
   return { AGENT_TLS_CERT: certFile, AGENT_TLS_KEY: keyFile }
 }
 
-test.each([
-  [
-    'a proxy port in use',
-    async () => ({ PROXY_PORT: String(await occupied()) }),
-    /proxy port \d+ is in use.*PROXY_PORT/
-  ],
+/** What an agent that is started by these settings says; null where it serves. */
+async function problemOf(env: Record<string, string>): Promise<string | null> {
+  const own = { AGENT_TOKEN: token, AGENT_PORT: '0', PROXY_PORT: '0', PROXY_HOST: '0.0.0.0', AGENT_WORKERS: '0' }
+  const read = readConfig({ ...own, DATA_DIR: await tempFolder(), ...env })
+  if (!read.ok) return read.message
+  const started = await startAgent(read.config, { log: silent })
+  if (!started.ok) return started.message
+  await started.agent.close()
+  return null
+}
+
+test.each<[string, () => Record<string, string> | Promise<Record<string, string>>, RegExp]>([
   [
     'a management port in use',
     async () => ({ AGENT_PORT: String(await occupied()) }),
@@ -46,59 +54,97 @@ test.each([
   ['a certificate that is not there', () => ({ AGENT_TLS_CERT: '/x', AGENT_TLS_KEY: '/y' }), /cannot be read/],
   [
     'a certificate with the key of another one',
-    async () => pairOf((await newCertificate()).cert, (await newCertificate()).key),
+    async () => filesOf((await newCertificate()).cert, (await newCertificate()).key),
     /AGENT_TLS_CERT .*not a pair.*mismatch/
   ],
   [
     'a certificate without its key',
-    async () => pairOf((await newCertificate()).cert, Buffer.alloc(0)),
+    async () => filesOf((await newCertificate()).cert, ''),
     /AGENT_TLS_CERT .*not a pair: there is no key/
   ],
   [
     'half of a certificate',
     async () => {
       const { cert, key } = await newCertificate()
-      return pairOf(cert.subarray(0, cert.length / 2), key)
+      return filesOf(cert.slice(0, cert.length / 2), key)
     },
     /AGENT_TLS_CERT .*not a pair/
   ],
-  ['a state folder that is a file', () => ({ DATA_DIR: '/dev/null' }), /cannot be written.*DATA_DIR/]
-])('%s: one line that says what to do, and a failure', async (_, env, message) => {
-  const agent = await agentProcess(await tempFolder(), await env())
-  expect(await agent.exited).toBe(1)
-  expect(agent.output().trim().split('\n')).toHaveLength(1)
-  expect(agent.output()).toMatch(message)
+  [
+    'a proxy certificate with the key of another one',
+    async () => ({
+      PROXY_TLS_CERT: (await newCertificate()).files.cert,
+      PROXY_TLS_KEY: (await newCertificate()).files.key
+    }),
+    /PROXY_TLS_CERT and PROXY_TLS_KEY cannot be read, or are not a pair/
+  ],
+  ['a state folder that is a file', () => ({ DATA_DIR: '/dev/null' }), /cannot be written.*DATA_DIR/],
+  [
+    'a state that cannot be written',
+    async () => {
+      const folder = await tempFolder()
+      // Root may write anything: what nobody can open for writing is a folder.
+      await mkdir(join(folder, 'agent', 'state.journal.new'), { recursive: true })
+      return { DATA_DIR: folder }
+    },
+    /state\.journal cannot be written \(\w+\)\. Free some disk space/
+  ],
+  [
+    'an old state that cannot be written',
+    async () => {
+      const folder = await tempFolder()
+      expect(await problemOf({ DATA_DIR: folder })).toBe(null)
+      await mkdir(join(folder, 'agent', 'state.journal.new'))
+      return { DATA_DIR: folder }
+    },
+    /state\.journal cannot be written \(\w+\)\. Free some disk space/
+  ],
+  [
+    'a damaged state',
+    async () => {
+      const folder = await tempFolder()
+      await mkdir(join(folder, 'agent'))
+      await writeFile(join(folder, 'agent', 'state.journal'), 'rubbish\nmore rubbish\n')
+      return { DATA_DIR: folder }
+    },
+    /state\.journal is damaged at line 1/
+  ]
+])('%s: one line that says what to do', async (_, env, message) => {
+  const settings = await env()
+  const said = await problemOf(settings)
+  expect(said).toMatch(message)
+  expect(said).not.toContain('\n')
+  // The same again: nothing was kept, and nothing was overwritten.
+  expect(await problemOf(settings)).toMatch(message)
 })
 
-test('a damaged state is not overwritten but refused', async () => {
-  const folder = await tempFolder()
-  await mkdir(join(folder, 'agent'))
-  await writeFile(join(folder, 'agent', 'state.journal'), 'rubbish\nmore rubbish\n')
-  const agent = await agentProcess(folder)
-  expect(await agent.exited).toBe(1)
-  expect(agent.output()).toMatch(/state\.journal is damaged at line 1/)
-  expect(await readFile(join(folder, 'agent', 'state.journal'), 'utf8')).toBe('rubbish\nmore rubbish\n')
-})
-
-test.each(['a new state', 'an old one'])('%s that cannot be written: one line that says what to do', async kind => {
-  const folder = await tempFolder()
-  // Root may write anything: what cannot be opened for writing by anybody is a folder.
-  const inTheWay = join(folder, 'agent', 'state.journal.new')
-  if (kind === 'an old one') {
-    const before = await agentProcess(folder)
-    before.child.kill('SIGTERM')
-    await before.exited
-  }
-  await mkdir(inTheWay, { recursive: true })
-  const agent = await agentProcess(folder)
+test('a program that cannot start prints one line and fails', async () => {
+  const agent = await agentProcess(await tempFolder(), { PROXY_PORT: String(await occupied()) })
   expect(await agent.exited).toBe(1)
   expect(agent.output().trim().split('\n')).toHaveLength(1)
-  expect(agent.output()).toMatch(/state\.journal cannot be written \(\w+\)\. Free some disk space/)
+  expect(agent.output()).toMatch(/proxy port \d+ is in use.*PROXY_PORT/)
+})
+
+test('two agents never share a state folder; a token is made and kept; SIGTERM stops cleanly', async () => {
+  const folder = await tempFolder()
+  const first = await agentProcess(folder, { AGENT_TOKEN: '', AGENT_WORKERS: '0' })
+  const made = (await readFile(join(folder, 'agent', 'token'), 'utf8')).trim()
+  expect(made.length).toBeGreaterThan(20)
+  expect((await stat(join(folder, 'agent', 'token'))).mode & 0o077).toBe(0)
+  expect(first.output()).not.toContain(made)
+  expect((await caller(first.port, made)('GET', '/api/state')).status).toBe(200)
+  expect(await problemOf({ DATA_DIR: folder })).toMatch(/Another agent already uses/)
+  first.child.kill('SIGTERM')
+  expect(await first.exited).toBe(0)
+  const again = await startAgent(testConfig(join(folder, 'agent'), { token: null }), { log: silent })
+  if (!again.ok) throw new Error(again.message)
+  expect(again.agent.token).toBe(made)
+  await again.agent.close()
 })
 
 test('a stop is clean where the folder cannot be written to any more', async () => {
   const folder = await tempFolder()
-  const agent = await agentProcess(folder)
+  const agent = await agentProcess(folder, { AGENT_WORKERS: '0' })
   const path = join(folder, 'agent')
   await rename(path, `${path}.away`)
   await writeFile(path, 'no folder')
@@ -106,35 +152,16 @@ test('a stop is clean where the folder cannot be written to any more', async () 
   expect(await agent.exited).toBe(0)
 })
 
-test('a folder in the place of the lock keeps nobody from starting', async () => {
-  const folder = await tempFolder()
-  await mkdir(join(folder, 'agent', 'lock.sock', 'within'), { recursive: true })
-  expect((await agentProcess(folder)).port).toBeGreaterThan(0)
-})
-
-test('two agents never share a state folder; a token is made and kept; SIGTERM stops cleanly', async () => {
-  const folder = await tempFolder()
-  const first = await agentProcess(folder, { AGENT_TOKEN: '' })
-  const token = (await readFile(join(folder, 'agent', 'token'), 'utf8')).trim()
-  expect(token.length).toBeGreaterThan(20)
-  expect((await stat(join(folder, 'agent', 'token'))).mode & 0o077).toBe(0)
-  expect(first.output()).not.toContain(token)
-  expect((await caller(first.port, token)('GET', '/api/state')).status).toBe(200)
-  const second = await agentProcess(folder)
-  expect(await second.exited).toBe(1)
-  expect(second.output()).toMatch(/Another agent already uses/)
-  first.child.kill('SIGTERM')
-  expect(await first.exited).toBe(0)
-  const third = await agentProcess(folder, { AGENT_TOKEN: '' })
-  expect((await caller(third.port, token)('GET', '/api/state')).status).toBe(200)
-})
-
-test('an agent in another container with the same folder does not run beside the first', async () => {
+test('a lock is held in other containers, too, and what a killed agent leaves of one holds nobody up', async () => {
+  const occupiedFolder = await tempFolder()
+  // Something else in its place is no lock.
+  await mkdir(join(occupiedFolder, 'agent', 'lock.sock', 'within'), { recursive: true })
+  expect(await problemOf({ DATA_DIR: occupiedFolder })).toBe(null)
   const folder = await tempFolder()
   const path = join(folder, 'agent')
-  await mkdir(path)
   const file = join(path, 'lock.sock')
-  // As the other container has it: the name without a file is of its own network namespace.
+  await mkdir(path)
+  // As another container has it: the name without a file is of its own network namespace.
   const other = createServer()
   await new Promise<void>(resolve => other.listen(file, resolve))
   expect(await lockFolder(path)).toMatchObject({
@@ -142,52 +169,33 @@ test('an agent in another container with the same folder does not run beside the
     message: expect.stringMatching(/Another agent already uses/) as unknown
   })
   await new Promise(resolve => other.close(resolve))
-  const first = await agentProcess(folder)
-  first.child.kill('SIGKILL')
-  await first.exited
-  // A killed one leaves the file, and nobody behind it.
+  const killed = await agentProcess(folder, { AGENT_WORKERS: '0' })
+  killed.child.kill('SIGKILL')
+  await killed.exited
   expect(existsSync(file)).toBe(true)
-  expect((await agentProcess(folder)).port).toBeGreaterThan(0)
+  expect(await problemOf({ DATA_DIR: folder })).toBe(null)
 })
 
-test.runIf(process.platform === 'linux')(
-  'several workers: changes hold in all of them when acknowledged, a lost one is replaced',
-  async () => {
-    const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '3' })
-    const call = caller(agent.port)
-    const net = randomNet()
-    const echo = await echoTarget()
-    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
-    const ip = `${net}.1.1`
-    const statuses = async (user: string): Promise<number[]> => {
-      const opened = await Promise.all(Array.from({ length: 24 }, () => tunnel(ip, agent.proxyPort, user, echo.host)))
-      for (const { rawClient } of opened) rawClient.socket.destroy()
-      return [...new Set(opened.map(each => each.status))]
-    }
-    for (let n = 0; n < 5; n++) {
-      await lease(call, `w${n}`, [`${ip}/32`])
-      expect(await statuses(`w${n}`)).toEqual([200])
-      await call('DELETE', `/api/users/w${n}`)
-      expect(await statuses(`w${n}`)).toEqual([407])
-    }
-    await lease(call, 'stays', [`${ip}/32`])
-    expect((await call('GET', '/healthz')).json).toMatchObject({ workers: 3 })
-    const workers = async () => (await family(agent.child.pid ?? 0)).filter(pid => pid !== agent.child.pid)
-    const [, ...others] = await workers()
-    await until('the loss to show', async () => {
-      // Where the test has to wait for its turn, another one is there meanwhile.
-      for (const pid of await workers()) if (!others.includes(pid)) kill(pid)
-      return (await call('GET', '/healthz')).status === 503
-    })
-    await lease(call, 'during', [`${ip}/32`])
-    await until('the worker to be back', async () => (await call('GET', '/healthz')).status === 200)
-    expect(await statuses('stays')).toEqual([200])
-    expect(await statuses('during')).toEqual([200])
-    const log = await call('GET', '/api/export/access.log')
-    expect(log.text).toMatch(/ stays .* CONNECT /)
-    const traffic = await call('GET', '/api/traffic')
-    expect([...(traffic.json['rows'] ?? [])].find(row => row['user'] === 'stays')).toMatchObject({ requests: 24 })
-    agent.child.kill('SIGTERM')
-    expect(await agent.exited).toBe(0)
+test('a start serves while its ranges are still being made local', async () => {
+  const folder = await tempFolder()
+  const first = await testAgent({ config: { folder }, world: { run: async () => ({ code: 0, output: '' }) } })
+  await first.call('PUT', '/api/prefixes', { prefixes: [`${first.net}.0.0/16`, '10.98.0.0/24'] })
+  await lease(first.call, 'u', [`${first.net}.1.1/32`])
+  await first.close()
+  const done = Promise.withResolvers<void>()
+  const asked: string[][] = []
+  const run: RunCommand = async (_file, args) => {
+    asked.push([...args])
+    await done.promise
+    return { code: 0, output: '' }
   }
-)
+  const proxyPort = await freePort()
+  const starting = startAgent({ ...testConfig(folder), proxyPort }, { log: silent, run })
+  const ask = () => proxied(`${first.net}.1.1`, proxyPort, 'u', 'http://8.8.8.8:25/').catch(() => null)
+  await until('it to serve', async () => (await ask())?.status === 403)
+  expect(asked).toHaveLength(1)
+  done.resolve()
+  const started = await starting
+  if (started.ok) await started.agent.close()
+  expect(started.ok).toBe(true)
+})

@@ -3,6 +3,7 @@ import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
+import { isLong } from '../../../scripts/testing/tier.ts'
 import { putPrefixes, putUser } from '../src/state/commands.ts'
 import { Journal } from '../src/state/journal.ts'
 import type { Op } from '../src/state/ops.ts'
@@ -148,7 +149,7 @@ test('a folder of an agent before exceptions is read as it is, and exceptions su
   expect(await store.read(state => state.denySets.get(state.users.get('new')?.denySet ?? '')?.toSorted())).toEqual(
     stored
   )
-  for (let n = 0; n < 60; n++) {
+  for (let n = 0; n < 40; n++) {
     const denied_domains = Array.from({ length: 5000 }, (_, i) => `site${n}-${i}.example.com`)
     await store.change(putUser('third', { ...body(3), denied_domains }))
   }
@@ -157,24 +158,6 @@ test('a folder of an agent before exceptions is read as it is, and exceptions su
   expect(await again.read(state => state.denySets.get(state.users.get('new')?.denySet ?? '')?.toSorted())).toEqual(
     stored
   )
-  await again.close()
-})
-
-test('the file is rewritten when it has grown, and deny sets that nobody has are gone from it', async () => {
-  const folder = await tempFolder()
-  const store = await open(folder)
-  await store.change(putPrefixes(['127.9.0.0/16']))
-  for (let n = 0; n < 60; n++) {
-    const denied_domains = Array.from({ length: 5000 }, (_, i) => `site${n}-${i}.example.com`)
-    await store.change(putUser('one', { ...body(1), denied_domains }))
-  }
-  expect((await stat(join(folder, 'state.journal'))).size).toBeLessThan(8_000_000)
-  expect(await store.read(state => state.denySets.size)).toBe(1)
-  const version = await store.read(state => state.version)
-  await store.close()
-  const again = await open(folder)
-  expect(await again.read(state => state.version)).toBe(version)
-  expect(await again.read(state => [...state.denySets.values()][0]?.toSorted()[0])).toBe('site59-0.example.com')
   await again.close()
 })
 
@@ -188,15 +171,17 @@ test('a put says the same again without a new version', async () => {
   await store.close()
 })
 
-test('with 10,000 users a put stays quick', async () => {
-  const folder = await tempFolder()
-  const store = await open(folder)
-  await store.change(putPrefixes(['127.9.0.0/16']))
-  await Promise.all(Array.from({ length: 10_000 }, (_, n) => store.change(putUser(`u${n}`, body(n)))))
-  const used = process.cpuUsage()
-  for (let n = 0; n < 50; n++) await store.change(putUser(`u${n}`, { ...body(n), password: `again${n}` }))
-  const { user, system } = process.cpuUsage(used)
-  // In CPU time, and far above what it takes: this fails only when a put walks all users.
-  expect((user + system) / 50 / 1000).toBeLessThan(20)
-  await store.close()
-})
+// Judged by what it takes.
+if (isLong)
+  test('with 10,000 users a put stays quick', async () => {
+    const folder = await tempFolder()
+    const store = await open(folder)
+    await store.change(putPrefixes(['127.9.0.0/16']))
+    await Promise.all(Array.from({ length: 10_000 }, (_, n) => store.change(putUser(`u${n}`, body(n)))))
+    const used = process.cpuUsage()
+    for (let n = 0; n < 50; n++) await store.change(putUser(`u${n}`, { ...body(n), password: `again${n}` }))
+    const { user, system } = process.cpuUsage(used)
+    // In CPU time, and far above what it takes: this fails only when a put walks all users.
+    expect((user + system) / 50 / 1000).toBeLessThan(20)
+    await store.close()
+  })

@@ -1,22 +1,21 @@
-// Takeovers in a row, and how systemd hears of them.
+// Takeovers in a row: how long processes drain, what counts meanwhile, and how systemd hears of them.
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { echoTarget, tempFolder, tunnel, until } from './test-agent.ts'
-import { kill, managersOf, processesOf, servingAgent } from './takeovers.ts'
+import { describe, expect, test } from 'vitest'
+import { newCertificate } from './certificates.ts'
 import { notifyReceiver } from './notify-receiver.ts'
+import { isLinux, kill, managersOf, processesOf } from './process.ts'
+import { servingAgent } from './takeovers.ts'
+import { echoTarget, lease, type RawClient, tempFolder, tunnel, until } from './test-agent.ts'
 
 const hasTools = ['/usr/bin/systemd-notify', '/usr/bin/perl'].every(existsSync)
 
-test.runIf(process.platform === 'linux')(
-  'in a row: three processes drain at once and the oldest is cut; systemd hears which is the main one',
-  async () => {
+describe.runIf(isLinux)('takeovers in a row', () => {
+  test('let three processes drain at once and cut the oldest; systemd hears which is the main one', async () => {
     const { path, heard } = hasTools ? await notifyReceiver() : { path: '', heard: () => [] }
-    const settings = join(await tempFolder(), 'agent.env')
     const { agent, ip, folder, takeOver, pid } = await servingAgent({
       AGENT_WORKERS: '0',
-      AGENT_SETTINGS_FILES: settings,
       ...(hasTools ? { NOTIFY_SOCKET: path, WATCHDOG_USEC: '400000' } : {})
     })
     const echo = await echoTarget()
@@ -33,8 +32,8 @@ test.runIf(process.platform === 'linux')(
       client.send(`on ${n}`)
       await client.take(new RegExp(`on ${n}`))
     }
+    const main = await pid()
     if (hasTools) {
-      const main = await pid()
       await until(
         'the number of the main process',
         () => heard().findLast(line => line.startsWith('MAINPID')) === `MAINPID=${main}`
@@ -42,17 +41,40 @@ test.runIf(process.platform === 'linux')(
       const words = heard().length
       await until('it to say that it is well', () => heard().slice(words).includes('WATCHDOG=1'))
     }
-    // No time at all: what is open is cut at once.
+    // The one that serves dies: what drains cannot hear of changes any more, and ends, too.
+    kill(main)
+    await until('all to be gone', async () => (await processesOf(folder)).length === 0)
+    await until('all tunnels to be cut', () => tunnels.every(({ closed }) => closed))
+  })
+
+  test('count what is open in all processes for the limits, and cut what is left when the time is over', async () => {
+    // The files of a certificate are read while the other process speaks.
+    const { files } = await newCertificate()
+    const settings = join(await tempFolder(), 'agent.env')
+    const { agent, call, ip, folder, takeOver } = await servingAgent({
+      AGENT_WORKERS: '0',
+      AGENT_SETTINGS_FILES: settings,
+      PROXY_TLS_CERT: files.cert,
+      PROXY_TLS_KEY: files.key
+    })
+    const echo = await echoTarget()
+    const open: RawClient[] = []
+    const status = async (): Promise<number> => {
+      const { status: came, rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)
+      if (came === 200) open.push(rawClient)
+      return came
+    }
+    await lease(call, 'u', [`${ip}/32`], { limits: { connections: 3 } })
+    expect([await status(), await status()]).toEqual([200, 200])
+    expect((await takeOver())['takeover']).toMatchObject({ state: 'none', reason: null })
+    expect([await status(), await status()]).toEqual([200, 429])
     await writeFile(settings, 'AGENT_DRAIN_SECONDS=0\n')
     await takeOver()
-    await until('all tunnels to be cut', () => tunnels.every(({ closed }) => closed))
-    await until('one process', async () => (await managersOf(folder)).length === 1)
-    // The one that serves dies: what drains cannot hear of changes any more, and ends, too.
-    await writeFile(settings, 'AGENT_DRAIN_SECONDS=60\n')
-    const last = await open()
-    await takeOver()
-    kill(await pid())
-    await until('all to be gone', async () => last.closed && (await processesOf(folder)).length === 0)
-  },
-  90_000
-)
+    await until('all to be cut', () => open.every(({ closed }) => closed))
+    await until('the others to end', async () => (await managersOf(folder)).length === 1)
+    await until('room', async () => (await status()) === 200)
+    const log = (await call('GET', '/api/export/access.log')).text
+    expect(log.match(/ CONNECT .* replaced\n/g)).toHaveLength(3)
+    expect(JSON.parse(await readFile(join(folder, 'agent', 'traffic.json'), 'utf8'))).toMatchObject({ format: 1 })
+  })
+})

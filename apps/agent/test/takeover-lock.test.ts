@@ -5,13 +5,11 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lockFolder } from '../src/state/folder.ts'
-import { mainFile } from './process.ts'
+import { isLinux, kill, managersOf, processesOf, testProgram } from './process.ts'
 import { echoTarget, lease, onEnd, tempFolder, tunnel, until } from './test-agent.ts'
-import { kill, managersOf, processesOf, pump, servingAgent } from './takeovers.ts'
+import { pump, servingAgent } from './takeovers.ts'
 
-const linux = process.platform === 'linux'
-
-test.runIf(linux)(
+test.runIf(isLinux)(
   'of many that want a folder at once one gets it, also where its path is too long for a socket',
   async () => {
     const short = await tempFolder()
@@ -31,7 +29,7 @@ test.runIf(linux)(
   }
 )
 
-test.runIf(linux)(
+test.runIf(isLinux)(
   'names without a file, which anybody can take, are of no use against an agent; in a takeover there is no moment without a lock',
   async () => {
     const folder = await tempFolder()
@@ -67,13 +65,13 @@ test.runIf(linux)(
   120_000
 )
 
-test.runIf(linux)(
+test.runIf(isLinux)(
   'where the state cannot be taken back, what is open stays, and once it can, changes are taken again',
   async () => {
     const folder = await tempFolder()
     const journal = join(folder, 'agent', 'state.journal')
     const link = join(folder, 'current.mjs')
-    await symlink(mainFile, link)
+    await symlink(testProgram, link)
     const { agent, call, ip, net, info, pid } = await servingAgent({ DATA_DIR: folder, AGENT_WORKERS: '0' }, link)
     const echo = await echoTarget()
     const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)

@@ -1,37 +1,7 @@
-// What tests of takeovers share.
-import { readdir, readFile } from 'node:fs/promises'
+// Agents in processes of their own that serve a user, and are replaced.
 import { join } from 'node:path'
-import { type AgentProcess, agentProcess } from './process.ts'
+import { type AgentProcess, agentProcess, childrenOf, kill, managersOf, processesOf } from './process.ts'
 import { type Call, caller, type Json, lease, onEnd, randomNet, tempFolder, until } from './test-agent.ts'
-
-/** The numbers of all processes of the agents of a folder. */
-export async function processesOf(folder: string): Promise<number[]> {
-  const found: number[] = []
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const env = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
-    if (env.split('\0').includes(`DATA_DIR=${folder}`)) found.push(Number(name))
-  }
-  return found
-}
-
-export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It is gone already.
-  }
-}
-
-/** Managing processes: those that are no workers. */
-export async function managersOf(folder: string): Promise<number[]> {
-  const managers: number[] = []
-  for (const pid of await processesOf(folder)) {
-    const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-    if (line !== '' && !line.split('\0').includes('worker')) managers.push(pid)
-  }
-  return managers
-}
 
 export type Serving = {
   agent: AgentProcess
@@ -45,16 +15,23 @@ export type Serving = {
   takeOver: () => Promise<Json>
   /** The number of the managing process that serves. */
   pid: () => Promise<number>
+  /** The workers of the process that was started first. */
+  workers: () => Promise<number[]>
 }
 
 /** An agent in processes of its own, with a user 'u' on one address. */
-export async function servingAgent(env: Record<string, string> = {}, program?: string): Promise<Serving> {
+export async function servingAgent(
+  env: Record<string, string> = {},
+  program?: string,
+  within?: readonly string[]
+): Promise<Serving> {
   const folder = env['DATA_DIR'] ?? (await tempFolder())
   onEnd(async () => (await processesOf(folder)).forEach(pid => kill(pid)))
   const agent = await agentProcess(
     folder,
     { AGENT_DRAIN_SECONDS: '60', AGENT_PID_FILE: join(folder, 'agent.pid'), ...env },
-    program
+    program,
+    within
   )
   if (agent.port === 0) throw new Error(agent.output())
   const call = caller(agent.port)
@@ -86,7 +63,8 @@ export async function servingAgent(env: Record<string, string> = {}, program?: s
       40_000
     )
   }
-  return { agent, call, folder, net, ip, info, takeOver, pid }
+  const workers = () => childrenOf(agent.child.pid ?? 0)
+  return { agent, call, folder, net, ip, info, takeOver, pid, workers }
 }
 
 /** Does something again and again, and counts what came of it. */

@@ -79,25 +79,34 @@ export function testConfig(
   }
 }
 
-/** An agent in this process that owns a random /16 of loopback. */
-export async function testAgent(
-  options: { config?: Partial<AgentConfig>; limits?: Partial<Limits>; world?: Partial<AgentOptions> } = {}
-): Promise<TestAgent> {
-  const folder = options.config?.folder ?? (await tempFolder())
-  const started = await startAgent(testConfig(folder, options.config, options.limits), {
+type TestAgentOptions = { config?: Partial<AgentConfig>; limits?: Partial<Limits>; world?: Partial<AgentOptions> }
+
+async function start({ config, limits, world }: TestAgentOptions, folder: string, net: string): Promise<TestAgent> {
+  const started = await startAgent(testConfig(folder, config, limits), {
     log: silent,
-    ...options.world
+    times: { collectMs: 100, lookMs: 100 },
+    ...world
   })
   if (!started.ok) throw new Error(started.message)
   const { agent } = started
   let closed: Promise<void> | null = null
   const close = (): Promise<void> => (closed ??= agent.close())
   onEnd(close)
-  const net = randomNet()
-  const call = caller(agent.port)
-  const set = await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
+  return { ...agent, close, call: caller(agent.port), folder, net }
+}
+
+/** An agent in this process that owns a random /16 of loopback. */
+export async function testAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
+  const agent = await start(options, options.config?.folder ?? (await tempFolder()), randomNet())
+  const set = await agent.call('PUT', '/api/prefixes', { prefixes: [`${agent.net}.0.0/16`] })
   if (set.status !== 200) throw new Error(set.text)
-  return { ...agent, close, call, folder, net }
+  return agent
+}
+
+/** An agent that is closed and started again on its folder. */
+export async function startedAgain(agent: TestAgent, options: TestAgentOptions = {}): Promise<TestAgent> {
+  await agent.close()
+  return start(options, agent.folder, agent.net)
 }
 
 /** Puts a user and fails loudly where that is refused. */
@@ -156,6 +165,17 @@ export async function tcpTarget(
   })
   return { port, host: `127.0.0.1:${port}`, sockets }
 }
+
+/** Sends as much as its client takes. */
+export const floodTarget = (): ReturnType<typeof tcpTarget> =>
+  tcpTarget(socket => {
+    const piece = Buffer.alloc(65_536, 'x')
+    const send = (): void => {
+      while (socket.write(piece));
+    }
+    socket.on('drain', send)
+    send()
+  })
 
 /** Says its caller's address in the first line, then echoes. */
 export const echoTarget = (): ReturnType<typeof tcpTarget> =>

@@ -25,7 +25,12 @@ export type TestPlane = {
   connected: RawSocket[]
   /** What had been read of an accepted socket before each write to it. */
   readBefore: number[]
+  /** Lets so many milliseconds pass in which nothing comes: what is over then ends. Only with `sweepMs` of NEVER. */
+  pass: (ms: number) => void
 }
+
+/** The plane looks at no deadline by itself. */
+export const NEVER = 1 << 30
 
 /** User `u` (password `secret`) leases 127.0.0.1 and may reach the loopback; connections begin in `stage`. */
 export async function testPlane(
@@ -102,5 +107,12 @@ export async function testPlane(
     server.close()
     plane.close()
   })
-  return { plane, port: (server.address() as AddressInfo).port, lines, told, accepted, connected, readBefore }
+  const pass = (ms: number): void => {
+    // Once to see what has come.
+    for (const at of [plane.now, plane.now + ms]) {
+      plane.now = at
+      for (const connection of plane.open) connection.tick(at)
+    }
+  }
+  return { plane, port: (server.address() as AddressInfo).port, lines, told, accepted, connected, readBefore, pass }
 }

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, copyFile } from 'node:fs/promises'
@@ -6,19 +6,14 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Duplex } from 'node:stream'
-import {
-  connect as connectTls,
-  type ConnectionOptions,
-  createSecureContext,
-  type SecureVersion,
-  type TLSSocket
-} from 'node:tls'
+import { connect as connectTls, type ConnectionOptions, createSecureContext, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AgentHealth } from '@netlet/contract/agent'
 import {
   basic,
+  floodTarget,
   httpTarget,
   lease,
   onEnd,
@@ -28,11 +23,13 @@ import {
   tempFolder,
   type TestAgent,
   testAgent,
+  tlsClient,
   until
 } from './test-agent.ts'
-import { agentProcess } from './process.ts'
-import { kill, processesOf } from './takeovers.ts'
-import { testPlane } from './test-plane.ts'
+import { newCertificate } from './certificates.ts'
+import { servingAgent } from './takeovers.ts'
+import { defaultLimits } from '../src/proxy/limits.ts'
+import { NEVER, testPlane } from './test-plane.ts'
 
 const run = promisify(execFile)
 
@@ -42,44 +39,18 @@ let ip: string
 const at = (name: string): string => join(folder, name)
 const pem = (name: string): { cert: string; key: string } => ({ cert: at(`${name}.pem`), key: at(`${name}.key`) })
 
-function makeCertificate(name: string, days = 2): void {
-  const { cert, key } = pem(name)
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-  const options = [
-    '-x509',
-    ...curve,
-    '-nodes',
-    '-days',
-    String(days),
-    '-subj',
-    `/CN=${name}`,
-    '-addext',
-    'subjectAltName=DNS:proxy.test'
-  ]
-  execFileSync('openssl', ['req', ...options, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-}
-
 beforeAll(async () => {
   folder = await tempFolder()
-  for (const name of ['first', 'second']) makeCertificate(name)
+  for (const name of ['first', 'second']) await newCertificate(name, { folder, names: 'DNS:proxy.test' })
   for (const [from, to] of Object.entries({ 'first.pem': 'used.pem', 'first.key': 'used.key' }))
     await copyFile(at(from), at(to))
-  agent = await testAgent({ config: { proxyTls: pem('used') }, limits: { headMs: 500, sweepMs: 20 } })
+  agent = await testAgent({ config: { proxyTls: pem('used') } })
   ip = `${agent.net}.1.1`
   await lease(agent.call, 'u', [`${agent.net}.1.0/30`], { denied_domains: ['denied.test'] })
 })
 
-async function dial(port = agent.proxyPort, version?: SecureVersion): Promise<TLSSocket> {
-  const socket = connectTls({
-    socket: connect({ host: ip, port, allowHalfOpen: true }),
-    rejectUnauthorized: false,
-    ...(version && { minVersion: version, maxVersion: version })
-  })
-  onEnd(() => socket.destroy())
-  socket.on('error', () => {})
-  await once(socket, 'secureConnect')
-  return socket
-}
+const dial = (port = agent.proxyPort, options: ConnectionOptions = {}): Promise<TLSSocket> =>
+  tlsClient(port, { host: ip, allowHalfOpen: true, ...options })
 
 async function securePlane(options?: Parameters<typeof testPlane>[0]): ReturnType<typeof testPlane> {
   const made = await testPlane(options)
@@ -136,7 +107,7 @@ describe('TLS to the proxy', () => {
   test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s takes a request whose body comes with its head', async version => {
     const target = await httpTarget()
     for (const size of [16_384, 60_000, 200_000]) {
-      const socket = await dial(agent.proxyPort, version)
+      const socket = await dial(agent.proxyPort, { minVersion: version, maxVersion: version })
       const request = `POST http://${target.host}/echo HTTP/1.1\r\nHost: a\r\n${basic('u')}Connection: close\r\n`
       socket.write(`${request}Content-Length: ${size}\r\n\r\n${'b'.repeat(size)}`)
       expect((await text(socket)).match(/b{99,}/)?.[0].length).toBe(size)
@@ -178,12 +149,17 @@ describe('TLS to the proxy', () => {
   })
 
   test('a handshake that does not come to its end is a stranger like others, and ends in time', async () => {
-    const slow = new RawClient(ip, agent.proxyPort).send(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252]))
-    const nonsense = new RawClient(ip, agent.proxyPort).send(Buffer.concat([Buffer.from([22]), randomBytes(2000)]))
-    await Promise.all([slow.over(), nonsense.over()])
-    await until('the log', async () =>
-      /TLS - 400 0 0 0 tls-failed/.test((await agent.call('GET', '/api/export/access.log')).text)
-    )
+    const patient = await securePlane({ limits: { sweepMs: NEVER } })
+    const slow = new RawClient('127.0.0.1', patient.port).send(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252]))
+    const nonsense = new RawClient('127.0.0.1', patient.port)
+    nonsense.send(Buffer.concat([Buffer.from([22]), Buffer.alloc(2000, 99)]))
+    await nonsense.over()
+    await until('the slow one', () => patient.plane.handshakes.size === 1)
+    await until('its end', () => {
+      patient.pass(defaultLimits.headMs)
+      return slow.ended || slow.closed
+    })
+    expect(patient.lines.filter(line => /TLS - 400 0 0 0 tls-failed/.test(line))).toHaveLength(2)
     const limited = await securePlane({ limits: { strangersPerClient: 2 } })
     const first = new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
     await until('the first', () => limited.plane.connections === 1)
@@ -205,9 +181,7 @@ describe('TLS to the proxy', () => {
       pump()
     })
     const { port, accepted, connected } = await securePlane()
-    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
-    onEnd(() => socket.destroy())
-    await once(socket, 'secureConnect')
+    const socket = await tlsClient(port)
     socket.write(`CONNECT ${target.host} HTTP/1.1\r\nHost: a\r\n${basic('u')}\r\n`)
     await head(socket)
     socket.pause()
@@ -222,14 +196,7 @@ describe('TLS to the proxy', () => {
   })
 
   test('resets a client that reads nothing and breaks its encryption, and reads no more of it', async () => {
-    const target = await tcpTarget(socket => {
-      const block = Buffer.alloc(65_536)
-      const pump = (): void => {
-        while (socket.write(block));
-      }
-      socket.on('drain', pump).on('error', () => {})
-      pump()
-    })
+    const target = await floodTarget()
     const { plane, port, accepted } = await securePlane()
     const raw = connect({ host: '127.0.0.1', port })
     onEnd(() => raw.destroy())
@@ -313,7 +280,7 @@ describe('TLS to the proxy', () => {
     const figureOf = (name: string) => [
       `netlet_agent_certificate_end_seconds{port="proxy"} ${Date.parse(endOf(name)) / 1000}`
     ]
-    makeCertificate('short', 1)
+    await newCertificate('short', { folder, days: 1 })
     for (const kind of ['pem', 'key']) await copyFile(at(`second.${kind}`), at(`used.${kind}`))
     await agent.renewCertificate()
     expect(await told()).toEqual({ api: null, proxy: endOf('second.pem'), proxy_names: ['proxy.test'] })
@@ -327,24 +294,14 @@ describe('TLS to the proxy', () => {
   test('is there in workers as well, and a signal brings the new certificate', async () => {
     for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`worker.${kind}`))
     const { cert, key } = pem('worker')
-    const folder = await tempFolder()
-    // The signal starts another process, which serves from then on.
-    onEnd(async () => (await processesOf(folder)).forEach(pid => kill(pid)))
-    const { child, proxyPort, exited } = await agentProcess(folder, { PROXY_TLS_CERT: cert, PROXY_TLS_KEY: key })
+    // Nobody follows another process: this one goes on with the files as they are now.
+    const { agent: other } = await servingAgent({ PROXY_TLS_CERT: cert, PROXY_TLS_KEY: key, AGENT_PID_FILE: '' })
+    const { child, proxyPort, exited } = other
     expect(await subject(proxyPort)).toBe('first')
     for (const kind of ['pem', 'key']) await copyFile(at(`second.${kind}`), at(`worker.${kind}`))
     child.kill('SIGHUP')
     await until('the new one', async () => (await subject(proxyPort)) === 'second')
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-  })
-
-  test('with files that are no pair does not start, and says so', async () => {
-    const { exited, output } = await agentProcess(await tempFolder(), {
-      PROXY_TLS_CERT: at('first.pem'),
-      PROXY_TLS_KEY: at('second.key')
-    })
-    expect(await exited).toBe(1)
-    expect(output()).toContain('PROXY_TLS_CERT and PROXY_TLS_KEY cannot be read, or are not a pair.')
   })
 })

@@ -1,15 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { SecureContext, TLSSocket } from 'node:tls'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { helloState, readClientHello } from '../src/proxy/client-hello.ts'
 import { defaultHandshakeCaps, Handshakes } from '../src/proxy/handshakes.ts'
 import type { Resolve } from '../src/net/resolver.ts'
 import type { Limits } from '../src/proxy/limits.ts'
 import { encryptedHello, hello, realHello, serverName } from './names.ts'
-import { basic, httpTarget, onEnd, RawClient, tcpTarget, until } from './test-agent.ts'
-import { newSecureContext } from './secure-context.ts'
+import { basic, httpTarget, RawClient, tcpTarget, tlsClient, until } from './test-agent.ts'
+import { newSecureContext } from './certificates.ts'
 import { loggedIn } from './tls-records.ts'
 import { type TestPlane, testPlane } from './test-plane.ts'
 
@@ -26,17 +25,8 @@ async function tlsPlane(limits: Partial<Limits> = {}, resolve?: Resolve): Promis
 }
 
 /** A TLS connection; null where the agent ends it before it is secure. */
-async function dial(port: number, from = '127.0.0.1'): Promise<TLSSocket | null> {
-  const socket = connectTls({
-    socket: connect({ host: '127.0.0.1', port, localAddress: from }),
-    rejectUnauthorized: false
-  })
-  onEnd(() => socket.destroy())
-  return new Promise(resolve => {
-    socket.on('error', () => resolve(null)).on('close', () => resolve(null))
-    socket.once('secureConnect', () => resolve(socket))
-  })
-}
+const dial = (port: number, from?: string): Promise<TLSSocket | null> =>
+  tlsClient(port, from === undefined ? {} : { from }).catch(() => null)
 
 /** Handshakes one after the other, each given up at once: how many were answered. */
 async function answered(port: number, count: number, from?: string): Promise<number> {
@@ -112,7 +102,9 @@ describe('before the login, clients that speak TLS', () => {
     expect(await answered(port, 5)).toBe(5)
   })
 
-  test('of one customer do not take those of another, however often it logs in', async () => {
+  test('of one customer do not take those of another, however often it logs in', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const handshakes = new Handshakes({ ...defaultHandshakeCaps, newHandshakes: 20, newHandshakesPerClient: 3 })
     const come = (client: string): boolean => {
       if (!handshakes.allows(client)) return false
@@ -123,14 +115,10 @@ describe('before the login, clients that speak TLS', () => {
     }
     const seen = { served: 0, refused: 0, greedy: 0 }
     // Ten times as many as there are, and beside them another one that logs in twice a second.
-    const began = performance.now()
-    for (let next = 0; next < 4;) {
+    for (let ms = 0; ms < 1600; ms += 5) {
+      vi.advanceTimersByTime(5)
       if (come('127.206.0.1')) seen.greedy++
-      if (performance.now() - began > next * 400) {
-        next++
-        seen[come('127.206.0.2') ? 'served' : 'refused']++
-      }
-      await new Promise(resolve => setTimeout(resolve, 5))
+      if (ms % 400 === 0) seen[come('127.206.0.2') ? 'served' : 'refused']++
     }
     expect(seen).toMatchObject({ served: 4, refused: 0 })
     // The greedy one has nearly all of what is left.

@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { expect, test } from 'vitest'
+import { isLong } from '../../../scripts/testing/tier.ts'
 import { agentTraffic } from '@netlet/contract/agent'
 import { AccessTable } from '../src/proxy/access-table.ts'
 import { TrafficTotals } from '../src/state/traffic.ts'
 import { httpTarget, lease, proxied, tempFolder, testAgent, turnsDuring, until } from './test-agent.ts'
 
 const HOUR = 3_600_000
+/** As many addresses as a /16 has, or so many that they take several turns. */
+const MANY = isLong ? 65_536 : 10_000
 const rows = (user: string, count: number): Array<Parameters<TrafficTotals['add']>[0][number]> =>
   Array.from({ length: count }, (_, n) => ({
     user,
@@ -28,12 +31,12 @@ const saved = async (folder: string): Promise<Array<{ user: string; ip: string }
   return agentTraffic.parse(JSON.parse(text)).rows
 }
 
-test('sixty-five thousand counters are saved without holding anything else up', async () => {
+test('many counters are saved without holding anything else up', async () => {
   const folder = await tempFolder()
   const totals = await TrafficTotals.open(folder, Date.now)
-  totals.add(rows('u', 65_536))
-  expect(await turnsDuring(() => totals.save())).toBeGreaterThan(100)
-  expect(await saved(folder)).toHaveLength(65_536)
+  totals.add(rows('u', MANY))
+  expect(await turnsDuring(() => totals.save())).toBeGreaterThan(MANY / 1000)
+  expect(await saved(folder)).toHaveLength(MANY)
   const again = await TrafficTotals.open(folder, Date.now)
   again.add(rows('u', 1))
   await again.save()
@@ -44,7 +47,7 @@ test('sixty-five thousand counters are saved without holding anything else up', 
 test('what is reported is on the disk, counts of the very moment included', async () => {
   const folder = await tempFolder()
   const totals = await TrafficTotals.open(folder, Date.now)
-  totals.add(rows('u', 20_000))
+  totals.add(rows('u', MANY))
   const saving = totals.save()
   totals.add(rows('late', 1))
   const file = await totals.report()
@@ -52,7 +55,7 @@ test('what is reported is on the disk, counts of the very moment included', asyn
   await file.close()
   await saving
   expect(told.rows.filter(row => row.user === 'late')).toHaveLength(1)
-  expect(told.rows).toHaveLength(20_001)
+  expect(told.rows).toHaveLength(MANY + 1)
 })
 
 test('counters of leases that are gone for a day are forgotten without being asked, and no others', async () => {
@@ -90,7 +93,7 @@ test('counters of leases that are gone for a day are forgotten without being ask
 
 test('an agent forgets old counters by itself', async () => {
   let ahead = 0
-  const agent = await testAgent({ world: { now: () => Date.now() + ahead } })
+  const agent = await testAgent({ world: { now: () => Date.now() + ahead, times: { collectMs: 20 } } })
   const target = await httpTarget()
   await lease(agent.call, 'gone', [`${agent.net}.1.1/32`])
   await lease(agent.call, 'stays', [`${agent.net}.1.2/32`])
@@ -106,10 +109,9 @@ test('an agent forgets old counters by itself', async () => {
   await visit('stays', `${agent.net}.1.2`)
   await until(
     'the old ones to be gone',
-    async () => (await text()).includes('"stays"') && !(await text()).includes('"gone"'),
-    30_000
+    async () => (await text()).includes('"stays"') && !(await text()).includes('"gone"')
   )
-}, 60_000)
+})
 
 test('an IPv6 range too large to list is counted as the one address that it is listed by', () => {
   const table = new AccessTable()
@@ -138,15 +140,16 @@ test('a file that is longer than a text can be is read as any other, and one tha
   await writeFile(path, `{"format":1,"epoch":"one","rows":[],"quotas":[]}\n`)
   expect(await read()).toEqual({ epoch: 'one', rows: 0, up: 0 })
 
-  // Nothing of so much is on a disk or in the memory: the blanks are written while they are read.
+  // Longer than a text can be, where there is time for it. Nothing of so much is on a disk or in the memory: the blanks are written while they are read.
   await rm(path)
   execFileSync('mkfifo', [path])
+  const length = isLong ? constants.MAX_STRING_LENGTH : 20 << 20
   const blanks = Buffer.alloc(4 << 20, ' ')
   const writing = pipeline(
     Readable.from(
       (function* () {
         yield Buffer.from('{"format":1,"epoch":"long","rows":[')
-        for (let n = 0, size = 0; size <= constants.MAX_STRING_LENGTH; n++, size += blanks.length) {
+        for (let n = 0, size = 0; size <= length; n++, size += blanks.length) {
           yield Buffer.from(`${n === 0 ? '' : ',\n'}${row(n)}`)
           yield blanks
         }
@@ -157,5 +160,5 @@ test('a file that is longer than a text can be is read as any other, and one tha
   )
   const found = await read()
   await writing
-  expect(found).toMatchObject({ epoch: 'long', rows: Math.ceil((constants.MAX_STRING_LENGTH + 1) / blanks.length) })
+  expect(found).toMatchObject({ epoch: 'long', rows: Math.ceil((length + 1) / blanks.length) })
 })

@@ -1,8 +1,6 @@
 // Associations end with all their targets, of which a user can have a hundred thousand: nobody else's tunnel waits for that.
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { onEnd, RawClient, turnsDuring, until } from './test-agent.ts'
+import { associate, datagram, turnsDuring, udpSocket, udpTo, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
 const ASSOCIATIONS = 20
@@ -18,18 +16,12 @@ async function associations() {
     later.times++
     goOnLater(...args)
   }
-  const client = createSocket('udp4')
-  onEnd(() => client.close())
-  client.bind(0, '127.0.0.1')
-  await once(client, 'listening')
+  const client = await udpSocket()
   for (let n = 0; n < ASSOCIATIONS; n++) {
-    const control = new RawClient('127.0.0.1', port)
-    const login = [5, 1, 2, 1, 1, ...Buffer.from('u'), 6, ...Buffer.from('secret')]
-    control.send(Buffer.from([...login, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]))
-    const relay = (await control.bytes(14)).readUInt16BE(12)
+    const { relay } = await associate('127.0.0.1', port)
     const connection = [...plane.open.of('u')].at(-1)
     for (let target = 0; target < TARGETS; target++) {
-      client.send(Buffer.from([0, 0, 0, 1, 127, 0, 3, 1, 40, target, 120]), relay, '127.0.0.1')
+      client.send(datagram(udpTo.v4('127.0.3.1', 10_240 + target), 'x'), relay, '127.0.0.1')
       // Each counts with its headers.
       if (target % AT_ONCE === AT_ONCE - 1)
         await until('the datagrams', () => Reflect.get(connection ?? {}, 'udpUp') === 28 * (target + 1))

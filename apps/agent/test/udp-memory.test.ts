@@ -1,36 +1,24 @@
-import { createSocket, Socket } from 'node:dgram'
+import { Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { onEnd, RawClient, until } from './test-agent.ts'
+import { associate, datagram, onEnd, udpSocket, udpTo, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
 /** As for other connections. */
 const BOUND = 400_000
 const DATA = Buffer.alloc(60_000, 'a')
 
-async function bound(): Promise<Socket> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 })
-  onEnd(() => socket.close())
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  return socket
-}
-
 test('what an association can hold is bounded, where the network takes nothing and names are not found', async () => {
-  const target = await bound()
-  const client = await bound()
+  const target = await udpSocket('127.0.0.1', 4 << 20)
+  const client = await udpSocket('127.0.0.1', 4 << 20)
   const { plane, port } = await testPlane({
     resolve: (name, _family, done) => {
       if (name === 'fast.test') done({ ok: true, addresses: ['127.0.0.1'] })
     }
   })
-  const control = new RawClient('127.0.0.1', port)
-  const login = [5, 1, 2, 1, 1, ...Buffer.from('u'), 6, ...Buffer.from('secret')]
-  control.send(Buffer.from([...login, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]))
-  const relay = (await control.bytes(14)).readUInt16BE(12)
+  const { relay } = await associate('127.0.0.1', port)
   const at = target.address().port
-  const to = (name: string, data: Buffer): Buffer =>
-    Buffer.concat([Buffer.from([0, 0, 0, 3, name.length, ...Buffer.from(name), at >> 8, at & 255]), data])
+  const to = (name: string, data: Buffer): Buffer => datagram(udpTo.name(name, at), data)
   const send = (from: Socket, data: Buffer, toPort: number): Promise<unknown> =>
     new Promise(resolve => from.send(data, toPort, '127.0.0.1', resolve))
   const came = once(target, 'message')

@@ -1,10 +1,19 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
-import { once } from 'node:events'
+import type { RemoteInfo, Socket } from 'node:dgram'
 import { agentTraffic } from '@netlet/contract/agent'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AbuseSign } from '../src/proxy/abuse-watch.ts'
 import { testPlane } from './test-plane.ts'
-import { lease, onEnd, RawClient, type TestAgent, testAgent, until } from './test-agent.ts'
+import {
+  associate,
+  datagram,
+  lease,
+  RawClient,
+  type TestAgent,
+  testAgent,
+  udpSocket,
+  udpTo,
+  until
+} from './test-agent.ts'
 
 let agent: TestAgent
 let ip: string
@@ -13,21 +22,13 @@ type UdpTarget = { port: number; got: Array<{ text: string; from: RemoteInfo }>;
 
 /** Answers each datagram with `got TEXT`. */
 async function udpTarget(address = '127.0.0.1'): Promise<UdpTarget> {
-  const socket = await bound(address)
+  const socket = await udpSocket(address)
   const got: UdpTarget['got'] = []
   socket.on('message', (data, from) => {
     got.push({ text: data.toString('latin1', 0, 100), from })
     socket.send(`got ${data.toString()}`, from.port, from.address)
   })
   return { port: socket.address().port, got, socket }
-}
-
-async function bound(address: string): Promise<Socket> {
-  const socket = createSocket('udp4')
-  onEnd(() => socket.close())
-  socket.bind(0, address)
-  await once(socket, 'listening')
-  return socket
 }
 
 /** Names that are answered when the test says so. */
@@ -52,31 +53,26 @@ beforeAll(async () => {
 })
 
 const log = async (): Promise<string> => (await agent.call('GET', '/api/export/access.log')).text
-const octets = (address: string): number[] => address.split('.').map(Number)
-const v4 = (address: string, port: number): Buffer => Buffer.from([1, ...octets(address), port >> 8, port & 255])
-const named = (name: string, port: number): Buffer =>
-  Buffer.from([3, name.length, ...Buffer.from(name), port >> 8, port & 255])
-const datagram = (to: Buffer, data: string | Buffer, fragment = 0): Buffer =>
-  Buffer.concat([Buffer.from([0, 0, fragment]), to, Buffer.from(data)])
+const { v4, name: named } = udpTo
 
 type Association = { code: number; control: RawClient; client: Socket; port: number; answers: Buffer[] }
 
-async function associate(
+async function associated(
   user = 'u',
   at = ip,
   options: { from?: string; declared?: Buffer; port?: number } = {}
 ): Promise<Association> {
-  const control = new RawClient(at, options.port ?? agent.proxyPort)
-  const login = Buffer.from([1, user.length, ...Buffer.from(user), 6, ...Buffer.from('secret')])
-  control.send(
-    Buffer.concat([Buffer.from([5, 1, 2]), login, Buffer.from([5, 3, 0]), options.declared ?? v4('0.0.0.0', 0)])
-  )
-  const reply = await control.bytes(14)
-  const client = await bound(options.from ?? '127.0.0.1')
+  const {
+    code,
+    control,
+    relay,
+    at: told
+  } = await associate(at, options.port ?? agent.proxyPort, user, options.declared)
+  const client = await udpSocket(options.from)
   const answers: Buffer[] = []
   client.on('message', data => answers.push(data))
-  if (reply[5] === 0) expect([...reply.subarray(8, 12)]).toEqual(octets(at))
-  return { code: reply[5] ?? -1, control, client, port: reply.readUInt16BE(12), answers }
+  if (code === 0) expect(told).toBe(at)
+  return { code, control, client, port: relay, answers }
 }
 
 /** Sends again until something with the text comes back: datagrams may be lost, also over the loopback, and others be late. */
@@ -90,7 +86,7 @@ const answered = async ({ client, port, answers }: Association, data: Buffer, at
 
 describe('SOCKS5 UDP ASSOCIATE', () => {
   test('leaves from the leased address, brings answers back, counts and logs them', async () => {
-    const association = await associate()
+    const association = await associated()
     const answer = await answered(association, datagram(v4('127.0.0.1', target.port), 'one'))
     expect(answer).toEqual(datagram(v4('127.0.0.1', target.port), 'got one'))
     expect(target.got.at(-1)?.from.address).toBe(ip)
@@ -119,7 +115,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const at = `${agent.net}.3.1`
     const deny = (denied_domains: string[]) => lease(agent.call, 'later', [`${at}/32`], { denied_domains })
     await deny(['first.test'])
-    const association = await associate('later', at)
+    const association = await associated('later', at)
     const site = datagram(named('public.test', target.port), 'to the site')
     await answered(association, site, at)
     const other = await udpTarget('127.0.0.5')
@@ -144,7 +140,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const rules = (denied_domains: string[]): Promise<unknown> =>
       lease(agent.call, 'waiting', [`${at}/32`], { denied_domains })
     await rules([])
-    const association = await associate('waiting', at)
+    const association = await associated('waiting', at)
     await until('the question', () => {
       association.client.send(datagram(named('slow.closed.test', target.port), 'early'), association.port, at)
       return slow.length > 0
@@ -158,7 +154,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   })
 
   test('a name without an answer is asked for again while its client goes on', async () => {
-    const association = await associate()
+    const association = await associated()
     const late = datagram(named('late.test', target.port), 'late')
     association.client.send(late, association.port, ip)
     await answered(association, datagram(named('public.test', target.port), 'now'), ip, 'got now')
@@ -167,9 +163,9 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   })
 
   test('takes datagrams of its client alone, whole ones alone, and answers of its targets alone', async () => {
-    const association = await associate()
+    const association = await associated()
     await answered(association, datagram(v4('127.0.0.1', target.port), 'mine'))
-    const [stranger, neighbour, other] = [await bound('127.0.0.9'), await bound('127.0.0.1'), await udpTarget()]
+    const [stranger, neighbour, other] = [await udpSocket('127.0.0.9'), await udpSocket('127.0.0.1'), await udpTarget()]
     for (const socket of [stranger, neighbour]) {
       socket.send(datagram(v4('127.0.0.1', target.port), 'not mine'), association.port, ip)
     }
@@ -185,8 +181,8 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   })
 
   test('holds a client to the port that it said, where it is seen under the address that it said', async () => {
-    const own = await bound('127.0.0.1')
-    const said = await associate('u', ip, { declared: v4('127.0.0.1', own.address().port) })
+    const own = await udpSocket('127.0.0.1')
+    const said = await associated('u', ip, { declared: v4('127.0.0.1', own.address().port) })
     const before = target.got.length
     said.client.send(datagram(v4('127.0.0.1', target.port), 'from another port'), said.port, ip)
     const answers: Buffer[] = []
@@ -197,7 +193,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
 
   test('refuses what connections are refused: ranges, ports, denied names and addresses, QUIC where names are denied', async () => {
     const at = `${agent.net}.2.1`
-    const association = await associate('judged', at)
+    const association = await associated('judged', at)
     const send = (to: Buffer, data: string | Buffer = 'x'): void =>
       association.client.send(datagram(to, data), association.port, at)
     const hello = Buffer.concat([Buffer.from([0xc3, 0, 0, 0, 1]), Buffer.alloc(1200)])
@@ -235,12 +231,12 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     }
     expect(target.got.slice(before).every(({ text }) => text === 'fine')).toBe(true)
     // Whoever has no denied names may speak QUIC.
-    const free = await associate()
+    const free = await associated()
     expect((await answered(free, datagram(v4('127.0.0.1', target.port), hello))).length).toBeGreaterThan(1200)
   })
 
   test('reaches so many targets at a time and no more, each association for itself', async () => {
-    const association = await associate()
+    const association = await associated()
     const sinks = await Promise.all(Array.from({ length: 4 }, () => udpTarget()))
     // Nobody is there, and each port is a target of its own.
     for (let n = 0; n < 256; n++) {
@@ -250,7 +246,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     }
     for (const sink of sinks)
       association.client.send(datagram(v4('127.0.0.1', sink.port), 'beyond'), association.port, ip)
-    const second = await associate()
+    const second = await associated()
     await answered(second, datagram(v4('127.0.0.1', target.port), 'another'))
     expect(sinks.flatMap(sink => sink.got)).toEqual([])
     association.control.socket.destroy()
@@ -265,11 +261,11 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('goes by the rules of now for new targets, also where it was there before them', async () => {
     const at = `${agent.net}.1.9`
     await lease(agent.call, 'ruled', [`${at}/32`])
-    const association = await associate('ruled', at)
+    const association = await associated('ruled', at)
     const open = await udpTarget('127.0.0.6')
     await answered(association, datagram(v4('127.0.0.6', open.port), 'before'), at)
     await lease(agent.call, 'ruled', [`${at}/32`], { denied_domains: ['public.test', '127.66.0.0/16'] })
-    const denied = await bound('127.66.0.1')
+    const denied = await udpSocket('127.66.0.1')
     let reached = 0
     denied.on('message', () => reached++)
     for (const to of [v4('127.66.0.1', denied.address().port), named('public.test', target.port)])
@@ -287,7 +283,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('keeps little of what waits for names, however many there are', async () => {
     const at = `${agent.net}.1.10`
     await lease(agent.call, 'waits', [`${at}/32`])
-    const association = await associate('waits', at)
+    const association = await associated('waits', at)
     const big = Buffer.alloc(30_000, 'w')
     await until('the names to be asked', async () => {
       for (let n = 0; n < 6; n++)
@@ -308,8 +304,8 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     })
     const at = `${watched.net}.1.1`
     await lease(watched.call, 'u', [`${at}/32`])
-    const association = await associate('u', at, { port: watched.proxyPort })
-    const mute = await bound('127.0.0.1')
+    const association = await associated('u', at, { port: watched.proxyPort })
+    const mute = await udpSocket('127.0.0.1')
     const signs = async (): Promise<string[]> => {
       const { alarms } = (await watched.call('GET', '/api/alarms')).json as unknown as { alarms: AbuseSign[] }
       return alarms.map(({ kind }) => kind)
@@ -332,7 +328,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const { plane, port: proxy } = await testPlane()
     const at = '127.0.0.1'
     const to = v4('127.0.0.1', target.port)
-    const flooding = await Promise.all(Array.from({ length: 8 }, () => associate('u', at, { port: proxy })))
+    const flooding = await Promise.all(Array.from({ length: 8 }, () => associated('u', at, { port: proxy })))
     const ask = plane.turns.isOver.bind(plane.turns)
     plane.turns.isOver = owner => ask(owner) || true
     const before = target.got.length
@@ -346,18 +342,19 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const at = `${agent.net}.6.1`
     await lease(agent.call, 'many', [`${at}/32`])
     const open: Association[] = []
-    while (open.length < 512) open.push(...(await Promise.all(Array.from({ length: 64 }, () => associate('many', at)))))
+    while (open.length < 512)
+      open.push(...(await Promise.all(Array.from({ length: 64 }, () => associated('many', at)))))
     expect(open.every(({ code }) => code === 0)).toBe(true)
-    expect((await associate('many', at)).code).toBe(1)
+    expect((await associated('many', at)).code).toBe(1)
     await until('the log', async () => / many \S+ SOCKS5 udp 429 .* too-many/.test(await log()))
     open[0]?.control.socket.destroy()
-    await until('room', async () => (await associate('many', at)).code === 0)
+    await until('room', async () => (await associated('many', at)).code === 0)
   })
 
   test('counts empty datagrams like others, by their headers', async () => {
     const at = `${agent.net}.4.1`
     await lease(agent.call, 'empty', [`${at}/32`])
-    const association = await associate('empty', at)
+    const association = await associated('empty', at)
     await answered(association, datagram(v4('127.0.0.1', target.port), ''), at)
     association.control.socket.destroy()
     await until('the log', async () => {
@@ -369,8 +366,8 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('comes back to its owner where another program of the same address was first, and is not taken while in use', async () => {
     const at = `${agent.net}.5.1`
     await lease(agent.call, 'ports', [`${at}/32`])
-    const owner = await associate('ports', at)
-    const strange = { ...owner, client: await bound('127.0.0.1'), answers: new Array<Buffer>() }
+    const owner = await associated('ports', at)
+    const strange = { ...owner, client: await udpSocket('127.0.0.1'), answers: new Array<Buffer>() }
     strange.client.on('message', data => strange.answers.push(data))
     const to = v4('127.0.0.1', target.port)
     await answered(strange, datagram(to, 'strange'), at)
@@ -390,12 +387,12 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('goes with its user, and with silence', async () => {
     const [mine, quiet] = [`${agent.net}.3.1`, await testAgent({ limits: { sweepMs: 20, idleMs: 300 } })]
     await lease(agent.call, 'going', [`${agent.net}.3.0/30`])
-    const association = await associate('going', mine)
+    const association = await associated('going', mine)
     await answered(association, datagram(v4('127.0.0.1', target.port), 'here'), mine)
     await agent.call('DELETE', '/api/users/going')
     await association.control.over()
     await lease(quiet.call, 'u', [`${quiet.net}.1.0/30`])
-    const idle = await associate('u', `${quiet.net}.1.1`, { port: quiet.proxyPort })
+    const idle = await associated('u', `${quiet.net}.1.1`, { port: quiet.proxyPort })
     await idle.control.over()
     await until('the log', async () =>
       / SOCKS5 udp 200 .* idle/.test((await quiet.call('GET', '/api/export/access.log')).text)
@@ -405,7 +402,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('is off by a setting, and SOCKS4 is refused in its own words', async () => {
     const off = await testAgent({ config: { udp: false } })
     await lease(off.call, 'u', [`${off.net}.1.0/30`])
-    const { code } = await associate('u', `${off.net}.1.1`, { port: off.proxyPort })
+    const { code } = await associated('u', `${off.net}.1.1`, { port: off.proxyPort })
     expect(code).toBe(7)
     await until('the log', async () => (await off.call('GET', '/api/export/access.log')).text.includes('udp-off'))
     for (const request of [

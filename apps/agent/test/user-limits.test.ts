@@ -1,24 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { agentTrafficChanges } from '@netlet/contract/agent'
-import { startAgent } from '../src/agent.ts'
-import { agentProcess } from './process.ts'
 import {
   basic,
-  caller,
   echoTarget,
+  floodTarget,
   httpTarget,
   lease,
-  onEnd,
   proxied,
-  randomNet,
   RawClient,
-  silent,
   socks,
   socksAddress,
+  startedAgain,
   tcpTarget,
-  tempFolder,
   testAgent,
-  testConfig,
   tunnel,
   until
 } from './test-agent.ts'
@@ -36,22 +30,31 @@ const codesOf = async (call: Call, user: string): Promise<Record<string, number>
 }
 
 describe('connections', () => {
-  test('of a plan are limited, for HTTP and SOCKS, and counted as refusals; one that ends makes room', async () => {
-    const agent = await testAgent()
-    const echo = await echoTarget()
-    const ip = `${agent.net}.1.1`
-    await lease(agent.call, 'u', [`${ip}/32`], { limits: { connections: 2 } })
-    await lease(agent.call, 'other', [`${agent.net}.1.2/32`])
-    const first = await tunnel(ip, agent.proxyPort, 'u', echo.host)
-    expect([first.status, await statusOf(agent, ip, 'u', echo.host)]).toEqual([200, 200])
-    const refused = await proxied(ip, agent.proxyPort, 'u', `http://${echo.host}/`)
-    expect([refused.status, refused.body]).toEqual([429, expect.stringContaining('Too many connections for this user')])
-    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), echo.port)).code).toBe(-1)
-    expect(await statusOf(agent, `${agent.net}.1.2`, 'other', echo.host)).toBe(200)
-    expect(await codesOf(agent.call, 'u')).toEqual({ 'too-many': 2 })
-    first.rawClient.socket.destroy()
-    await until('room', async () => (await statusOf(agent, ip, 'u', echo.host)) === 200)
-  })
+  test.each([
+    ['of a plan', {}, { limits: { connections: 2 } }],
+    ['of any user', { connectionsPerUser: 2 }, {}]
+  ])(
+    '%s are limited, for HTTP and SOCKS, and counted as refusals; one that ends makes room',
+    async (_, limits, plan) => {
+      const agent = await testAgent({ limits })
+      const echo = await echoTarget()
+      const ip = `${agent.net}.1.1`
+      await lease(agent.call, 'u', [`${ip}/32`], plan)
+      await lease(agent.call, 'other', [`${agent.net}.1.2/32`])
+      const first = await tunnel(ip, agent.proxyPort, 'u', echo.host)
+      expect([first.status, await statusOf(agent, ip, 'u', echo.host)]).toEqual([200, 200])
+      const refused = await proxied(ip, agent.proxyPort, 'u', `http://${echo.host}/`)
+      expect([refused.status, refused.body]).toEqual([
+        429,
+        expect.stringContaining('Too many connections for this user')
+      ])
+      expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), echo.port)).code).toBe(-1)
+      expect(await statusOf(agent, `${agent.net}.1.2`, 'other', echo.host)).toBe(200)
+      expect(await codesOf(agent.call, 'u')).toEqual({ 'too-many': 2 })
+      first.rawClient.socket.destroy()
+      await until('room', async () => (await statusOf(agent, ip, 'u', echo.host)) === 200)
+    }
+  )
 
   test('of one leased address and of one client are limited, whatever users they are of', async () => {
     const agent = await testAgent({ limits: { connectionsPerAddress: 2, connectionsPerClient: 3 } })
@@ -80,8 +83,11 @@ describe('connections', () => {
       const agent = await testAgent({ limits })
       const ip = `${agent.net}.1.1`
       await lease(agent.call, 'u', [`${ip}/32`], more)
-      const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf(agent, ip, 'u', echo.host)))
-      expect(statuses.filter(status => status === 200).length, code).toBeLessThanOrEqual(4)
+      const began = performance.now()
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(agent, ip, 'u', echo.host)))
+      // Two at once, and one more each second.
+      const most = 3 + (performance.now() - began) / 1000
+      expect(statuses.filter(status => status === 200).length, code).toBeLessThanOrEqual(most)
       expect(new Set(statuses), code).toEqual(new Set([200, 429]))
       expect(Object.keys(await codesOf(agent.call, 'u'))).toEqual([code])
       if (code === 'too-fast-client')
@@ -131,61 +137,38 @@ describe('connections', () => {
   })
 })
 
-/** Sends as much as it can. */
-const source = (): ReturnType<typeof tcpTarget> =>
-  tcpTarget(socket => {
-    const piece = Buffer.alloc(65_536, 'x')
-    const send = (): void => {
-      while (socket.write(piece));
-    }
-    socket.on('drain', send)
-    send()
-  })
-
-/** Bytes of each tunnel in a time. */
-async function bytesIn(ms: number, agent: TestAgent, ip: string, tunnels: number, to: string): Promise<number[]> {
-  const open = await Promise.all(Array.from({ length: tunnels }, () => tunnel(ip, agent.proxyPort, 'u', to)))
-  const counts = open.map(() => 0)
-  for (const [n, { rawClient }] of open.entries()) {
-    rawClient.socket.removeAllListeners('data')
-    rawClient.socket.on('data', (chunk: Buffer) => (counts[n] = (counts[n] ?? 0) + chunk.length))
-  }
-  await new Promise(resolve => setTimeout(resolve, ms))
-  for (const { rawClient } of open) rawClient.socket.destroy()
-  return counts
+/** Counts what comes through a tunnel. */
+async function counted(
+  agent: TestAgent,
+  ip: string,
+  to: string
+): Promise<{ rawClient: RawClient; bytes: () => number }> {
+  const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', to)
+  let bytes = 0
+  rawClient.socket.removeAllListeners('data')
+  rawClient.socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  return { rawClient, bytes: () => bytes }
 }
 
 describe('speed', () => {
-  test('is limited for all connections of a user together, shared evenly, and does not keep the loop busy', async () => {
+  test('is limited for all connections of a user together, which have some each, and is another one when the plan changes', async () => {
     const agent = await testAgent()
-    const from = await source()
+    const from = await floodTarget()
     const ip = `${agent.net}.1.1`
     await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 20 } })
-    const before = process.cpuUsage()
-    const counts = await bytesIn(1200, agent, ip, 4, from.host)
-    const cpu = process.cpuUsage(before)
-    const total = counts.reduce((sum, bytes) => sum + bytes, 0)
-    // 3 MB in 1.2 s, and what the bucket holds; clients may see less of it than the agent has sent.
-    expect(total).toBeGreaterThan(1_200_000)
-    expect(total).toBeLessThan(4_500_000)
-    expect(Math.min(...counts) / Math.max(...counts)).toBeGreaterThan(0.4)
-    expect((cpu.user + cpu.system) / 1000).toBeLessThan(900)
-  })
-
-  test('is another one at once when the plan changes, for open connections too', async () => {
-    const agent = await testAgent()
-    const from = await source()
-    const ip = `${agent.net}.1.1`
-    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 0.5 } })
-    const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', from.host)
-    let bytes = 0
-    rawClient.socket.removeAllListeners('data')
-    rawClient.socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
-    await until('the first bytes', () => bytes > 0)
-    expect(bytes).toBeLessThan(1_000_000)
+    const began = performance.now()
+    const open = await Promise.all(Array.from({ length: 4 }, () => counted(agent, ip, from.host)))
+    const all = (): number => open.reduce((sum, { bytes }) => sum + bytes(), 0)
+    await until('some of it', () => all() > 1_500_000)
+    // 2.5 MB a second, and what the bucket holds at first.
+    expect(performance.now() - began).toBeGreaterThan(400)
+    expect(Math.min(...open.map(({ bytes }) => bytes()))).toBeGreaterThan(100_000)
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 0.01 } })
     await lease(agent.call, 'u', [`${ip}/32`])
-    await until('full speed', () => bytes > 20_000_000)
-    expect(rawClient.closed).toBe(false)
+    const before = all()
+    await until('full speed', () => all() > before + 20_000_000)
+    expect(open.every(({ rawClient }) => !rawClient.closed)).toBe(true)
+    for (const { rawClient } of open) rawClient.socket.destroy()
   })
 
   test('holds for connections that follow on each other, for what they bring along too', async () => {
@@ -198,11 +181,11 @@ describe('speed', () => {
     await lease(agent.call, 'down', [`${down}/32`], { limits: { mbps: 4 } })
     await lease(agent.call, 'up', [`${up}/32`], { limits: { mbps: 0.01 } })
     const began = performance.now()
-    for (let n = 0; n < 15; n++) {
+    for (let n = 0; n < 8; n++) {
       expect((await proxied(down, agent.proxyPort, 'down', `http://${big.host}/`)).body).toHaveLength(size)
     }
-    // 900 kB at half a megabyte a second, but for what the bucket holds.
-    expect(performance.now() - began).toBeGreaterThan(1200)
+    // 480 kB at half a megabyte a second, but for what the bucket holds.
+    expect(performance.now() - began).toBeGreaterThan(500)
     const before = performance.now()
     const head = `POST http://${big.host}/ HTTP/1.1\r\nHost: x\r\n${basic('up')}Content-Length: ${size}\r\n\r\n`
     let taken = 0
@@ -224,18 +207,18 @@ describe('speed', () => {
     const ip = `${agent.net}.1.1`
     await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 8 } })
     const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', sink.host)
-    rawClient.send(Buffer.alloc(1_500_000))
+    rawClient.send(Buffer.alloc(800_000))
     const began = performance.now()
-    await until('all of it', () => got === 1_500_000)
+    await until('all of it', () => got === 800_000)
     // 1 MB a second, after the burst.
-    expect(performance.now() - began).toBeGreaterThan(1000)
+    expect(performance.now() - began).toBeGreaterThan(300)
   })
 })
 
 describe('a quota', () => {
   test('ends tunnels when it is used up, and refuses what comes then, readably; a new one opens again', async () => {
     const agent = await testAgent()
-    const from = await source()
+    const from = await floodTarget()
     const target = await httpTarget()
     const ip = `${agent.net}.1.1`
     const quota = (id: string, bytes: number) =>
@@ -244,7 +227,8 @@ describe('a quota', () => {
     const { status, rawClient } = await tunnel(ip, agent.proxyPort, 'u', from.host)
     expect(status).toBe(200)
     await until('the tunnel to end', () => rawClient.closed)
-    expect(rawClient.received.length).toBeGreaterThan(1_000_000)
+    const rows = [...((await agent.call('GET', '/api/traffic')).json['rows'] ?? [])]
+    expect(Number(rows.find(row => row['user'] === 'u')?.['down'])).toBeGreaterThan(1_000_000 - 10_000)
     const refused = await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)
     expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('traffic of this plan is used up')])
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), target.port)).code).toBe(2)
@@ -264,19 +248,14 @@ describe('a quota', () => {
   })
 
   test('counts on after a restart', async () => {
-    const folder = await tempFolder()
-    const first = await testAgent({ config: { folder } })
+    const first = await testAgent()
     const target = await httpTarget()
     const ip = `${first.net}.1.1`
     await lease(first.call, 'u', [`${ip}/32`], { limits: { quota: { id: '1', bytes: 10 } } })
     // One that is on its way when the quota ends is reset.
     const answered = () => proxied(ip, first.proxyPort, 'u', `http://${target.host}/`).catch(() => null)
     await until('the quota to end', async () => (await answered())?.status === 403)
-    await first.close()
-    const started = await startAgent(testConfig(folder), { log: silent })
-    if (!started.ok) throw new Error(started.message)
-    onEnd(() => started.agent.close())
-    expect((await tunnel(ip, started.agent.proxyPort, 'u', target.host)).status).toBe(403)
+    expect(await statusOf(await startedAgain(first), ip, 'u', target.host)).toBe(403)
   })
 
   test('that makes no sense is refused, and limits are part of what is compared', async () => {
@@ -299,37 +278,3 @@ describe('a quota', () => {
     expect(new Set(hashes).size).toBe(5)
   })
 })
-
-test.runIf(process.platform === 'linux')(
-  'several workers share what a user may have: connections and quota',
-  async () => {
-    const agent = await agentProcess(await tempFolder(), { AGENT_WORKERS: '2' })
-    const call = caller(agent.port)
-    const net = randomNet()
-    const target = await httpTarget()
-    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
-    await lease(call, 'many', [`${net}.1.1/32`], { limits: { connections: 20 } })
-    await lease(call, 'much', [`${net}.1.2/32`], { limits: { quota: { id: '1', bytes: 3000 } } })
-    let open = 0
-    let refusedInTurn = 0
-    const more = async (): Promise<boolean> => {
-      const { status } = await tunnel(`${net}.1.1`, agent.proxyPort, 'many', target.host)
-      if (status === 200) open++
-      refusedInTurn = status === 429 ? refusedInTurn + 1 : 0
-      return refusedInTurn === 10
-    }
-    // What one worker has is known to the other some milliseconds later; alone each would take all twenty.
-    await until('both workers to refuse', more)
-    expect(open).toBeLessThan(40)
-    const visit = async (): Promise<number> =>
-      (await proxied(`${net}.1.2`, agent.proxyPort, 'much', `http://${target.host}/`)).status
-    // One that is on its way when the quota ends is reset.
-    let forbiddenInTurn = 0
-    await until('both workers to know the end of the quota', async () => {
-      const status = await visit().catch(() => 0)
-      forbiddenInTurn = status === 403 ? forbiddenInTurn + 1 : 0
-      return forbiddenInTurn === 10
-    })
-  },
-  60_000
-)

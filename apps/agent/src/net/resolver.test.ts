@@ -54,7 +54,7 @@ async function nameServer(): Promise<{ servers: string[]; asked: string[]; isDow
 
 test('name servers fail where they answer no questions of the agent either, whatever customers ask for', async () => {
   const server = await nameServer()
-  const options = { servers: server.servers, timeout: 50, tries: 1, againMs: 50 }
+  const options = { servers: server.servers, timeout: 250, tries: 1, againMs: 50 }
   const resolver = new CachingResolver(options)
   onTestFinished(() => resolver.close())
   const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
@@ -74,7 +74,7 @@ test('name servers fail where they answer no questions of the agent either, what
 
 test('name servers that the machine has in place of silent ones are asked without a restart', async () => {
   const [old, other] = [await nameServer(), await nameServer()]
-  const options = { servers: old.servers, timeout: 50, tries: 1, againMs: 50 }
+  const options = { servers: old.servers, timeout: 250, tries: 1, againMs: 50 }
   const resolver = new CachingResolver(options)
   onTestFinished(() => resolver.close())
   const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
@@ -167,7 +167,7 @@ test('of an answer with thousands of addresses the first are kept, and its user 
 /** A resolver in which a user's places are all taken by names without an answer. */
 async function fullResolver() {
   const server = await nameServer()
-  const resolver = new CachingResolver({ servers: server.servers, timeout: 100, tries: 1, againMs: 50 })
+  const resolver = new CachingResolver({ servers: server.servers, timeout: 400, tries: 1, againMs: 50 })
   onTestFinished(() => resolver.close())
   const look = (name: string): Promise<unknown> => new Promise(answered => resolver.resolve(name, 4, answered, 'u'))
   const silent = Array.from({ length: 32 }, (_, n) => look(`n${n}.silent.test`))

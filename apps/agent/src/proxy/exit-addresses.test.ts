@@ -23,7 +23,7 @@ test('thousands of addresses are inside the /64, and none of them the routers’
   const exits = new ExitAddresses('a2V5')
   const [turns, sticky] = [leaseOf('turns', 'request'), leaseOf('sticky', 'session')]
   const seen = new Set<bigint>()
-  for (let n = 0; n < 5000; n++) {
+  for (let n = 0; n < 1000; n++) {
     for (const { text, address } of [exits.next(turns, leased, ''), exits.next(sticky, leased, `s${n}`)]) {
       expect(parseAddress(text)).toEqual(address)
       expect(address.v6 >> 64n).toBe(leased.address.v6 >> 64n)
@@ -32,7 +32,7 @@ test('thousands of addresses are inside the /64, and none of them the routers’
       seen.add(address.v6)
     }
   }
-  expect(seen.size).toBe(10_000)
+  expect(seen.size).toBe(2000)
 })
 
 test('the address of a session goes by the key: another agent, or who guesses, finds another one', () => {

@@ -1,10 +1,8 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { tempFolder } from '../../test/test-agent.ts'
 import { readOrCreateSessionKey, readOrCreateToken } from './folder.ts'
-
-vi.mock('node:fs/promises', { spy: true })
 
 test('a token is made once, whole, for its owner alone; an empty file holds none', async () => {
   const folder = await tempFolder()
@@ -21,8 +19,12 @@ test('a token is made once, whole, for its owner alone; an empty file holds none
 test('a token that cannot be read at present is told, and stays', async () => {
   const folder = await tempFolder()
   const made = await readOrCreateToken(folder)
-  vi.mocked(readFile).mockRejectedValueOnce(Object.assign(new Error('EIO'), { code: 'EIO' }))
-  await expect(readOrCreateToken(folder)).rejects.toThrow('EIO')
+  const path = join(folder, 'token')
+  await rename(path, `${path}.away`)
+  await mkdir(path)
+  await expect(readOrCreateToken(folder)).rejects.toThrow('EISDIR')
+  await rmdir(path)
+  await rename(`${path}.away`, path)
   expect(await readOrCreateToken(folder)).toBe(made)
 })
 

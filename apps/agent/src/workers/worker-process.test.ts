@@ -1,0 +1,45 @@
+import type { ChildProcess } from 'node:child_process'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ToWorker } from './messages.ts'
+import { WorkerProcess } from './worker-process.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A worker's process as the managing one has it: `hear` is what it does with a message. */
+function worker(hear: (message: ToWorker) => void) {
+  const kill = vi.fn<() => boolean>()
+  const made = new WorkerProcess({ send: hear, kill } as unknown as ChildProcess)
+  made.isLive = true
+  return { made, kill }
+}
+
+test.each([
+  ['that serves', true, 10],
+  ['that begins', false, 60]
+])('one %s and stays silent is ended when its time is over', async (_, isListening, seconds) => {
+  const { made, kill } = worker(() => {})
+  made.listening = isListening
+  const answer = made.ask(id => ({ type: 'lend', id }))
+  await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
+  expect(kill).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(kill).toHaveBeenCalledExactlyOnceWith('SIGKILL')
+  made.gone()
+  expect(await answer).toBe(null)
+})
+
+test('one that answers in time is not ended, and takes in changes one after the other', async () => {
+  const heard: string[] = []
+  const { made, kill } = worker(message => {
+    heard.push(JSON.stringify(message))
+    if ('id' in message) setTimeout(() => made.answered({ type: 'applied', id: message.id }), 5000)
+  })
+  for (const domain of ['a.test', 'b.test']) void made.feed([{ op: 'blacklist', domains: [domain] }])
+  await vi.advanceTimersByTimeAsync(4999)
+  expect(heard.join()).not.toContain('b.test')
+  await vi.advanceTimersByTimeAsync(120_000)
+  await made.fed
+  expect(heard.join()).toMatch(/a\.test.*b\.test/)
+  expect(kill).not.toHaveBeenCalled()
+})
