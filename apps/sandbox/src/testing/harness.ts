@@ -57,6 +57,13 @@ export const removeDataDir = (dir: string) => rm(dir, { recursive: true, force: 
 export const launch = (dataDir: string, shopUrl: string, options: Partial<SandboxOptions> = {}): Promise<Sandbox> =>
   startSandbox({ port: 0, dataDir, shopUrl, ...secrets, webhookBackoff: () => 20, ...options })
 
+/** A stand-in whose folder goes with it. */
+export async function launchAlone(shopUrl: string, options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const dataDir = await newDataDir()
+  const sandbox = await launch(dataDir, shopUrl, options)
+  return { ...sandbox, close: () => sandbox.close().then(() => removeDataDir(dataDir)) }
+}
+
 /** Waits until `check` gives something; an error that says `what` after 30 s: a busy machine takes its time. */
 export async function until<T>(what: string, check: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const deadline = Date.now() + 30_000; ; await wait(10)) {

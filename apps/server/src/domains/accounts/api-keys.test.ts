@@ -1,7 +1,7 @@
 import { route, routes } from '@netlet/contract'
 import { z } from 'zod'
 import { and, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
@@ -9,11 +9,10 @@ import { auditLog } from '../../infra/tables.ts'
 import { mailJobs } from '../mail/index.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { apiKeys, users } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: TestShop
-
-beforeAll(async () => {
-  shop = await startTestShop({
+const shop = useStarted(() =>
+  startTestShop({
     jobs: mailJobs,
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
@@ -38,8 +37,7 @@ beforeAll(async () => {
       )
     }
   })
-})
-afterAll(() => shop.close())
+)
 
 const KEYS = '/api/users/api_keys/'
 const password = TEST_PASSWORD
@@ -136,23 +134,6 @@ test('a revoked key and a banned user’s key are no keys', async () => {
   expect((await program.get(ME, bearer(two.key))).code).toBe(2000)
   await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, client.user.id))
   expect((await program.get(ME, bearer(two.key))).code).toBe(401)
-})
-
-test('its last use is written at most once a minute', async () => {
-  const client = await shop.customer()
-  const { data } = await client.post<Made>(KEYS, { name: 'busy', scopes: ['read'], password })
-  const lastUsed = async () => {
-    const [row] = await shop.ctx.db.select().from(apiKeys).where(eq(apiKeys.id, data.id))
-    return row?.lastUsedAt?.getTime() ?? 0
-  }
-  await shop.visitor().get(ME, bearer(data.key))
-  const first = await lastUsed()
-  expect(first).toBeGreaterThan(0)
-  await shop.visitor().get(ME, bearer(data.key))
-  expect(await lastUsed()).toBe(first)
-  shop.advance(MINUTE + 1000)
-  await shop.visitor().get(ME, bearer(data.key))
-  expect(await lastUsed()).toBeGreaterThan(first)
 })
 
 test('a form without a name or a scope is refused; twenty keys are the most, even when asked at once', async () => {

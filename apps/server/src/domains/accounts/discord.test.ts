@@ -87,16 +87,6 @@ async function comeBack(client: TestClient, url: URL, id: number, mode: 'login' 
 const bound = async (id: number, discordId: string) =>
   shop.ctx.db.update(users).set({ discordId, discordName: 'Old name' }).where(eq(users.id, id))
 
-test('without a client id there is no way to the platform', async () => {
-  await configure({ discord_client_id: '' })
-  try {
-    const reply = await shop.visitor().get('/api/auth/discord/login?mode=login')
-    expect(reply).toMatchObject({ status: 503, msg: 'Unable to obtain third-party login path!' })
-  } finally {
-    await configure({ discord_client_id: 'client' })
-  }
-})
-
 test('logs in who is bound, takes the name over, and goes to the products', async () => {
   const { user } = await shop.customer()
   await bound(user.id, '101')
@@ -401,7 +391,7 @@ test('a chat account that a thief bound logs in to nothing after an administrato
 
 test('a chat log-in that races a ban leaves no session behind', async () => {
   const boss = await shop.admin()
-  for (let i = 0; i < 5; i += 1) {
+  for (let i = 0; i < 3; i += 1) {
     const { user } = await shop.customer()
     await bound(user.id, String(120 + i))
     const visitor = visitorFromAnywhere(shop)

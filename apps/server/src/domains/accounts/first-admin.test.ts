@@ -1,19 +1,15 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { StartupError } from '../../infra/db/migrate.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { createUser, ensureAdmin } from './index.ts'
 import { users } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: TestShop
-
-beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts })
-})
-afterAll(() => shop.close())
+const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 
 const configured = { username: 'first1', email: 'first@example.com', password: 'First#2026' }
 const as = (admin: typeof configured | undefined) => ({ ...shop.ctx, config: { ...shop.ctx.config, admin } })

@@ -1,6 +1,6 @@
 import type { PointRecord } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startStockedShop, type StockedShop } from '../../api/stocked-shop.fixture.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -17,14 +17,10 @@ import { tickets } from '../support/tables.ts'
 import { eventHandlers } from '../../workers.ts'
 import { isDeleted } from './index.ts'
 import { users } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: StockedShop
+const shop = useStarted(startStockedShop)
 type Customer = Awaited<ReturnType<StockedShop['customer']>>
-
-beforeAll(async () => {
-  shop = await startStockedShop()
-})
-afterAll(() => shop?.close())
 
 const U = '/api/users/u'
 const DELETE = '/api/users/delete_account'
@@ -115,17 +111,19 @@ test('a user whose money settled nothing is not deleted before somebody has deci
 
 test('an unpaid order keeps its customer, until it is over', async () => {
   const client = await shop.customer()
+  const boss = await shop.admin()
   const order = await place(client)
   expect(await client.post(DELETE, { password })).toMatchObject({
     code: 409,
     msg: 'You still have live proxies or an unpaid order. Please wait until they end.'
   })
+  expect((await boss.delete(`${U}/${client.user.id}/`)).code).toBe(409)
   await endLease(order.id, 'timed_out')
   expect((await client.post(DELETE, { password })).code).toBe(2000)
 })
 
 test('a payment that is settled while its customer is deleted is seen by one of the two', async () => {
-  for (let i = 0; i < 4; i += 1) {
+  for (let i = 0; i < 2; i += 1) {
     const client = await shop.customer()
     const { user } = client
     const order = await place(client)
@@ -397,11 +395,6 @@ test('people download all that the shop knows of them, and nothing of others', a
   )
   for (const mark of [theirs.publicId, 'proxies-delivered', 'Export2', 'argon2', 'nlk_'])
     expect(text.replaceAll(/"hint":"[^"]*"/g, '')).not.toContain(mark)
-  expect((await client.get(EXPORT)).status).toBe(200)
-  expect((await client.get(EXPORT)).status).toBe(200)
-  const fourth = await client.get(EXPORT)
-  expect(fourth.status).toBe(429)
-  expect(fourth.headers.get('retry-after')).toBe('900')
-  expect((await other.get(EXPORT)).status).toBe(200)
-  expect((await shop.visitor().get(EXPORT)).status).toBe(401)
+  const more = [await client.get(EXPORT), await client.get(EXPORT), await client.get(EXPORT), await other.get(EXPORT)]
+  expect(more.map(({ status }) => status)).toEqual([200, 200, 429, 200])
 })

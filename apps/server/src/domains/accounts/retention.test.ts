@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { applyRetention } from '../retention/apply.ts'
 import { accountRetention } from './index.ts'
 import { dayOf } from './api-key-use.ts'
 import { apiKeyNetworks, apiKeys, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: TestShop
-
-beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts })
-})
-afterAll(() => shop.close())
+const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 
 test('what has expired goes, what still counts stays', async () => {
   const { db, now } = shop.ctx

@@ -1,21 +1,15 @@
 import type { AgentSettings, AgentSettingsPlan } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestShop } from '../../testing/shop.ts'
+import { expect, test } from 'vitest'
 import { addTestServer, audited, serverRow, startFleetShop } from './fleet.fixture.ts'
 import { agentVersion } from './provision/bundle.ts'
 import { serviceOf } from './provision/effect.ts'
 import { serverReports, servers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
+const world = useStarted(startFleetShop)
+const admin = useStarted(() => world.admin())
 let count = 0
-
-beforeAll(async () => {
-  world = await startFleetShop()
-  admin = await world.admin()
-})
-afterAll(() => world?.close())
 
 async function addServer(columns: Partial<typeof servers.$inferInsert> = {}) {
   const id = await addTestServer(world.ctx, `set ${(count += 1)}`)

@@ -6,7 +6,6 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { startJobs } from '../../infra/job.ts'
-import type { TestShop } from '../../testing/shop.ts'
 import { convergeFailing, convergeHealthy } from './converge-turns.ts'
 import { enqueueConverge } from './desired.ts'
 import {
@@ -17,22 +16,20 @@ import {
   serverRow,
   startFleetShop,
   startTestAgent,
-  wantTestUsers,
-  type TestAgent
+  wantTestUsers
 } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { fleetJobs } from './jobs.ts'
 import { servers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let agent: TestAgent
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
 /** Takes connections and never answers. */
 let hole: Server
 let tries = 0
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
   hole = createServer(socket => {
     tries++
     socket.on('error', () => {}).resume()
@@ -41,9 +38,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await world?.close()
   hole?.close()
-  await agent?.close()
 })
 
 async function addHanging(name: string, base: string): Promise<number> {
@@ -65,7 +60,7 @@ const waitingTries = async (id: number) => {
 test('a server that failed is left to its own queue, tried after growing pauses, and at once when it is back', async () => {
   const { ctx } = world
   const id = await addHanging('hanging', '127.58.0')
-  await convergeHealthy(ctx, id, noOrders(ctx), 300)
+  await convergeHealthy(ctx, id, noOrders(ctx), 100)
   const first = await serverRow(ctx, id)
   expect(first).toMatchObject({ failedTries: 1, trouble: 'changes_failing' })
   expect(first.failingSince).not.toBeNull()
@@ -108,13 +103,13 @@ test('what is sent to a server that answers does not wait for any number of thos
   const agent = await startTestAgent()
   onTestFinished(() => agent.close())
   const hanging: number[] = []
-  for (let n = 0; n < 24; n++) hanging.push(await addHanging(`dead ${n}`, `127.59.${n}`))
+  for (let n = 0; n < 18; n++) hanging.push(await addHanging(`dead ${n}`, `127.59.${n}`))
   const healthy = await addTestServer(ctx, 'healthy', { agent, ranges: ['127.60.0.0/24'] })
   const ask = () => command(ctx, SYSTEM, async unit => enqueueConverge(unit, hanging))
   tries = 0
   await startJobs(
     ctx,
-    fleetJobs({ confirm: noOrders, traffic: () => untold, probeMs: 300 }).filter(({ queue }) =>
+    fleetJobs({ confirm: noOrders, traffic: () => untold, probeMs: 100 }).filter(({ queue }) =>
       queue.name.startsWith('converge')
     )
   )
@@ -124,7 +119,7 @@ test('what is sent to a server that answers does not wait for any number of thos
       timeout: 60_000
     })
     .toBe(0)
-  for (let n = 0; n < 3; n++) {
+  for (let n = 0; n < 2; n++) {
     const before = tries
     await ask()
     const [user = ''] = await wantTestUsers(ctx, healthy, { count: 1, base: `127.60.0` })

@@ -1,13 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test, describe } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import type { TestClient } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from './by-hand.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
-import { bumpPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from './desired.ts'
+import { bumpPrefixes, removeDesiredUsers, renewDenyLists, serversBehind, setDesiredUsers } from './desired.ts'
 import {
   addTestServer,
   heldBy,
@@ -16,27 +14,22 @@ import {
   startFleetShop,
   startTestAgent,
   usersOf,
-  wantTestUsers,
-  type TestAgent
+  wantTestUsers
 } from './fleet.fixture.ts'
 import { repairServer, SAFE_REMOVALS } from './repair.ts'
-import { agentUsers, servers } from './tables.ts'
+import { agentUsers, servers, orderAccess } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { lockServer } from './server-row.ts'
+import { changeStatus } from './server-status.ts'
+import type { AgentClient } from '../../integrations/agent/index.ts'
+import { recordReport } from './agent-report.ts'
+import { applyUser, recordOutcomes } from './apply.ts'
+import { withAccess } from './order-access.ts'
 
-let world: TestShop
-let agent: TestAgent
-let admin: TestClient
-
-beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
-  admin = await world.admin()
-})
-
-afterAll(async () => {
-  await agent?.close()
-  await world?.close()
-})
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
+const admin = useStarted(() => world.admin())
 
 /** Each test has a server of its own on the one agent, so the agent is emptied between them. */
 async function freshServer(name: string, ranges: string[]): Promise<number> {
@@ -189,7 +182,7 @@ test('many processes that converge at once leave the last state on the agent', a
   const id = await freshServer('at once', ['127.36.0.0/24'])
   const [order] = (await ctx.db.execute<{ id: number }>(sql`select nextval('agent_generation') as id`)).rows
   const orderId = order?.id ?? 0
-  const users = await wantTestUsers(ctx, id, { count: 80, base: '127.36.0', orderId })
+  const users = await wantTestUsers(ctx, id, { count: 20, base: '127.36.0', orderId })
   const confirmed: number[][] = []
   const converge = () =>
     convergeServer(ctx, id, async (orders, write) => {
@@ -197,7 +190,7 @@ test('many processes that converge at once leave the last state on the agent', a
       confirmed.push(orders)
     })
   const changes = async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       await ctx.db
         .update(agentUsers)
         .set({ password: `round${round}`, generation: sql`nextval('agent_generation')` })
@@ -212,7 +205,7 @@ test('many processes that converge at once leave the last state on the agent', a
   expect(confirmed.every(orders => orders.length === 1 && orders[0] === orderId)).toBe(true)
   expect(confirmed.length).toBeGreaterThan(0)
   const passwords = new Set((await usersOf(ctx, id)).map(user => user.password))
-  expect([...passwords]).toEqual(['round4'])
+  expect([...passwords]).toEqual(['round2'])
   // Gone when the order is over.
   await command(ctx, SYSTEM, unit => removeDesiredUsers(unit, orderId))
   await converge()
@@ -276,4 +269,113 @@ test('a wrong token makes a server unreachable, not its users refused', async ()
   await wantTestUsers(ctx, id, { count: 1, base: '127.39.0' })
   await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow('Missing or wrong bearer token')
   expect((await usersOf(ctx, id))[0]?.refusal).toBeNull()
+})
+
+test.for(['given_up', 'draining'] as const)(
+  'a server that is %s keeps no users, whenever a repair comes',
+  async status => {
+    const { ctx } = world
+    const count = SAFE_REMOVALS + 5
+    const [range, base] = status === 'given_up' ? ['127.57.0.0/24', '127.57.0'] : ['127.57.1.0/24', '127.57.1']
+    const id = await addTestServer(ctx, status, { agent, ranges: [range] })
+    const users = await wantTestUsers(ctx, id, { count, base, orderId: 1 })
+    await convergeServer(ctx, id, noOrders(ctx))
+    expect(await heldBy(agent)).toEqual(users.toSorted())
+    await command(ctx, SYSTEM, async unit => {
+      const server = await lockServer(unit, id)
+      if (server) await changeStatus(unit, server, status)
+    })
+    // It finds nothing to remove yet: its orders have not left.
+    expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: 0 })
+    await ctx.db.delete(agentUsers).where(eq(agentUsers.serverId, id))
+    expect(await repairServer(ctx, id)).toMatchObject({ waiting: 0 })
+    expect(await heldBy(agent)).toEqual([])
+  }
+)
+
+describe('what an order was sold with', () => {
+  /** Wants users on their agents, with one address each. */
+  const wantOne = (...users: { serverId: number; orderId: number; ip: string }[]) =>
+    command(world.ctx, SYSTEM, unit =>
+      setDesiredUsers(
+        unit,
+        users.map(({ serverId, orderId, ip }) => {
+          const username = `of${orderId}`
+          return { serverId, username, orderId, password: 'x', prefixes: [`${ip}/32`], rules: [] }
+        })
+      )
+    )
+
+  test('all agents of an order hear of the clients that its list loses, and those of no other', async () => {
+    const { ctx } = world
+    const [first, mine, other] = [700_001, 700_002, 700_003]
+    const kept = await addTestServer(ctx, 'kept', { ranges: ['127.43.0.0/24'] })
+    const added = await addTestServer(ctx, 'added', { ranges: ['127.44.0.0/24'] })
+    const listing = { access: 'address' as const, attemptsSince: ctx.now() }
+    await ctx.db.insert(orderAccess).values([
+      { orderId: first, ...listing, clientIps: ['198.51.100.0/24'] },
+      { orderId: mine, ...listing, clientIps: ['198.51.100.7/32', '203.0.113.7/32'] }
+    ])
+    await wantOne({ serverId: added, orderId: first, ip: '127.44.0.1' })
+    await wantOne(
+      { serverId: kept, orderId: mine, ip: '127.43.0.1' },
+      { serverId: kept, orderId: other, ip: '127.43.0.2' }
+    )
+    await ctx.db.update(agentUsers).set({ appliedGeneration: sql`${agentUsers.generation}` })
+
+    // It has its addresses on the one server already, and is given one of the first order's on the other.
+    await wantOne({ serverId: added, orderId: mine, ip: '127.44.0.1' })
+    const [row] = await ctx.db.select().from(orderAccess).where(eq(orderAccess.orderId, mine))
+    expect(row).toMatchObject({ access: 'address', clientIps: ['203.0.113.7/32'] })
+    const users = [...(await usersOf(ctx, kept)), ...(await usersOf(ctx, added))]
+    const behind = users.filter(user => user.generation !== user.appliedGeneration)
+    expect(behind.map(({ serverId, orderId }) => [serverId, orderId])).toEqual([
+      [kept, mine],
+      [added, mine]
+    ])
+  })
+
+  test('an agent that cannot let connections leave from other addresses delivers no order that was sold so, until it is another one', async () => {
+    const { ctx } = world
+    const id = await addTestServer(ctx, 'old', { agent, ranges: ['127.92.0.0/24'] })
+    await agent.client.putPrefixes(['127.92.0.0/24'])
+    await wantTestUsers(ctx, id, { count: 1, base: '127.92.0' })
+    await ctx.db.update(agentUsers).set({ egress: 'session' }).where(eq(agentUsers.serverId, id))
+    const [user] = await ctx.db
+      .select(withAccess)
+      .from(agentUsers)
+      .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
+      .where(eq(agentUsers.serverId, id))
+    if (!user) throw new Error('it is wanted')
+    // Agents of before know nothing of the field, and so say nothing of it.
+    const old: AgentClient = {
+      ...agent.client,
+      putUser: async (name, body) => {
+        const known = { ...body }
+        delete known.egress
+        return agent.client.putUser(name, known)
+      }
+    }
+    const nothing = { denied: [], allowed: [] }
+    const outcome = await applyUser(old, user, nothing)
+    expect(outcome).toMatchObject({ kind: 'refused', message: expect.stringContaining('too old') as string })
+    expect(await applyUser(old, { ...user, egress: 'fixed' }, nothing)).toMatchObject({ kind: 'applied' })
+    await recordOutcomes(ctx, [{ user, outcome }], noOrders(ctx))
+    const [row] = await usersOf(ctx, id)
+    expect(row).toMatchObject({ refusal: expect.stringContaining('too old') as string, appliedGeneration: 0 })
+
+    await ctx.db.execute(sql`delete from pgboss.job`)
+    const told = (version: string) => {
+      const health = { status: 'ok' as const, version, workers: 1, uptime_seconds: 5 }
+      const info = { epoch: 'e', version: 1, proxy_port: 3128, cidr: [], num_of_users: 0, health }
+      return command(ctx, SYSTEM, unit => recordReport(unit, id, info))
+    }
+    await told('1')
+    await told('1')
+    expect((await usersOf(ctx, id))[0]?.refusal).not.toBeNull()
+    await told('2')
+    expect((await usersOf(ctx, id))[0]?.refusal).toBeNull()
+    const { rows } = await ctx.db.execute(sql`select 1 from pgboss.job where name = 'converge-server'`)
+    expect(rows).toHaveLength(1)
+  })
 })

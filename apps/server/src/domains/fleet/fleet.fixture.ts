@@ -185,14 +185,7 @@ export function openTunnel(proxy: { host: string; port: number; login: string },
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const { host, login } = proxy
   const headers = { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }
-  const asked = request({
-    host,
-    port: proxy.port,
-    method: 'CONNECT',
-    path: `127.0.0.1:${port}`,
-    headers,
-    agent: false
-  })
+  const asked = request({ host, port: proxy.port, method: 'CONNECT', path: `127.0.0.1:${port}`, headers, agent: false })
   asked.on('connect', (response, socket: Socket) => {
     socket.on('error', () => {})
     if (response.statusCode === 200) resolve(socket)

@@ -1,28 +1,20 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
-import type { TestShop } from '../../testing/shop.ts'
-import { recordReport } from './agent-report.ts'
-import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
+import { expect, test, onTestFinished } from 'vitest'
+import { addTestServer, serverRow, startFleetShop, startTestAgent } from './fleet.fixture.ts'
 import { ALARM_AFTER, checkServers } from './health.ts'
 import { serverReports, servers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import type { Provisioning } from '@netlet/contract'
+import { countTroubledServers } from './index.ts'
+import { serversHealth } from './servers-health.ts'
 
-let world: TestShop
-let agent: TestAgent
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
 
-beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
-  await world.admin()
-})
-
-afterAll(async () => {
-  await agent?.close()
-  await world?.close()
-})
+const admin = useStarted(() => world.admin())
 
 const waiting = async (queue: string, serverId: number) => {
   const { rows } = await world.ctx.db.execute(sql`
@@ -66,27 +58,6 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   expect(await waiting('repair-server', id)).toBe(1)
 })
 
-test('screens hear when an agent goes away and comes back', async () => {
-  const { ctx } = world
-  const id = await addTestServer(ctx, 'shown', { agent })
-  await checkServers(ctx)
-  const heard = new Set<number | undefined>()
-  const unsubscribe = ctx.changes.subscribe(event => {
-    for (const change of event?.changes ?? []) if (change.resource === 'server') heard.add(change.id)
-  })
-  try {
-    await agent.stop()
-    await checkServers(ctx)
-    await expect.poll(() => heard.has(id)).toBe(true)
-    heard.clear()
-    await agent.start()
-    await checkServers(ctx)
-    await expect.poll(() => heard.has(id)).toBe(true)
-  } finally {
-    unsubscribe()
-  }
-})
-
 test('one server that cannot be asked keeps no other from being asked', async () => {
   const { ctx } = world
   const broken = await addTestServer(ctx, 'sealed elsewhere', { agent })
@@ -100,126 +71,81 @@ test('one server that cannot be asked keeps no other from being asked', async ()
   expect((await serverRow(ctx, fine)).connected).toBe(true)
 })
 
-/** What answers on an agent's port, whatever that is. */
-async function startStranger() {
+/** A server at whose agent's port something answers, whatever that is. */
+async function addStrange(name: string) {
   const reply = { status: 503, body: '' }
   const server = createServer((_request, response) => response.writeHead(reply.status).end(reply.body))
   server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
   await once(server, 'listening')
-  const address = server.address()
-  return { reply, port: typeof address === 'object' && address ? address.port : 0, close: () => server.close() }
+  const id = await addTestServer(world.ctx, name, { agent })
+  const { port } = server.address() as AddressInfo
+  await world.ctx.db.update(servers).set({ agentPort: port }).where(eq(servers.id, id))
+  return {
+    id,
+    async answers(status: number, body: string) {
+      Object.assign(reply, { status, body })
+      await checkServers(world.ctx)
+      const [row] = await world.ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
+      return { ...(await serverRow(world.ctx, id)), report: row?.report }
+    }
+  }
 }
 
-test('an agent whose refusal the database cannot hold as it came is away all the same', async () => {
-  const { ctx } = world
-  const id = await addTestServer(ctx, 'behind a proxy', { agent })
-  await checkServers(ctx)
-  const stranger = await startStranger()
-  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
-  const said = async (body: string) => {
-    stranger.reply.body = body
-    await checkServers(ctx)
-    const { connected, trouble, troubleParams } = await serverRow(ctx, id)
-    return { connected, trouble, message: troubleParams?.['message'] }
-  }
-  const away = { connected: false, trouble: 'unreachable' }
+test('an agent whose answers the database cannot hold as they came is away, or there, all the same', async () => {
+  const { id, answers } = await addStrange('behind a proxy')
   const refusal = (msg: string) => `{"status":503,"reason":"internal","msg":"${msg}"}`
-  try {
-    expect(await said(refusal(String.raw`full\u0000 disk`))).toEqual({ ...away, message: 'full disk' })
-    expect(await said(refusal(String.raw`half \ud83d`))).toEqual({ ...away, message: 'half \ufffd' })
+  for (const [body, message] of [
+    [refusal(String.raw`full\u0000 disk`), 'full disk'],
+    [refusal(String.raw`half \ud83d`), 'half \ufffd'],
     // Cut after 200, or 500: amid the character.
-    expect(await said(`${'x'.repeat(199)}😀`)).toEqual({ ...away, message: 'x'.repeat(199) })
-    expect(await said(refusal(`${'x'.repeat(499)}😀`))).toEqual({ ...away, message: 'x'.repeat(499) })
-    expect(await said('a page\0')).toEqual({ ...away, message: 'a page' })
-    expect((await serverRow(ctx, id)).failures).toBe(5)
-    expect(await waiting('raise-notice', id)).toBe(1)
-  } finally {
-    stranger.close()
-  }
-})
-
-test('a version that the database cannot hold as it came keeps no agent from being there', async () => {
-  const { ctx } = world
-  const id = await addTestServer(ctx, 'of another version', { agent })
-  const stranger = await startStranger()
-  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
-  const told = async (version: string) => {
+    [`${'x'.repeat(199)}😀`, 'x'.repeat(199)],
+    [refusal(`${'x'.repeat(499)}😀`), 'x'.repeat(499)],
+    ['a page\0', 'a page']
+  ] as const)
+    expect(await answers(503, body)).toMatchObject({
+      connected: false,
+      trouble: 'unreachable',
+      troubleParams: { message }
+    })
+  expect(await waiting('raise-notice', id)).toBe(1)
+  for (const [version, kept] of [
+    ['1.0\0', '1.0'],
+    [`${'1'.repeat(49)}😀`, '1'.repeat(49)]
+  ] as const) {
     const health = { version, status: 'ok', workers: 1, uptime_seconds: 5 }
     const data = { epoch: 'e', version: 1, proxy_port: 1, cidr: [], health }
-    stranger.reply.status = 200
-    stranger.reply.body = JSON.stringify({ status: 200, data })
-    await checkServers(ctx)
-    const [report] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
-    return { connected: (await serverRow(ctx, id)).connected, version: report?.report.version }
-  }
-  try {
-    expect(await told('1.0\0')).toEqual({ connected: true, version: '1.0' })
-    expect(await told(`${'1'.repeat(49)}😀`)).toEqual({ connected: true, version: '1'.repeat(49) })
-  } finally {
-    stranger.close()
+    const there = { connected: true, report: { version: kept } }
+    expect(await answers(200, JSON.stringify({ status: 200, data }))).toMatchObject(there)
   }
 })
 
 test('figures that cannot be right are no report: the last one stays and says since when, and the agent is there', async () => {
-  const { ctx } = world
-  const id = await addTestServer(ctx, 'a liar', { agent })
-  const stranger = await startStranger()
-  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
+  const { answers } = await addStrange('a liar')
   const health = { version: '1', status: 'ok', workers: 1, uptime_seconds: 5 }
   const load = { connections: 1, up: 1, down: 1, requests: 1, errors: 0 }
   const told = async (more: object) => {
     const data = { epoch: 'e', version: 1, proxy_port: 1, cidr: [], health, load, ...more }
-    stranger.reply.status = 200
-    stranger.reply.body = JSON.stringify({ status: 200, data })
-    await checkServers(ctx)
-    const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
-    expect((await serverRow(ctx, id)).connected).toBe(true)
-    return row?.report
+    const { connected, report } = await answers(200, JSON.stringify({ status: 200, data }))
+    expect(connected).toBe(true)
+    return report
   }
-  try {
-    expect(await told({ health: { ...health, workers: -1.5 } })).toBeUndefined()
-    const { refused_since: none, ...good } = (await told({})) ?? {}
-    expect(none).toBeUndefined()
-    const lies = [
-      { load: { ...load, up: 1e308 } },
-      { load: { ...load, down: -1 } },
-      { load: { ...load, connections: 0.5 } },
-      { health: { ...health, workers: -1.5 } },
-      { health: { ...health, uptime_seconds: -1e300 } },
-      { health: { ...health, uptime_seconds: 1e15 } },
-      { num_of_users: 1e300 }
-    ]
-    const since = (await told(lies[0] ?? {}))?.refused_since
-    expect(since).toMatch(/^\d{4}-\d\d-\d\dT/)
-    for (const lie of lies) expect(await told(lie)).toEqual({ ...good, refused_since: since })
-    expect(await told({ load: { ...load, up: 2 } })).not.toHaveProperty('refused_since')
-  } finally {
-    stranger.close()
-  }
-})
-
-test('what was asked before the report that is there, and comes late, is dropped', async () => {
-  const { ctx } = world
-  const id = await addTestServer(ctx, 'late')
-  const health = { status: 'ok' as const, version: '2', workers: 1, uptime_seconds: 5 }
-  const info = { epoch: 'e', version: 1, proxy_port: 3128, cidr: [], num_of_users: 0, health }
-  const askedAt = ctx.now()
-  const record = (version: string, asked: number) =>
-    command(ctx, SYSTEM, unit =>
-      recordReport(unit, id, { ...info, health: { ...health, version } }, new Date(askedAt.getTime() + asked))
-    )
-  const version = async () => {
-    const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
-    return row?.report.version
-  }
-  await record('new', 0)
-  await record('old', -4000)
-  expect(await version()).toBe('new')
-  await record('newer', 1000)
-  expect(await version()).toBe('newer')
-  // A clock that was set back keeps nothing from being written down.
-  await record('after', -3_600_000)
-  expect(await version()).toBe('after')
+  expect(await told({ health: { ...health, workers: -1.5 } })).toBeUndefined()
+  const { refused_since: none, ...good } = (await told({})) ?? {}
+  expect(none).toBeUndefined()
+  const lies = [
+    { load: { ...load, up: 1e308 } },
+    { load: { ...load, down: -1 } },
+    { load: { ...load, connections: 0.5 } },
+    { health: { ...health, workers: -1.5 } },
+    { health: { ...health, uptime_seconds: -1e300 } },
+    { health: { ...health, uptime_seconds: 1e15 } },
+    { num_of_users: 1e300 }
+  ]
+  const since = (await told(lies[0] ?? {}))?.refused_since
+  expect(since).toMatch(/^\d{4}-\d\d-\d\dT/)
+  for (const lie of lies) expect(await told(lie)).toEqual({ ...good, refused_since: since })
+  expect(await told({ load: { ...load, up: 2 } })).not.toHaveProperty('refused_since')
 })
 
 test('an agent that serves another port than customers are shown says so, with both', async () => {
@@ -250,3 +176,53 @@ test('an agent that serves another port than customers are shown says so, with b
     .set({ trouble: null, troubleParams: null, proxyPort: agent.proxyPort, unservedSince: null })
     .where(eq(servers.id, id))
 })
+
+type Row = Partial<typeof servers.$inferInsert>
+const AT = '2026-03-01T12:00:00.000Z'
+const failed: Omit<Provisioning, 'cancelling'> = {
+  status: 'failed',
+  step: 'start',
+  message: 'no space',
+  at: AT,
+  run_init: true,
+  steps: []
+}
+const well: Row = {
+  status: 'active',
+  connected: true,
+  trouble: null,
+  troubleParams: null,
+  failingSince: null,
+  refusedRanges: [],
+  provisioning: null
+}
+const silent: Row = { ...well, connected: false, unreachableSince: new Date(AT) }
+
+test.each<[string, Row, string | null]>([
+  ['a server that answers', well, null],
+  ['one that is silent', silent, 'unreachable'],
+  ['one that is silent and was given up', { ...silent, status: 'given_up' }, null],
+  [
+    'one whose token cannot be read',
+    { ...well, trouble: 'token_unreadable', troubleParams: {} },
+    'The stored agent token'
+  ],
+  ['one whose changes fail', { ...well, failingSince: new Date(AT) }, 'What is sent to the agent fails'],
+  ['one that refuses a range', { ...well, refusedRanges: ['127.90.0.0/28'] }, 'did not take its ranges: 127.90.0.0/28'],
+  ['one whose installation failed', { ...well, provisioning: failed }, 'The last installation failed: no space'],
+  ['one that was given up after a failed installation', { ...well, provisioning: failed, status: 'given_up' }, null]
+])(
+  '%s is in trouble for the list, for the first screen and for the health page, or for none of them',
+  async (_, row, why) => {
+    const { db } = world.ctx
+    await db.update(servers).set({ deletedAt: new Date() })
+    const id = await addTestServer(world.ctx, 'one')
+    await db.update(servers).set(row).where(eq(servers.id, id))
+    const listed = await admin.get<{ total: number }>('/api/servers/servers/?state=trouble')
+    const health = await serversHealth(db, new Date())
+    const told = [...health.unreachable.map(() => 'unreachable'), ...health.troubled.map(({ message }) => message)]
+    expect(told).toEqual(why === null ? [] : [expect.stringContaining(why) as string])
+    expect([listed.data.total, await countTroubledServers(db)]).toEqual([told.length, told.length])
+    expect(health.total).toBe(row.status === 'given_up' ? 0 : 1)
+  }
+)

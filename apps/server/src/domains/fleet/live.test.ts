@@ -2,12 +2,10 @@ import type { AbuseAlarm, LiveConnections, Server } from '@netlet/contract'
 import type { AgentAlarm, AgentLogLines } from '@netlet/contract/agent-live'
 import { eq } from 'drizzle-orm'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import type { TestClient } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { reportOf } from './agent-report.ts'
 import { countOpenAlarms, recordAlarms } from './alarms.ts'
@@ -19,32 +17,25 @@ import {
   openTunnel,
   startFleetShop,
   startTestAgent,
-  wantTestUsers,
-  type TestAgent
+  wantTestUsers
 } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { serversHealth } from './servers-health.ts'
 import { abuseAlarms, serverReports } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let agent: TestAgent
-let admin: TestClient
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
+const admin = useStarted(() => world.admin())
 let serverId = 0
 let user = ''
 const ORDER = 4711
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
-  admin = await world.admin()
   serverId = await addTestServer(world.ctx, 'live', { agent, ranges: ['127.33.0.0/24'] })
   ;[user = ''] = await wantTestUsers(world.ctx, serverId, { count: 1, base: '127.33.0', orderId: ORDER })
   await convergeServer(world.ctx, serverId, noOrders(world.ctx))
 }, 60_000)
-afterAll(async () => {
-  await agent?.close()
-  await world?.close()
-})
 
 const one = (call: string, id = serverId) => `/api/servers/servers/${id}/${call}`
 

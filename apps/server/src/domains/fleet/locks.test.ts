@@ -1,28 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
-import type { TestClient } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { leasesOf, lockInventory, release, reserve } from '../inventory/index.ts'
 import { renewDenyLists, setDesiredUsers } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { addTestServer, leaseOn, startFleetShop, wantTestUsers } from './fleet.fixture.ts'
 import { agentUsers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let admin: TestClient
+const world = useStarted(startFleetShop)
+const admin = useStarted(() => world.admin())
 let rule = 0
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  admin = await world.admin()
   rule = await addRule(world.ctx.db, 'locks')
 })
-afterAll(() => world?.close())
 
 /** Waits until some session of this database waits for a lock, or `other` is done without. */
 async function someoneWaits(other: Promise<unknown>): Promise<void> {

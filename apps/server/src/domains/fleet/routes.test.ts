@@ -1,28 +1,21 @@
-import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import type { ServerGroup } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestClient } from '../../testing/client.ts'
-import type { TestShop } from '../../testing/shop.ts'
+import { beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { release } from '../inventory/index.ts'
 import { addOrders } from '../inventory/fixtures.ts'
 import { addTestServer, audited, leaseOn, numberOf, serverRow, startFleetShop } from './fleet.fixture.ts'
+import { certificateMaker } from '../../testing/certificates.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: TestShop
-let admin: TestClient
+const world = useStarted(startFleetShop)
+const admin = useStarted(() => world.admin())
 let rule: number
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  admin = await world.admin()
   const form = { name: 'Rule', price: '1', shopify_variant_id: '1', description: 'd', acl_value: 'denied.test' }
   rule = (await admin.post<{ id: number }>('/api/servers/acls/', form)).data.id
 })
-
-afterAll(() => world?.close())
 
 type ServerReply = {
   id: number
@@ -42,26 +35,21 @@ describe('the server form', () => {
   const good = { name: 'one', ip: '127.0.0.1', cidr: '127.50.0.0/24' }
 
   test.each([
-    ['name', { ...good, name: ' ' }, 'Please enter name'],
-    ['ip', { ...good, ip: '' }, 'Please enter ip'],
-    ['ip', { ...good, ip: 'somewhere' }, 'Must be an IP address'],
-    ['cidr', { name: 'one', ip: '127.0.0.1' }, 'Please enter cidr'],
-    ['port', { ...good, port: 0 }, 'Must be a port'],
-    ['agent_certificate', { ...good, agent_certificate: 'no PEM' }, 'Must be a certificate in PEM']
-  ])('%s: %j is refused', async (field, form, message) => {
-    const reply = await create(form)
-    expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })
+    ['name', { ...good, name: ' ' }],
+    ['ip', { ...good, ip: '' }],
+    ['ip', { ...good, ip: 'somewhere' }],
+    ['cidr', { name: 'one', ip: '127.0.0.1' }],
+    ['port', { ...good, port: 0 }],
+    ['agent_certificate', { ...good, agent_certificate: 'no PEM' }]
+  ])('%s: %j is refused', async (field, form) => {
+    expect(await create(form)).toMatchObject({ code: 400, data: { errors: { [field]: expect.any(String) as string } } })
   })
 
   test('a certificate has to be readable and without its key; its fingerprint and end are shown, and it is forgotten where asked', async () => {
-    const folder = mkdtempSync(`${tmpdir()}/certificate-`)
-    const [keyFile, certificateFile] = [`${folder}/key.pem`, `${folder}/cert.pem`]
-    const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=agent'
-    execFileSync('openssl', [...how.split(' '), '-keyout', keyFile, '-out', certificateFile], { stdio: 'ignore' })
-    const [testKey, testCertificate] = [readFileSync(keyFile, 'utf8'), readFileSync(certificateFile, 'utf8')]
-    rmSync(folder, { recursive: true })
+    const maker = certificateMaker()
+    onTestFinished(() => maker.remove())
+    const { certificate: testCertificate, key: testKey } = maker.selfSigned(['DNS:agent.test'])
     const form = { ...good, name: 'secure', cidr: '127.58.0.0/29' }
-    const words = 'This certificate cannot be read. Paste the PEM of the certificate alone, without its key.'
     for (const pem of [
       '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
       `${testCertificate}\n${testKey}`,
@@ -71,7 +59,7 @@ describe('the server form', () => {
     ])
       expect(await create({ ...form, agent_certificate: pem })).toMatchObject({
         code: 400,
-        data: { errors: { agent_certificate: words } }
+        data: { errors: { agent_certificate: expect.any(String) as string } }
       })
     const { data } = await create({ ...form, agent_certificate: testCertificate })
     const { fingerprint256, validToDate } = new X509Certificate(testCertificate)
@@ -164,10 +152,7 @@ describe('the server form', () => {
     // All or nothing: the refused edit left no trace of itself.
     expect(await create({ name: 'clash', ip: '127.0.0.1', cidr: '127.52.1.0/24' })).toMatchObject({ code: 2000 })
     const reply = await admin.delete(`/api/servers/servers/${first.data.id}/`)
-    expect(reply).toMatchObject({
-      code: 409,
-      msg: `Addresses of this server are still leased by order ${number}`
-    })
+    expect(reply).toMatchObject({ code: 409, msg: `Addresses of this server are still leased by order ${number}` })
     await world.ctx.db.transaction(tx => release(tx, { orderId }))
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 2000 })
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 404 })
@@ -198,39 +183,17 @@ describe('the server form', () => {
       msg: 'This name is already in use'
     })
   })
-
-  test('run_init and update_cidr ask for provisioning, and the row shows it', async () => {
-    const form = { name: 'init', ip: '127.0.0.1', cidr: '127.54.0.0/24', run_init: 1, update_cidr: 0 }
-    const reply = await create(form)
-    expect(reply.data.provisioning).toMatchObject({ status: 'running' })
-    const { rows } = await world.ctx.db.execute(
-      sql`select data from pgboss.job where name = 'provision-server' and data->>'serverId' = ${String(reply.data.id)}`
-    )
-    expect(rows).toMatchObject([{ data: { serverId: reply.data.id, init: true, ranges: false } }])
-  })
-
-  test('servers are found by name and address, ten a page', async () => {
-    const page = await admin.get<{ data: ServerReply[]; total: number; limit: number }>(
-      '/api/servers/servers/?search=TWI&limit=10&offset=0'
-    )
-    expect(page.data).toMatchObject({ total: 1, limit: 10, data: [{ name: 'Twin' }] })
-    expect((await admin.get<{ total: number }>('/api/servers/servers/?search=100%25')).data.total).toBe(0)
-  })
 })
 
 describe('server groups', () => {
   test.each([
-    ['name', { name: '', description: 'd', servers: [1] }, 'Please enter server group'],
-    ['description', { name: 'g', description: '', servers: [1] }, 'Please enter description'],
-    ['servers', { name: 'g', description: 'd', servers: [] }, 'Please select server'],
-    [
-      'servers',
-      { name: 'g', description: 'd', servers: [999_999] },
-      'One of the selected servers does not exist any more'
-    ]
-  ])('%s: %j is refused', async (field, form, message) => {
+    ['name', { name: '', description: 'd', servers: [1] }],
+    ['description', { name: 'g', description: '', servers: [1] }],
+    ['servers', { name: 'g', description: 'd', servers: [] }],
+    ['servers', { name: 'g', description: 'd', servers: [999_999] }]
+  ])('%s: %j is refused', async (field, form) => {
     const reply = await admin.post<Errors>('/api/servers/server-groups/', form)
-    expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })
+    expect(reply).toMatchObject({ code: 400, data: { errors: { [field]: expect.any(String) as string } } })
   })
 
   test('are edited, found and deleted, but not while a variant sells from one', async () => {

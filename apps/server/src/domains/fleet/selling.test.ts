@@ -1,31 +1,25 @@
 import { routes, type Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, describe } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE, HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/index.ts'
-import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
+import { addTestServer, serverRow, startFleetShop, startTestAgent, noOrders } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { markFailing } from './agents.ts'
-import { serverOutages, servers } from './tables.ts'
+import { serverOutages, servers, accessProofs } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { convergeHealthy } from './converge-turns.ts'
 
-let world: TestShop
-let agent: TestAgent
-let admin: Awaited<ReturnType<TestShop['admin']>>
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
+const admin = useStarted(() => world.admin())
 let rule = 0
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
-  admin = await world.admin()
   rule = await addRule(world.ctx.db, 'selling')
-})
-afterAll(async () => {
-  await agent?.close()
-  await world?.close()
 })
 
 async function sellingServer(name: string, range: string) {
@@ -113,17 +107,6 @@ test('a paused server sells nothing until it is resumed, however often it answer
   expect((await call('take_back')).code).toBe(409)
   expect((await call('resume')).data).toMatchObject({ status: 'active', sells: true })
   expect(await figures()).toEqual([16, 16])
-})
-
-test('a pause or a resume that expects another state than the server is in changes nothing', async () => {
-  const { serverId } = await sellingServer('expected', '10.81.9.0/28')
-  const call = (action: string, expected: string) =>
-    admin.post<Server>(`/api/servers/servers/${serverId}/${action}/`, { expected })
-  expect(await call('resume', 'paused')).toMatchObject({ status: 409, data: { reason: 'stale' } })
-  expect((await call('pause', 'active')).data.status).toBe('paused')
-  expect(await call('pause', 'draining')).toMatchObject({ status: 409, data: { reason: 'stale' } })
-  expect((await call('resume', 'paused')).data.status).toBe('active')
-  expect((await call('pause', 'asleep')).status).toBe(400)
 })
 
 test('a pause is taken back by its own count of changes only, not where another operator paused it anew', async () => {
@@ -221,4 +204,82 @@ test('an outage that was entered wrongly is deleted, and the real one can be ent
   const real = (await enter(1)).data.id
   await ctx.db.update(serverOutages).set({ byHand: false }).where(eq(serverOutages.id, real))
   expect(await remove(real)).toMatchObject({ code: 409, data: { reason: 'outage_recorded' } })
+})
+
+describe('while a clock was ahead', () => {
+  const jobsOf = async (id: number) => {
+    const { rows } = await world.ctx.db.execute<{ key: string; seconds: number }>(sql`
+    select singleton_key as key, extract(epoch from start_after - created_on)::int as seconds from pgboss.job
+    where name = 'converge-failing-server' and data ->> 'serverId' = ${String(id)} and state = 'created'`)
+    return rows
+  }
+
+  /** The clock goes on while the test runs. */
+  function expectToLast(outage: { startedAt: Date; endedAt: Date | null } | undefined, milliseconds: number) {
+    const lasted = (outage?.endedAt?.getTime() ?? 0) - (outage?.startedAt.getTime() ?? 0)
+    expect(lasted).toBeGreaterThanOrEqual(milliseconds)
+    expect(lasted).toBeLessThan(milliseconds + 5 * MINUTE)
+  }
+
+  test('a server that died while the clock was ahead sells nothing after unreachable_after, as any other', async () => {
+    const { ctx } = world
+    const id = await addTestServer(ctx, 'ahead', { agent, ranges: ['10.91.0.0/28'] })
+    await checkServers(ctx)
+    await agent.stop()
+    world.advance(3 * DAY)
+    await convergeHealthy(ctx, id, noOrders(ctx))
+    await checkServers(ctx)
+    world.advance(-3 * DAY)
+
+    await checkServers(ctx)
+    const now = ctx.now()
+    const row = await serverRow(ctx, id)
+    const [open] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
+    expect(open?.endedAt).toBeNull()
+    for (const since of [row.unreachableSince, row.failingSince, open?.startedAt]) {
+      expect(since?.getTime()).toBeLessThanOrEqual(now.getTime())
+      expect(since?.getTime()).toBeGreaterThan(now.getTime() - MINUTE)
+    }
+    expect((await jobsOf(id)).map(({ key }) => key)).toContain(`${id}:now`)
+
+    world.advance(11 * MINUTE)
+    await checkServers(ctx)
+    expect(await serverRow(ctx, id)).toMatchObject({ offline: true })
+    await agent.start()
+    world.advance(2 * HOUR)
+    await checkServers(ctx)
+    const [outage] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
+    expectToLast(outage, 2 * HOUR + 11 * MINUTE)
+  })
+
+  test('old credentials are tried at once where a clock that was ahead had put their next try off', async () => {
+    const { ctx } = world
+    const id = await addTestServer(ctx, 'tried', { agent, ranges: ['10.94.0.0/28'] })
+    const at = (milliseconds: number) => new Date(ctx.now().getTime() + milliseconds)
+    const asked = (nextAt: Date) => ({
+      kind: 'revocation' as const,
+      cause: 'removed' as const,
+      orderId: 1,
+      serverId: id,
+      username: 'u',
+      password: 'secret1',
+      prefixes: ['10.94.0.1/32'],
+      nextAt
+    })
+    const soon = at(HOUR)
+    await ctx.db.insert(accessProofs).values([asked(at(3 * DAY)), asked(soon)])
+    await ctx.db
+      .update(servers)
+      .set({ nextProofAt: at(3 * DAY) })
+      .where(eq(servers.id, id))
+    await checkServers(ctx)
+    expect(await serverRow(ctx, id)).toMatchObject({ nextProofAt: null })
+    const [late, other] = await ctx.db
+      .select()
+      .from(accessProofs)
+      .where(eq(accessProofs.serverId, id))
+      .orderBy(accessProofs.id)
+    expect(late?.nextAt?.getTime()).toBeLessThanOrEqual(ctx.now().getTime())
+    expect(other?.nextAt).toEqual(soon)
+  })
 })

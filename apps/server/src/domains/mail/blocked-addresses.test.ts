@@ -1,43 +1,38 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, createHmac } from 'node:crypto'
 import { request } from 'node:http'
-import type { BlockedAddress, MailSettings, Page, SentMail, UserDetail } from '@netlet/contract'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHttpApp } from '../../app.ts'
+import type { BlockedAddress, MailSettings, Page, UserDetail } from '@netlet/contract'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { MINUTE, DAY, HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { MAILGUN_KEY, type Happened } from '../../../../sandbox/src/outbox/reports.ts'
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { readSettings, writeSettings } from '../settings/index.ts'
-import { allQueues } from '../../workers.ts'
-import { blockAddresses, blockOf } from './blocked-addresses.ts'
+import { blockAddresses, blockOf, liftBlock } from './blocked-addresses.ts'
 import { forgetAddress } from './forget-address.ts'
 import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
-import { blockedAddresses } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { cancelledMail, readMailLog } from './mail.fixture.ts'
+import { blockedAddresses, reportTokens } from './tables.ts'
 import { takeEvents } from './take-events.ts'
+import { mailRetention } from './retention.ts'
 
 // The stand-in's mail services take the mails and report of them, signed. Nothing works on the queue: the test runs the jobs.
 const SHOP = 'http://shop.test'
-let dir: string
-let service: Sandbox
-let shop: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
-beforeAll(async () => {
-  dir = await newDataDir()
-  service = await launch(dir, SHOP, {
+const service: Sandbox = useStarted(() =>
+  launchAlone(SHOP, {
     fetch: (address, init) =>
       fetch(String(address instanceof Request ? address.url : address).replace(SHOP, shop.url), init)
   })
-  shop = await startTestShop({
-    app: createHttpApp,
-    queues: allQueues,
-    config: { sendgridUrl: service.url, mailgunUrl: service.url }
-  })
-  admin = await shop.admin({ username: 'boss' })
+)
+const shop = useStarted(() => startTestShop({ config: { sendgridUrl: service.url, mailgunUrl: service.url } }))
+const admin = useStarted(() => shop.admin({ username: 'boss' }))
+
+beforeAll(async () => {
   const answer = await fetch(`${service.url}/sandbox/mail/webhook_key`)
   const { public_key: key } = (await answer.json()) as { public_key: string }
   await writeSettings(shop.ctx, {
@@ -47,26 +42,19 @@ beforeAll(async () => {
     mailgun_sender_domain: 'mg.example.com'
   })
 })
-afterAll(async () => {
-  await shop?.close()
-  await service?.close()
-  await removeDataDir(dir)
-})
+beforeEach(() => writeSettings(shop.ctx, { email_method: 'sendgrid' }))
 
 let count = 0
 /** An optional mail; `test-mail` is none that could be switched off. */
 const send = async (to: string, template: 'order-cancelled' | 'test-mail' = 'order-cancelled') => {
   count += 1
-  const data =
-    template === 'test-mail'
-      ? { at: shop.ctx.now().toISOString() }
-      : { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
-  const order = { to, key: `test:${to}:${count}`, template, data } as MailOrder
+  const key = `test:${to}:${count}`
+  const data = { at: shop.ctx.now().toISOString() }
+  const order: MailOrder = template === 'test-mail' ? { to, key, template, data } : cancelledMail(to, { key })
   await sendMail(shop.ctx, order, `job${count}`)
   return order
 }
-const logged = async (to: string) =>
-  (await admin.get<Page<SentMail>>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data
+const logged = (to: string) => readMailLog(admin, to)
 const blocks = async (search: string) =>
   (await admin.get<Page<BlockedAddress>>(`/api/settings/mail_blocks/?search=${encodeURIComponent(search)}`)).data.data
 /** What becomes of the last mail to an address, told by its service. @returns what the shop answered */
@@ -97,7 +85,6 @@ test.each(['sendgrid', 'mailgun'] as const)('%s: an address that takes no mail i
   expect(refused).toMatchObject({ state: 'bounced', error: expect.stringContaining('policy') })
   await send(to.toUpperCase(), 'test-mail')
   expect((await logged(to))[0]).toMatchObject({ state: 'skipped', error_code: 'bounced' })
-  await writeSettings(shop.ctx, { email_method: 'sendgrid' })
 })
 
 test('who calls a mail spam gets only what cannot be switched off', async () => {
@@ -157,7 +144,6 @@ test.each(['sendgrid', 'mailgun'] as const)(
     expect(await blockOf(shop.ctx.db, to)).toBeNull()
     expect(await report(to, 'bounced')).toContain('Told the shop')
     expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
-    await writeSettings(shop.ctx, { email_method: 'sendgrid' })
   }
 )
 
@@ -178,7 +164,6 @@ test.each(['sendgrid', 'mailgun'] as const)(
     await writeSettings(shop.ctx, { sendgrid_webhook_key, mailgun_webhook_key })
     expect(await report(to, 'bounced')).toContain('Told the shop')
     expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
-    await writeSettings(shop.ctx, { email_method: 'sendgrid' })
   }
 )
 
@@ -228,12 +213,7 @@ test('reports of the same addresses at once, in any sequence, do not hold each o
 
 test('a report that comes before the answer to the mail was written down is not lost', async () => {
   const to = 'quick@example.com'
-  const order = {
-    to,
-    key: 'quick:1',
-    template: 'order-cancelled',
-    data: { username: 'A', order_id: 'N', product_name: 'P' }
-  }
+  const order = cancelledMail(to, { key: 'quick:1' })
   const early = {
     happened: 'bounced',
     address: to,
@@ -251,7 +231,7 @@ test('a report that comes before the answer to the mail was written down is not 
     return original(typeof address === 'string' ? address.replace('/quick', '') : address, init)
   }
   try {
-    await sendMail(quick, order as MailOrder, 'quick')
+    await sendMail(quick, order, 'quick')
   } finally {
     globalThis.fetch = original
   }
@@ -276,4 +256,65 @@ test('the user, the console and the deletion of an account know of it', async ()
   }
   await command(shop.ctx, SYSTEM, unit => forgetAddress(unit, who))
   expect(await blockOf(shop.ctx.db, email)).toBeNull()
+})
+
+/** What Mailgun signs: a time and a token, and nothing of what it reports. */
+const signed = (token: string, ago = 0) => {
+  const timestamp = String(Math.floor((shop.ctx.now().getTime() - ago) / 1000))
+  return { timestamp, token, signature: createHmac('sha256', MAILGUN_KEY).update(`${timestamp}${token}`).digest('hex') }
+}
+const reportAs = (signature: object, recipient: string, event: object = { severity: 'permanent', reason: 'bounce' }) =>
+  shop.visitor().post('/api/mail/mailgun_events', {
+    signature,
+    'event-data': { event: 'failed', recipient, timestamp: shop.ctx.now().getTime() / 1000, ...event }
+  })
+
+test('a signature counts for one report: with another address it answers the same and changes nothing', async () => {
+  const signature = signed('one')
+  expect((await reportAs(signature, 'first@example.com')).status).toBe(200)
+  for (const victim of ['demo1@example.com', 'admin2@example.com'])
+    expect((await reportAs(signature, victim)).status).toBe(200)
+  expect(await blockOf(shop.ctx.db, 'first@example.com')).toBe('bounced')
+  expect(await blockOf(shop.ctx.db, 'demo1@example.com')).toBeNull()
+  expect(await blockOf(shop.ctx.db, 'admin2@example.com')).toBeNull()
+  // Nor does it bring back what an operator lifted, whatever time it says.
+  const [row] = await blocks('first@example.com')
+  expect(await liftBlock(shop.ctx, SYSTEM, row?.id ?? 0)).toMatchObject({ ok: true })
+  shop.advance(MINUTE)
+  expect((await reportAs(signature, 'first@example.com')).status).toBe(200)
+  expect(await blockOf(shop.ctx.db, 'first@example.com')).toBeNull()
+})
+
+test('one that said nothing of an address counts as well, and several at once are one', async () => {
+  const harmless = signed('delivered')
+  expect((await reportAs(harmless, 'reader@example.com', { event: 'delivered' })).status).toBe(200)
+  expect((await reportAs(harmless, 'reader@example.com')).status).toBe(200)
+  expect(await blockOf(shop.ctx.db, 'reader@example.com')).toBeNull()
+  const many = signed('many')
+  const victims = ['a@example.com', 'b@example.com', 'c@example.com']
+  for (const { status } of await Promise.all(victims.map(victim => reportAs(many, victim)))) expect(status).toBe(200)
+  const blocked = await Promise.all(victims.map(victim => blockOf(shop.ctx.db, victim)))
+  expect(blocked.filter(cause => cause !== null)).toHaveLength(1)
+})
+
+test('a signature of another day is refused', async () => {
+  for (const [token, ago] of [
+    ['old', 365 * DAY],
+    ['half', 13 * HOUR],
+    ['ahead', -HOUR]
+  ] as const)
+    expect((await reportAs(signed(token, ago), 'old@example.com')).status).toBe(401)
+  expect(await blockOf(shop.ctx.db, 'old@example.com')).toBeNull()
+  expect((await reportAs(signed('late', 8 * HOUR), 'old@example.com')).status).toBe(200)
+})
+
+test('tokens are kept for longer than a signature counts, and not for ever', async () => {
+  const entry = mailRetention.find(({ what }) => what === 'mail_report_tokens')
+  expect(entry?.keep).toEqual({ ms: DAY })
+  await reportAs(signed('kept'), 'kept@example.com')
+  shop.advance(13 * HOUR)
+  await reportAs(signed('new'), 'new@example.com')
+  const before = new Date(shop.ctx.now().getTime() - 12 * HOUR)
+  await command(shop.ctx, SYSTEM, async unit => expect(await entry?.remove(unit, before, 1000)).toBeGreaterThan(0))
+  expect(await shop.ctx.db.$count(reportTokens)).toBe(1)
 })

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
-import { renderTemplate, TEMPLATES } from './templates/index.ts'
+import { URGENT } from '../../infra/jobs.ts'
+import { priorityOf } from './priority.ts'
+import { renderTemplate, TEMPLATES, type Template } from './templates/index.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: TestShop
-
-beforeAll(async () => {
-  shop = await startTestShop({ routes: () => undefined, jobs: mailJobs })
-})
-afterAll(() => shop.close())
+const shop = useStarted(() => startTestShop({ routes: () => undefined, jobs: mailJobs }))
 
 const reminder = (username = 'Ann') => ({
   username,
@@ -53,27 +51,11 @@ test('a mail goes out if, and only if, the transaction commits', async () => {
   expect(rows).toEqual([])
 })
 
-test('nothing is sent to the address of somebody who was deleted', async () => {
-  const order = { template: 'expiry-reminder', data: reminder() } as const
-  await command(shop.ctx, SYSTEM, async unit => {
-    enqueueMail(unit, { ...order, to: 'deleted-3@deleted.invalid', key: 'reminder:gone' })
-    enqueueMail(unit, { ...order, to: 'after@example.com', key: 'reminder:after' })
-  })
-  await shop.outbox.waitFor('after@example.com')
-  expect(shop.outbox.mails.map(mail => mail.to)).not.toContain('deleted-3@deleted.invalid')
-})
-
 test('while one mail waits, asking again for the same cause adds none', async () => {
-  const quiet = await startTestShop({ routes: () => undefined })
-  try {
-    const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
-    await command(quiet.ctx, SYSTEM, async unit => enqueueMail(unit, order))
-    await command(quiet.ctx, SYSTEM, async unit => enqueueMail(unit, order))
-    const { rows } = await quiet.ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
-    expect(rows).toHaveLength(1)
-  } finally {
-    await quiet.close()
-  }
+  const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
+  for (let n = 0; n < 2; n++) await command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+  const { rows } = await shop.ctx.db.execute(sql`select 1 from pgboss.job where data->>'to' = ${order.to}`)
+  expect(rows).toHaveLength(1)
 })
 
 test('a mail service that fails is asked again; a recipient that it refuses is not', async () => {
@@ -147,12 +129,32 @@ test('a code is in the mail, with how long it is valid', async () => {
   }
 })
 
-test('the mail of a delivery says what was delivered and until when', async () => {
-  const mail = await renderTemplate(
-    'proxies-delivered',
-    { ...reminder(), dashboard_url: 'https://shop.example.com/dashboard/index/proxies' },
-    context
-  )
-  expect(mail.text).toMatch(/Proxies: 8\nValid until: 2026-11-24 10:00 UTC/)
-  expect(mail.text).toContain('Show my proxies: https://shop.example.com/dashboard/index/proxies')
+test('a code leaves before the reminders and notices that were waiting already, and mails of an order before news', async () => {
+  await shop.drain()
+  const at = new Date(shop.ctx.now().getTime() + 600_000).toISOString()
+  const order = { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+  const incident = { ...TEMPLATES['status-incident'].sample, started_at: at, sealed_token: '' }
+  const code = { sealed_code: shop.ctx.secrets.seal('123456').toString('base64'), expires_at: at }
+  const before = shop.outbox.mails.length
+  await command(shop.ctx, SYSTEM, async unit => {
+    enqueueMail(unit, { to: 'subscriber@example.com', template: 'status-incident', data: incident, key: 'a' })
+    enqueueMail(unit, {
+      to: 'concerned@example.com',
+      template: 'server-outage',
+      data: { ...order, addresses: 8, since: at },
+      key: 'b'
+    })
+    enqueueMail(unit, { to: 'buyer@example.com', template: 'order-cancelled', data: order, key: 'c' })
+    enqueueMail(unit, { to: 'owner@example.com', template: 'sign-up-code', data: code, key: 'd' })
+  })
+  await shop.drain()
+  const [first, second, ...news] = shop.outbox.mails.slice(before).map(({ to }) => to.split('@')[0])
+  expect([first, second]).toEqual(['owner', 'buyer'])
+  expect(news.toSorted()).toEqual(['concerned', 'subscriber'])
+})
+
+test('no mail but one with a code takes the workers that are kept for urgent ones', () => {
+  const all = Object.keys(TEMPLATES) as Template[]
+  const urgent = all.filter(template => priorityOf({ template, data: TEMPLATES[template].sample }) >= URGENT)
+  expect(urgent).toEqual(all.filter(template => 'sealed_code' in TEMPLATES[template].sample))
 })

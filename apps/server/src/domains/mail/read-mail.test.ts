@@ -1,44 +1,36 @@
-import { LANGUAGES, type AuditEntry, type MailDetail, type Page, type SentMail } from '@netlet/contract'
+import { LANGUAGES, type AuditEntry, type MailDetail, type Page } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHttpApp } from '../../app.ts'
+import { expect, test, beforeEach } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { allQueues } from '../../workers.ts'
-import { mailRetention } from './index.ts'
+import { startTestShop } from '../../testing/shop.ts'
+import { mailRetention, enqueueMail, forgetAddress } from './index.ts'
 import { renderOrder } from './render-order.ts'
 import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
-import { mailContents } from './tables.ts'
+import { cancelledMail, readMailLog } from './mail.fixture.ts'
+import { mailChoices, mailContents, mails } from './tables.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
 // Nothing works on the queue: the test runs the jobs.
-let shop: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
-beforeAll(async () => {
-  shop = await startTestShop({ app: createHttpApp, queues: allQueues })
-  admin = await shop.admin({ username: 'boss' })
-})
-afterAll(() => shop?.close())
+const shop = useStarted(() => startTestShop({}))
+const admin = useStarted(() => shop.admin({ username: 'boss' }))
 
 const CODE = '481516'
 const sealedCode = () => ({
   sealed_code: shop.ctx.secrets.seal(CODE).toString('base64'),
   expires_at: new Date(shop.ctx.now().getTime() + 10 * MINUTE).toISOString()
 })
-const cancelled = (to: string, username = 'Ann', language: MailOrder['language'] = 'en'): MailOrder => ({
-  to,
-  key: `cancelled:${to.length}:${to.slice(0, 2)}`,
-  language,
-  template: 'order-cancelled',
-  data: { username, order_id: 'NL-1', product_name: 'Plan' }
-})
-const logged = async (search: string) =>
-  (await admin.get<Page<SentMail>>(`/api/settings/mails/?search=${encodeURIComponent(search)}`)).data.data
+const cancelled = (to: string, username = 'Ann', language: MailOrder['language'] = 'en') =>
+  cancelledMail(to, {
+    key: `cancelled:${to.length}:${to.slice(0, 2)}`,
+    language,
+    data: { username, order_id: 'NL-1', product_name: 'Plan' }
+  })
 const open = async (to: string) => {
-  const [mail] = await logged(to)
+  const [mail] = await readMailLog(admin, to)
   return (await admin.get<MailDetail>(`/api/settings/mails/${mail?.id}/`)).data
 }
 const contents = async () => (await shop.ctx.db.select().from(mailContents)).length
@@ -118,6 +110,7 @@ test('what mails said goes when its days are over, and that they were sent stays
 
 test('deleting a user takes what mails said to it, at its former addresses too, and its own download has it before', async () => {
   const customer = await shop.customer({ username: 'Quentina', email: 'quentina@example.com' })
+  await customer.put('/api/users/u/mail_settings/', { payments: true, proxies: false, expiry: true })
   await sendMail(shop.ctx, cancelled('quentina@example.com', 'Quentina'), 'job')
   const moved = { username: 'Quentina', at: shop.ctx.now().toISOString(), email: 'quentina@example.com' }
   await sendMail(shop.ctx, { to: 'before@example.com', key: 'm', template: 'email-changed', data: moved }, 'job')
@@ -127,6 +120,7 @@ test('deleting a user takes what mails said to it, at its former addresses too, 
   const kept = await contents()
   expect((await admin.delete(`/api/users/u/${customer.user.id}/`)).code).toBe(2000)
   expect(await contents()).toBe(kept - 2)
+  expect(await shop.ctx.db.$count(mailChoices)).toBe(0)
   const { rows } = await shop.ctx.db.execute(
     sql`select 1 from mails m left join mail_contents c on c.mail_id = m.id
       where (m::text || coalesce(c::text, '')) ~* 'quentina|before@'`
@@ -141,4 +135,84 @@ test('nothing is written down of what a mail said whose recipient is forgotten w
   await sendMail(shop.ctx, cancelled('rosamund@example.com', 'Rosamund'), 'job')
   const { rows } = await shop.ctx.db.execute(sql`select 1 from mail_contents c where c::text ~* 'rosamund'`)
   expect(rows).toEqual([])
+})
+
+beforeEach(async () => {
+  await shop.ctx.db.execute(sql`delete from pgboss.job`)
+  await shop.ctx.db.delete(mails)
+})
+
+const HERS = 'Ottilie.Quist@example.org'
+const mailTo = (to: string) =>
+  cancelledMail(to, { key: `test:${to.length}`, data: { username: 'Ottilie', order_id: 'NL-1', product_name: 'Plan' } })
+const enqueue = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+const forget = (email: string) => {
+  const since = new Date(0)
+  const addresses = [{ address: email, from: since, until: null }]
+  const user = { username: 'Ottilie', email, since, namedSince: since, names: ['Ottilie'], addresses }
+  return command(shop.ctx, SYSTEM, unit => forgetAddress(unit, user))
+}
+type Kept = { name: string; data: MailOrder; output: unknown }
+const jobs = async () =>
+  (await shop.ctx.db.execute<Kept>(sql`select name, data, output from pgboss.job order by data ->> 'key'`)).rows
+
+test('a mail that waits is not sent once its address is forgotten, and those of others are', async () => {
+  await enqueue(mailTo(HERS))
+  await enqueue(mailTo(`x${HERS}`))
+  await forget(HERS.toLowerCase())
+  const [hers, other] = await jobs()
+  expect(JSON.stringify(hers)).not.toMatch(/ottilie/i)
+  expect(other?.data).toEqual(mailTo(`x${HERS}`))
+  for (const waiting of [hers, other]) if (waiting) await sendMail(shop.ctx, waiting.data, 'job')
+  expect(shop.outbox.mails.filter(mail => mail.to.includes(HERS)).map(mail => mail.to)).toEqual([`x${HERS}`])
+  expect(await shop.ctx.db.select({ state: mails.state }).from(mails).orderBy(mails.id)).toEqual([
+    { state: 'skipped' },
+    { state: 'sent' }
+  ])
+})
+
+test('what waits to be sent to the address and addresses somebody else is sent, but not the answer to a ticket', async () => {
+  const former: MailOrder = { ...mailTo(HERS), key: 'test:1', data: { ...mailTo(HERS).data, username: 'Rudi' } }
+  const answer = { username: 'O. Quist', ticket: 1, message: 'Help me', answer: 'We do' }
+  await enqueue(former)
+  await enqueue({ to: HERS, key: 'test:2', template: 'ticket-answer', data: answer })
+  await forget(HERS)
+  const [kept, gone] = await jobs()
+  expect(kept?.data).toEqual(former)
+  expect(JSON.stringify(gone)).not.toMatch(/quist|help/i)
+})
+
+test('a dead letter of a mail, and one that has ended, lose what they said and what the service answered', async () => {
+  const data = JSON.stringify(mailTo(HERS))
+  const output = JSON.stringify({ message: `Mail not sent. 550 <${HERS}> is full` })
+  await shop.ctx.db.execute(sql`insert into pgboss.job (name, data, output, state, source_name) values
+    ('dead-letter', ${data}::jsonb, ${output}::jsonb, 'created', 'send-mail'),
+    ('dead-letter', ${JSON.stringify({ to: HERS })}::jsonb, null, 'created', 'tag-platform-order'),
+    ('send-mail', ${data}::jsonb, ${output}::jsonb, 'retry', null),
+    ('send-mail', ${data}::jsonb, null, 'completed', null)`)
+  await forget(HERS)
+  const kept = await jobs()
+  const ofMails = kept.filter(({ data: { key } }) => key)
+  expect(ofMails.map(({ name }) => name).toSorted()).toEqual(['dead-letter', 'send-mail', 'send-mail'])
+  expect(JSON.stringify(ofMails)).not.toMatch(/ottilie/i)
+  expect(ofMails.map(({ data: { key, template } }) => `${template} ${key}`)).toEqual(
+    Array.from({ length: 3 }, () => `order-cancelled ${mailTo(HERS).key}`)
+  )
+})
+
+test('a mail that is on its way while its address is forgotten is neither sent again nor kept', async () => {
+  shop.outbox.cut(1, () => forget(HERS))
+  await sendMail(shop.ctx, mailTo(HERS), 'job')
+  expect(await jobs()).toEqual([])
+  const [kept] = await shop.ctx.db.select().from(mails)
+  expect(kept).toMatchObject({ to: 'deleted', state: 'failed', error: null, carried: null })
+})
+
+test('the mail that says that an account was deleted leaves nothing of it, also where it fails for good', async () => {
+  const gone = { username: 'Ottilie', at: '2026-11-21T10:00:00.000Z' }
+  shop.outbox.fail(400, 1, { errors: [{ message: `No such user: ${HERS}`, field: 'personalizations.0.to.0.email' }] })
+  await sendMail(shop.ctx, { to: HERS, key: 'account-deleted:1', template: 'account-deleted', data: gone }, 'job')
+  const [kept] = await shop.ctx.db.select().from(mails)
+  expect(kept).toMatchObject({ state: 'failed', errorCode: 'rejected' })
+  expect(JSON.stringify(kept)).not.toMatch(/ottilie/i)
 })

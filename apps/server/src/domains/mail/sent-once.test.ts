@@ -1,37 +1,36 @@
-import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql, eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { MINUTE, DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { allJobs } from '../../workers.ts'
+import { startTestShop } from '../../testing/shop.ts'
+import { allJobs, allQueues } from '../../workers.ts'
 import { createHttpApp } from '../../app.ts'
 import { enqueueMail } from './index.ts'
 import type { MailOrder } from './mail-order.ts'
+import { TEMPLATES } from './templates/index.ts'
 import { sendMail } from './send-mail.ts'
-import { LANGUAGES, type MailChoices, type MailPreview, type SentMail } from '@netlet/contract'
+import { useStarted } from '../../testing/use-started.ts'
+import { cancelledMail, readMailLog } from './mail.fixture.ts'
+import { LANGUAGES, type MailChoices, type MailPreview, COPY_PAUSE_MINUTES, MOST_COPIES } from '@netlet/contract'
+import { auditLog } from '../../infra/tables.ts'
+import { blockAddresses } from './blocked-addresses.ts'
+import { mailRetention } from './retention.ts'
+import { mails } from './tables.ts'
 
-let shop: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
-
-beforeAll(async () => {
-  const mailOnly = allJobs.filter(({ queue }) => queue.name === 'send-mail')
-  shop = await startTestShop({ app: createHttpApp, jobs: mailOnly, queues: allJobs.map(({ queue }) => queue) })
-  admin = await shop.admin({ username: 'boss' })
-})
-afterAll(() => shop?.close())
+const shop = useStarted(() =>
+  startTestShop({
+    app: createHttpApp,
+    jobs: allJobs.filter(({ queue }) => queue.name === 'send-mail'),
+    queues: allQueues
+  })
+)
+const admin = useStarted(() => shop.admin({ username: 'boss' }))
 
 const cancelled = (to: string, key: string, language: MailOrder['language'] = 'en') =>
-  ({
-    to,
-    key,
-    language,
-    template: 'order-cancelled',
-    data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
-  }) as const
+  cancelledMail(to, { key, language })
 const ask = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
-const logged = async (to: string) =>
-  (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data
+const logged = (search: string) => readMailLog(admin, search)
 const ended = async (to: string, count = 1) => {
   await shop.drain()
   const found = await logged(to)
@@ -123,6 +122,9 @@ test('a customer switches kinds of mail off; security notices and codes still co
   const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
   await ask({ to: 'quiet@example.com', template: 'forgot-code', data: { sealed_code, expires_at }, key: 'code:7' })
   expect(await ended('quiet@example.com', 2)).toMatchObject([{ state: 'sent' }, { state: 'skipped' }])
+  // They have no link to switch them off.
+  const [code] = sentTo('quiet@example.com')
+  expect([code?.text.includes('unsubscribe'), code?.headers['List-Unsubscribe']]).toEqual([false, undefined])
   // The choice belongs to the person: it goes along to another address.
   const me = await admin.get<{ data: { id: number; version: string; username: string }[] }>(
     '/api/users/u/?search=quiet'
@@ -141,25 +143,6 @@ test('a whole address finds its own mails, in any case; a part finds all that ha
   // Both jobs run at once: either mail may be noted first.
   expect((await found('ob@parts.example')).toSorted()).toEqual(['bob@parts.example', 'jimbob@parts.example'])
   expect(await found('jimbob')).toEqual(['jimbob@parts.example'])
-})
-
-test('a deleted user leaves no address behind', async () => {
-  const customer = await shop.customer({ username: 'leaver', email: 'leaver_1@example.com' })
-  await customer.put('/api/users/u/mail_settings/', { payments: true, proxies: false, expiry: true })
-  await ask(cancelled('leaver_1@example.com', 'cancelled:12'))
-  await ask(cancelled('leaver-1@example.com', 'cancelled:13'))
-  await ended('leaver_1@example.com')
-  await ended('leaver-1@example.com')
-  expect((await admin.delete(`/api/users/u/${customer.user.id}/`)).code).toBe(2000)
-  expect(await logged('leaver_1@example.com')).toEqual([])
-  expect(await logged('leaver-1@example.com')).toHaveLength(1)
-  const { rows } = await shop.ctx.db.execute(sql`select 1 from mail_choices where address = 'leaver_1@example.com'`)
-  expect(rows).toEqual([])
-  // The cause stays known.
-  await sendMail(shop.ctx, cancelled('leaver_1@example.com', 'cancelled:12'), 'late')
-  // The mail of before, and the one that told of the deletion.
-  await shop.drain()
-  expect(sentTo('leaver_1@example.com')).toHaveLength(2)
 })
 
 test('the link in a mail switches off its kind without a login, by a page and by one click of a mail program', async () => {
@@ -223,15 +206,6 @@ test('one click is taken as the form that mail programs should send, and no larg
   expect((await multipart('/api/status/unsubscribe/?token=x')).status).toBe(400)
 })
 
-test('security notices carry no such link', async () => {
-  const sealed_code = shop.ctx.secrets.seal('123456').toString('base64')
-  const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
-  await ask({ to: 'secure@example.com', template: 'sign-up-code', data: { sealed_code, expires_at }, key: 'code:8' })
-  const [mail] = await shop.outbox.waitFor('secure@example.com')
-  expect(mail?.text).not.toContain('unsubscribe')
-  expect(mail?.headers['List-Unsubscribe']).toBeUndefined()
-})
-
 test('mails come in the language that the user chose', async () => {
   const customer = await shop.customer({ username: 'reader' })
   expect((await customer.put('/api/users/u/language/', { language: 'zh-CN' })).code).toBe(2000)
@@ -246,18 +220,7 @@ test('mails come in the language that the user chose', async () => {
 
 test('the console shows every template in both languages, and no code', async () => {
   const { data } = await admin.get<MailPreview[]>('/api/settings/mail_templates/')
-  const names = new Set(data.map(({ template }) => template))
-  for (const name of [
-    'order-received',
-    'proxies-delivered',
-    'expiry-reminder',
-    'order-expired',
-    'order-cancelled',
-    'sign-up-code'
-  ]) {
-    expect(names).toContain(name)
-  }
-  expect(data).toHaveLength(names.size * LANGUAGES.length)
+  expect(data).toHaveLength(Object.keys(TEMPLATES).length * LANGUAGES.length)
   for (const { template, language, subject, html, text } of data) {
     for (const part of [subject, html, text]) {
       expect(part, `${template} ${language}`).not.toBe('')
@@ -266,4 +229,93 @@ test('the console shows every template in both languages, and no code', async ()
     if (language === 'zh-CN' && !['admin-notice', 'notice'].includes(template))
       expect(subject, template).toMatch(/[\u4e00-\u9fff]/)
   }
+})
+
+const again = (id: number) => admin.post(`/api/settings/mails/${id}/send_again/`, {})
+/** Sends the copies that were asked for, as the queue's worker would. */
+async function sendCopies(order: MailOrder): Promise<void> {
+  const waiting = await shop.ctx.db
+    .select({ key: mails.key })
+    .from(mails)
+    .where(sql`${mails.to} = ${order.to} and ${mails.state} = 'waiting'`)
+  for (const { key } of waiting) await sendMail(shop.ctx, { ...order, key }, key)
+}
+async function sent(to: string) {
+  const order = cancelledMail(to)
+  await sendMail(shop.ctx, order, 'first')
+  const [mail] = await logged(to)
+  if (!mail) throw new Error('the mail is not in the log')
+  return { order, id: mail.id }
+}
+const pause = () => shop.advance(COPY_PAUSE_MINUTES * MINUTE)
+
+test('a mail that was sent is sent again as a mail of its own, with what it said, and audited', async () => {
+  const { order, id } = await sent('lost@example.com')
+  expect(await logged(order.to)).toMatchObject([{ state: 'sent', send_again: 'possible' }])
+  pause()
+  expect(await again(id)).toMatchObject({ code: 2000 })
+  expect(await logged(order.to)).toMatchObject([{ state: 'waiting', send_again: 'waits' }, { state: 'sent' }])
+  await sendCopies(order)
+  const [first, copy] = sentTo(order.to)
+  expect(copy?.subject).toBe(first?.subject)
+  // But for each one's own link to unsubscribe.
+  expect(copy?.text.split('http')[0]).toBe(first?.text.split('http')[0])
+  expect(await logged(order.to)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
+  const [entry] = await shop.ctx.db
+    .select({ action: auditLog.action, after: auditLog.after })
+    .from(auditLog)
+    .where(sql`${auditLog.targetType} = 'mail' and ${auditLog.targetId} = ${String(id)}`)
+  expect(entry).toEqual({ action: 'mail.send_again', after: { template: order.template, copy: 1 } })
+})
+
+test('of many clicks at once one sends a copy; the next is possible after a pause, and only so often, from each copy', async () => {
+  const { order, id } = await sent('often@example.com')
+  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('less than 10 minutes ago') })
+  for (let copy = 1; copy <= MOST_COPIES; copy += 1) {
+    pause()
+    const newest = (await logged(order.to))[0]?.id ?? id
+    const clicks = await Promise.all([again(id), again(newest), again(id)])
+    expect(clicks.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409, 409])
+    await sendCopies(order)
+    expect(sentTo(order.to)).toHaveLength(1 + copy)
+  }
+  pause()
+  expect(await again(id)).toMatchObject({ status: 409, msg: 'This mail has been sent again 5 times already' })
+})
+
+test('no copy of a mail with a code, of one that nobody needed, or to an address that takes none', async () => {
+  const code: MailOrder<'sign-up-code'> = {
+    to: 'code@example.com',
+    key: 'code:1',
+    template: 'sign-up-code',
+    data: {
+      sealed_code: shop.ctx.secrets.seal('123456').toString('base64'),
+      expires_at: new Date(shop.ctx.now().getTime() + 10 * MINUTE).toISOString()
+    }
+  }
+  await sendMail(shop.ctx, code, 'first')
+  const [withCode] = await logged(code.to)
+  expect(withCode).toMatchObject({ state: 'sent', send_again: 'not_kept' })
+  const [row] = await shop.ctx.db.select({ carried: mails.carried }).from(mails).where(eq(mails.key, code.key))
+  expect(row?.carried).toBeNull()
+  pause()
+  expect((await again(withCode?.id ?? 0)).status).toBe(404)
+
+  const { id, order } = await sent('gone@example.com')
+  const block = { address: order.to, cause: 'bounced', reason: '550', source: 'smtp', at: shop.ctx.now() } as const
+  await command(shop.ctx, SYSTEM, unit => blockAddresses(unit, [block]))
+  pause()
+  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('takes no mail') })
+  const needless = { ...cancelledMail('gone@example.com'), key: 'cancelled:needless' }
+  await sendMail(shop.ctx, needless, 'first')
+  expect((await logged(order.to))[0]).toMatchObject({ state: 'skipped', send_again: 'needless' })
+})
+
+test('when what a mail said is not kept any more, nothing is kept to send it again', async () => {
+  const { id, order } = await sent('old@example.com')
+  const contents = mailRetention.find(({ what }) => what === 'mail_contents')
+  shop.advance(DAY)
+  await command(shop.ctx, SYSTEM, unit => contents?.remove(unit, shop.ctx.now(), 1000) ?? Promise.resolve(0))
+  expect(await logged(order.to)).toMatchObject([{ state: 'sent', send_again: 'not_kept' }])
+  expect((await again(id)).status).toBe(404)
 })

@@ -1,49 +1,35 @@
 import type { Health } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
-import { createHttpApp } from '../../app.ts'
+import { launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { allQueues } from '../../workers.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
 
 // Each fault of each mail service of the stand-in, met by a mail of the shop. Nothing works on the queue: the test runs the jobs.
-let dir: string
-let service: Sandbox
-let shop: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
+const service: Sandbox = useStarted(() => launchAlone('http://shop.test'))
+const shop = useStarted(() => startTestShop({ config: { sendgridUrl: service.url, mailgunUrl: service.url } }))
+const admin = useStarted(() => shop.admin())
+
 beforeAll(async () => {
-  dir = await newDataDir()
-  service = await launch(dir, 'http://shop.test')
-  shop = await startTestShop({
-    app: createHttpApp,
-    queues: allQueues,
-    config: { sendgridUrl: service.url, mailgunUrl: service.url }
-  })
-  admin = await shop.admin()
   const keys = { sendgrid_api_key: 'key-of-sendgrid', mailgun_api_key: 'key-of-mailgun' }
   await writeSettings(shop.ctx, { ...keys, mailgun_sender_domain: 'mg.example.com' })
 })
 afterEach(() => vi.restoreAllMocks())
-afterAll(async () => {
-  await shop?.close()
-  await service?.close()
-  await removeDataDir(dir)
-})
 
 const SERVICES = ['sendgrid', 'mailgun'] as const
 type Service = (typeof SERVICES)[number]
 let count = 0
-const newMail = (method: string, what: string): MailOrder<'order-cancelled'> => {
+const newMail = (method: string, what: string) => {
   count += 1
-  const data = { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
-  return { to: `${method}.${what}@example.com`, key: `fault:${count}`, template: 'order-cancelled', data }
+  return cancelledMail(`${method}.${what}@example.com`, { key: `fault:${count}` })
 }
 const fault = (body: object) =>
   fetch(`${service.url}/sandbox/mail/faults`, {

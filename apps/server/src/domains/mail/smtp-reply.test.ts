@@ -6,8 +6,8 @@ import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { blockOf } from './blocked-addresses.ts'
-import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
+import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
 
 let shop: TestShop
@@ -49,13 +49,9 @@ afterAll(async () => {
   server?.close()
 })
 
-const mailTo = (to: string, key: string): MailOrder<'order-cancelled'> => ({
-  to,
-  key,
-  template: 'order-cancelled',
-  data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
-})
-const stateOf = async (key: string) => (await shop.ctx.db.select().from(mails)).find(mail => mail.key === key)?.state
+const mailTo = (to: string, key: string) => cancelledMail(to, { key })
+const rowOf = async (key: string) => (await shop.ctx.db.select().from(mails)).find(mail => mail.key === key)
+const stateOf = async (key: string) => (await rowOf(key))?.state
 
 test.each([
   ['550 5.1.1 no such user here', 'bounced', 'failed'],
@@ -89,8 +85,6 @@ test.each([
   // The server is not asked again.
   expect(asked).toHaveLength(1)
 })
-
-const rowOf = async (key: string) => (await shop.ctx.db.select().from(mails)).find(mail => mail.key === key)
 
 test.each([
   ['a page instead of a mail server', { fault: 'page' }, 'server_error'],

@@ -1,20 +1,16 @@
 import type { NoticeDetail } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { sendDigests } from './digest.ts'
 import type { Found } from './found.ts'
 import { handleRaised } from './handle-raised.ts'
-import { openWorld, type World } from './notices.fixture.ts'
+import { openWorld } from './notices.fixture.ts'
 import { notices } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let world: World
-let boss: Awaited<ReturnType<World['shop']['admin']>>
-beforeAll(async () => {
-  world = await openWorld()
-  boss = await world.shop.admin()
-})
-afterAll(() => world?.close())
+const world = useStarted(openWorld)
+const boss = useStarted(() => world.shop.admin())
 beforeEach(async () => {
   await world.clear()
   await world.rules({})
@@ -206,26 +202,6 @@ test('what gets worse while it is muted is told when the mute is over, once', as
   expect(await tellAll()).toEqual([])
   world.pass(HOUR)
   expect(await tellAll()).toMatchObject([{ type: 'notice.worse', data: { severity: 'critical' } }])
-  expect(await tellAll()).toEqual([])
-})
-
-test('another occurrence of what is muted is told when the mute is over', async () => {
-  await world.channel()
-  const raised = {
-    cause: 'inventory',
-    subject: 'audit',
-    words: 'inventory',
-    params: { leased: 1, differences: 0 }
-  } as const
-  const raise = (key: string) => handleRaised(world.ctx, { ...raised, key, at: world.ctx.now().toISOString() })
-  await raise('audit:1')
-  await world.sendDue()
-  const [row] = await world.rows()
-  await boss.post(`/api/settings/notices/${row?.id}/mute/`, { hours: 1 })
-  await raise('audit:2')
-  expect((await tellAll()).map(({ type }) => type)).toEqual(['notice.opened'])
-  world.pass(HOUR)
-  expect((await tellAll()).map(({ type }) => type)).toEqual(['notice.worse'])
   expect(await tellAll()).toEqual([])
 })
 

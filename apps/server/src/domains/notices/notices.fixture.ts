@@ -69,7 +69,7 @@ export async function openWorld(at = '2026-06-15T12:00:00Z') {
     finders: [...searched.map(finderOf), { ...finderOf('order_trouble'), complete: true }],
     operators: readOperators,
     ownsAddresses: async () => false,
-    timeoutMs: 1500
+    timeoutMs: 30_000
   }
   const shop: TestShop = await startTestShop({
     routes: (mount, ctx) => noticeRoutes(mount, ctx, ports),

@@ -1,20 +1,28 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { eq, desc } from 'drizzle-orm'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { users } from '../accounts/tables.ts'
 import { openWorld, SECRET, type World } from './notices.fixture.ts'
 import { noticeChannels } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { type NoticeChannel, type NoticeSend, type Page, noticeSentence } from '@netlet/contract'
+import { auditLog } from '../../infra/tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { blockAddresses } from '../mail/blocked-addresses.ts'
+import { blockedAddresses } from '../mail/tables.ts'
+import { countUntold } from './list.ts'
+import { pathOf } from './path.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await openWorld()
-})
-afterAll(() => world?.close())
+const world = useStarted(openWorld)
 beforeEach(async () => {
   await world.clear()
   world.at('2026-06-15T12:00:00Z')
+  world.ports.timeoutMs = 30_000
 })
+
+type Answer = World['receiver']['state']['answer']
 
 const open = async () => {
   world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 1 } }])
@@ -108,70 +116,67 @@ test('429 with Retry-After is heeded: nothing is sent before that', async () => 
   expect(await last()).toMatchObject({ state: 'sent', tries: 2 })
 })
 
-test.for([
-  ['500', { failure: 'status', status: 500 }],
-  ['a page instead of the chat', { failure: 'no_chat', status: 200 }],
-  ['half a body', { failure: 'cut_off' }],
-  ['silence', { failure: 'timeout' }]
-] as const)('%s is tried again, and in the end it stands in the console', async ([what, expected]) => {
-  await world.channel({ kind: 'chat', target: `${world.receiver.url}/hook` })
-  world.receiver.state.answer = reply => {
-    if (what === '500') reply.writeHead(500).end('no')
-    else if (what === 'a page instead of the chat') reply.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
-    else if (what === 'half a body') {
-      reply.writeHead(200, { 'content-length': '100' })
-      reply.write('{"id":')
-      setTimeout(() => reply.destroy(), 20)
-    }
-    // Silence: the connection stays, and nothing comes.
-  }
-  await open()
-  await world.sendDue()
-  expect(await last()).toMatchObject({ state: 'waiting', tries: 1, ...expected })
-  for (let n = 0; n < 12; n++) {
-    world.pass(8 * HOUR)
-    await world.sendDue()
-  }
-  // What the chat may have taken is not repeated for ever: it cannot tell a repeat from news.
-  const tries = what === 'half a body' || what === 'silence' ? 3 : 11
-  expect(await last()).toMatchObject({ state: 'failed', tries, ...expected })
-  const [channel] = await world.ctx.db.select().from(noticeChannels)
-  expect(channel).toMatchObject({ failure: expected.failure, failingSince: new Date('2026-06-15T12:00:00Z') })
-  const boss = await world.shop.admin()
-  const { data } = await boss.get<{ data: { id: number }[] }>('/api/settings/notices/?state=failed')
-  expect(data.data).toHaveLength(1)
-  await boss.post(`/api/settings/notices/${data.data[0]?.id}/acknowledge/`, {})
-  expect((await boss.get<{ data: object[] }>('/api/settings/notices/?state=failed')).data.data).toEqual([])
-})
+const cutOff: Answer = reply => {
+  reply.writeHead(200, { 'content-length': '100' })
+  reply.write('{"id":', () => reply.destroy())
+}
+/** The connection stays, and nothing comes. */
+const silence: Answer = () => {}
 
 test.for([
-  ['500', { failure: 'status', status: 500 }],
-  ['429', { failure: 'status', status: 429 }],
-  ['502 in HTML', { failure: 'status', status: 502 }],
-  ['half a body', { failure: 'cut_off' }],
-  ['silence', { failure: 'timeout' }]
-] as const)('a generic webhook that answers with %s is asked again, with the same id', async ([what, expected]) => {
-  await world.channel()
-  world.receiver.state.answer = reply => {
-    if (what === '500') reply.writeHead(500).end('no')
-    else if (what === '429') reply.writeHead(429).end()
-    else if (what === '502 in HTML') reply.writeHead(502, { 'content-type': 'text/html' }).end('<html>')
-    else if (what === 'half a body') {
-      reply.writeHead(200, { 'content-length': '100' })
-      reply.write('{"ok":')
-      setTimeout(() => reply.destroy(), 20)
+  ['500', reply => void reply.writeHead(500).end('no'), { failure: 'status', status: 500 }, 11],
+  ['a page', reply => void reply.writeHead(200).end('<html>'), { failure: 'no_chat', status: 200 }, 11],
+  // What the chat may have taken is not repeated for ever: it cannot tell a repeat from news.
+  ['half a body', cutOff, { failure: 'cut_off' }, 3],
+  ['silence', silence, { failure: 'timeout' }, 3]
+] as [string, Answer, object & { failure: string }, number][])(
+  '%s of a chat is tried again, and in the end it stands in the console',
+  async ([what, answer, expected, tries]) => {
+    await world.channel({ kind: 'chat', target: `${world.receiver.url}/hook` })
+    world.receiver.state.answer = answer
+    if (what === 'silence') world.ports.timeoutMs = 300
+    await open()
+    await world.sendDue()
+    expect(await last()).toMatchObject({ state: 'waiting', tries: 1, ...expected })
+    for (let n = 0; n < 12; n++) {
+      world.pass(8 * HOUR)
+      await world.sendDue()
     }
-    // Silence: the connection stays, and nothing comes.
+    expect(await last()).toMatchObject({ state: 'failed', tries, ...expected })
+    const [channel] = await world.ctx.db.select().from(noticeChannels)
+    expect(channel).toMatchObject({ failure: expected.failure, failingSince: new Date('2026-06-15T12:00:00Z') })
+    const boss = await world.shop.admin()
+    const failed = async () =>
+      (await boss.get<{ data: { id: number }[] }>('/api/settings/notices/?state=failed')).data.data
+    const [notice, ...others] = await failed()
+    expect(others).toEqual([])
+    await boss.post(`/api/settings/notices/${notice?.id}/acknowledge/`, {})
+    expect(await failed()).toEqual([])
   }
-  await open()
-  await world.sendDue()
-  expect(await last()).toMatchObject({ state: 'waiting', tries: 1, ...expected })
-  world.receiver.state.answer = reply => void reply.writeHead(204).end()
-  world.pass(MINUTE)
-  await world.sendDue()
-  expect(await last()).toMatchObject({ state: 'sent', tries: 2 })
-  expect(new Set(world.receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-})
+)
+
+test.for([
+  ['429', reply => void reply.writeHead(429).end(), { failure: 'status', status: 429 }],
+  ['502 in HTML', reply => void reply.writeHead(502).end('<html>'), { failure: 'status', status: 502 }],
+  ['half a body', cutOff, { failure: 'cut_off' }],
+  ['silence', silence, { failure: 'timeout' }]
+] as [string, Answer, object][])(
+  'a generic webhook that answers with %s is asked again, with the same id',
+  async ([what, answer, expected]) => {
+    await world.channel()
+    world.receiver.state.answer = answer
+    if (what === 'silence') world.ports.timeoutMs = 300
+    await open()
+    await world.sendDue()
+    expect(await last()).toMatchObject({ state: 'waiting', tries: 1, ...expected })
+    world.receiver.state.answer = reply => void reply.writeHead(204).end()
+    world.ports.timeoutMs = 30_000
+    world.pass(MINUTE)
+    await world.sendDue()
+    expect(await last()).toMatchObject({ state: 'sent', tries: 2 })
+    expect(new Set(world.receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  }
+)
 
 test('a webhook that was deleted is given up at once, and a channel that is off gets nothing', async () => {
   const { id } = await world.channel()
@@ -220,27 +225,116 @@ test('a test says at once what is wrong, and names no secret', async () => {
   expect(shown).not.toContain('whsec')
 })
 
-test.for([
-  'http://127.0.0.1:80/',
-  'https://10.0.0.1/',
-  'http://example.com/',
-  'https://localhost/',
-  'https://example.com:22/'
-])('nothing is sent to %s, which is refused at its field', async target => {
+test('nothing is sent into the own network, nor to customers: each is refused at its field', async () => {
   const boss = await world.shop.admin()
-  const form = { name: 'Inside', kind: 'webhook', target, secret: SECRET }
-  expect(await boss.post('/api/settings/notices/channels/', form)).toMatchObject({
-    status: 400,
-    data: { reason: 'notice_target', errors: { target: expect.any(String) as string } }
+  const customer = await world.shop.customer()
+  for (const [form, reason] of [
+    [{ kind: 'webhook', target: 'https://10.0.0.1/', secret: SECRET }, 'notice_target'],
+    [{ kind: 'mail', user_ids: [customer.user.id] }, 'notice_recipients']
+  ] as const)
+    expect(await boss.post('/api/settings/notices/channels/', { name: 'New', ...form })).toMatchObject({
+      status: 400,
+      data: { reason }
+    })
+})
+
+describe('the channel of a notice', () => {
+  const boss = useStarted(() => world.shop.admin())
+  beforeEach(async () => {
+    await world.clear()
+    await world.ctx.db.delete(blockedAddresses)
+  })
+
+  const OTHER_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+  const target = (query: string) => `${world.receiver.url}/hook?${query}`
+  const put = (id: number, change: object) =>
+    boss.put<NoticeChannel>(`/api/settings/notices/channels/${id}/`, { name: 'Receiver', kind: 'webhook', ...change })
+  const lastEntry = async () => {
+    const [entry] = await world.ctx.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+    return entry
+  }
+
+  test('another address on the same host is another version, and the audit log says so without naming it', async () => {
+    const { id, version } = await world.channel({ target: target('room=1') })
+    const { data: moved, code } = await put(id, { target: target('room=2'), version })
+    expect(code).toBe(2000)
+    expect(moved.version).not.toBe(version)
+    const entry = await lastEntry()
+    expect(entry).toMatchObject({ action: 'notice_channel.edit', after: { new_target: true } })
+    expect(entry?.after).not.toHaveProperty('has_new_secret')
+    expect(JSON.stringify(entry)).not.toContain('room=')
+    // The form of another operator, opened before that, does not undo it.
+    expect(await put(id, { target: target('room=3'), version })).toMatchObject({ data: { reason: 'stale' } })
+    expect(JSON.stringify(moved)).not.toContain('room=')
+  })
+
+  test('so is another secret; what is entered again, or left empty, replaces nothing', async () => {
+    const { id, version } = await world.channel({ target: target('room=1') })
+    const same = await put(id, { target: target('room=1'), secret: SECRET, tell_info: true, version })
+    const left = await put(id, { tell_info: true, version: same.data.version })
+    expect(left.data.version).toBe(same.data.version)
+    expect((await lastEntry())?.after).not.toHaveProperty('new_target')
+    const other = await put(id, { secret: OTHER_SECRET, tell_info: true, version: left.data.version })
+    expect(other.data.version).not.toBe(left.data.version)
+    const entry = await lastEntry()
+    expect(entry).toMatchObject({ after: { has_new_secret: true } })
+    expect(JSON.stringify(entry)).not.toContain(OTHER_SECRET)
+  })
+
+  const block = (address: string, cause: 'bounced' | 'complained') =>
+    command(world.ctx, SYSTEM, unit =>
+      blockAddresses(unit, [
+        { address: address.toUpperCase(), cause, reason: 'x', source: 'sendgrid', at: world.ctx.now() }
+      ])
+    )
+  const tell = async () => {
+    world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 1 } }])
+    await world.watch()
+    await world.sendDue()
+    return (await world.sends()).at(-1)
+  }
+
+  test('where no operator of a mail channel takes mail, its notices count as not told, and the channel says why', async () => {
+    const channel = await world.channel({ kind: 'mail', target: '', user_ids: [boss.user.id] })
+    await block(boss.user.email, 'bounced')
+    expect(await tell()).toMatchObject({ state: 'failed', failure: 'blocked_recipients', mailKeys: null })
+    expect(await countUntold(world.ctx.db)).toBe(1)
+    const { data } = await boss.get<Page<NoticeChannel>>('/api/settings/notices/channels/')
+    expect(data.data[0]).toMatchObject({ failure: 'blocked_recipients', failing_since: expect.any(String) as string })
+    const test = await boss.post<{ send_id: number }>(`/api/settings/notices/channels/${channel.id}/test/`, {})
+    await world.sendDue()
+    expect((await boss.get<NoticeSend>(`/api/settings/notices/sends/${test.data.send_id}/`)).data).toMatchObject({
+      state: 'failed',
+      failure: 'blocked_recipients'
+    })
+  })
+
+  test('the others of a channel get it; who calls other mails spam gets notices all the same', async () => {
+    const other = await world.shop.admin()
+    await world.channel({ kind: 'mail', target: '', user_ids: [boss.user.id, other.user.id] })
+    await block(boss.user.email, 'bounced')
+    await block(other.user.email, 'complained')
+    const send = await tell()
+    expect(send).toMatchObject({ state: 'sent', mailKeys: [`notice:${send?.key}:${other.user.id}`] })
   })
 })
 
-test('customers are no operators: they get no notices, and see none', async () => {
-  const boss = await world.shop.admin()
-  const customer = await world.shop.customer()
-  const form = { name: 'Mail', kind: 'mail', user_ids: [customer.user.id] }
-  expect(await boss.post('/api/settings/notices/channels/', form)).toMatchObject({
-    data: { reason: 'notice_recipients' }
-  })
-  expect((await customer.get('/api/settings/notices/')).status).toBe(403)
+const payment = (params: Record<string, string>) =>
+  pathOf({ cause: 'payment', subject: '4f1c', params: { reason: 'Paid twice', ...params } })
+
+test('a notice of a payment names it in both languages, and leads to it', () => {
+  for (const words of ['payment', 'payments'] as const) {
+    const { en, 'zh-CN': zh } = noticeSentence(words, { reason: 'Paid twice', order: '#1042' })
+    expect(en.title).toBe('Payment for platform order #1042 needs your attention')
+    expect(zh.title).toBe('平台订单 #1042 的付款需要处理')
+  }
+  expect(payment({ order: '#1042' })).toBe('/dashboard/index/payments?search=%231042')
+})
+
+test('one that names no order leads to all payments that wait', () => {
+  expect(noticeSentence('payment_unreadable', { reason: '-', event: '4f1c' }).en.title).toBe(
+    'Event 4f1c of a payment needs your attention'
+  )
+  expect(payment({})).toBe('/dashboard/index/payments?unresolved=1')
+  expect(payment({ order: 'unknown' })).toBe('/dashboard/index/payments?unresolved=1')
 })

@@ -1,36 +1,32 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { NewWebhookEndpoint } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { startJobs } from '../../infra/job.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { emitEvent } from './emit.ts'
 import { webhookJobs } from './jobs.ts'
-import { startReceiver, type Receiver } from './receiver.fixture.ts'
+import { startReceiver } from './receiver.fixture.ts'
 import { webhookRoutes } from './routes.ts'
 import { webhookEndpoints } from './tables.ts'
 import { delivered, ENDPOINTS, SENDING } from './webhooks.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let shop: TestShop
-let receiver: Receiver
-
-const jobs = webhookJobs({ ...SENDING, timeoutMs: 60_000 })
-
-beforeAll(async () => {
-  receiver = await startReceiver()
-  shop = await startTestShop({
+const receiver = useStarted(startReceiver)
+const shop = useStarted(() =>
+  startTestShop({
     routes: (mount, ctx) => webhookRoutes(mount, ctx, SENDING),
     queues: jobs.map(job => job.queue),
     workers: ctx => startJobs(ctx, jobs),
     config: { webhookOrigins: [receiver.origin], customerWebhookUrls: [`${receiver.origin}/`] }
   })
-})
-afterAll(async () => {
-  // What hangs there must not hold the jobs.
-  await receiver.close()
-  await shop.close()
-})
+)
+
+const jobs = webhookJobs({ ...SENDING, timeoutMs: 60_000 })
+
+// Before the shop ends: what hangs there must not hold its jobs.
+afterAll(() => receiver.close())
 
 const emit = (userId: number) => command(shop.ctx, SYSTEM, unit => emitEvent(unit, delivered(userId)))
 const hitsOf = (path: string) => receiver.got.filter(one => one.path === path).length

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { NewWebhookEndpoint } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { deliverWebhook } from './deliver.ts'
@@ -18,26 +19,16 @@ import { delivered, ENDPOINTS, SENDING } from './webhooks.fixture.ts'
 
 const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url))
 
-let shop: TestShop
-let sandbox: Sandbox
-let dataDir: string
 const urls: string[] = []
-
-beforeAll(async () => {
-  dataDir = await newDataDir()
-  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
-  urls.push(`${sandbox.url}/hooks/`)
-  shop = await startTestShop({
+const sandbox: Sandbox = useStarted(() => launchAlone('http://127.0.0.1:9'))
+const shop = useStarted(() =>
+  startTestShop({
     routes: (mount, ctx) => webhookRoutes(mount, ctx, SENDING),
     queues: [sendWebhookQueue],
     config: { customerWebhookUrls: urls }
   })
-})
-afterAll(async () => {
-  await shop?.close()
-  await sandbox?.close()
-  await removeDataDir(dataDir)
-})
+)
+beforeAll(() => void urls.push(`${sandbox.url}/hooks/`))
 
 /** A customer with an endpoint there; sends an event to it. @returns the delivery afterwards */
 async function customerAt(url: string) {

@@ -2,6 +2,7 @@ import type { NewWebhookEndpoint, WebhookDelivery, WebhookDeliveryDetail } from 
 import { asc, eq } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { mailJobs } from '../mail/index.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { deliverWebhook, type Sending } from './deliver.ts'
@@ -42,6 +43,7 @@ export async function startHooks(): Promise<Hooks> {
   const receiver = await startReceiver()
   const shop = await startTestShop({
     routes: (mount, ctx) => webhookRoutes(mount, ctx, SENDING),
+    jobs: mailJobs,
     queues: [sendWebhookQueue],
     config: {
       webhookOrigins: [receiver.origin, OPERATORS_ORIGIN],

@@ -1,26 +1,18 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { createSecureContext, createServer as createSecureServer, TLSSocket, type SecureContextOptions } from 'node:tls'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { closedUrl, control, launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'
+import { closedUrl, control, launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { certificateMaker } from '../../testing/certificates.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { createMailer, type Mail, type MailerOptions } from './index.ts'
 
-let dir: string
-let sandbox: Sandbox
+const sandbox: Sandbox = useStarted(() => launchAlone('http://127.0.0.1:1'))
 
-beforeAll(async () => {
-  dir = await newDataDir()
-  sandbox = await launch(dir, 'http://127.0.0.1:1')
-})
 beforeEach(async () => {
   await fetch(`${sandbox.url}/outbox.json`, { method: 'DELETE' })
   await control(sandbox, 'POST', '/mail/faults', { status: 500, next: 0 })
-})
-afterAll(async () => {
-  await sandbox.close()
-  await removeDataDir(dir)
 })
 
 const mail: Mail = {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkSenderDomain } from './index.ts'
 import { startNameServer, type Zone } from './name-server.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let dns: Awaited<ReturnType<typeof startNameServer>>
-beforeAll(async () => {
-  dns = await startNameServer()
-})
-afterAll(() => dns.close())
+const dns = useStarted(startNameServer)
 
 const KEY = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(10)}`
 const check = (include: string | null = 'sendgrid.net', timeoutMs = 1000) =>

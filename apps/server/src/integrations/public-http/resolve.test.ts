@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startNameServer } from '../mail/name-server.fixture.ts'
 import { lookUpPublicly } from './resolve.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
-let dns: Awaited<ReturnType<typeof startNameServer>>
-beforeAll(async () => {
-  dns = await startNameServer()
-})
-afterAll(() => dns?.close())
+const dns = useStarted(startNameServer)
 
 const ask = (name: string) => lookUpPublicly(name, AbortSignal.timeout(20_000), [dns.address])
 

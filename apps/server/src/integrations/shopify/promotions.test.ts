@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { control, launchAlone, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { createShopify, differencesOf, type WantedDiscount } from './index.ts'
 import type { ShopifyResult } from './result.ts'
 
-let dir: string
-let sandbox: Sandbox
+const sandbox: Sandbox = useStarted(() => launchAlone('http://127.0.0.1:9'))
 
-const client = (timeoutMs = 10_000) =>
+const client = () =>
   createShopify({
     shopUrl: sandbox.url,
     accessToken: secrets.accessToken,
     apiSecret: secrets.appSecret,
-    timeoutMs,
     sleep: async () => {}
   })
 const fault = (kind: string, more: { next?: number; after?: number } = {}) =>
@@ -23,15 +22,7 @@ function value<T>(result: ShopifyResult<T>): T {
   return result.value
 }
 
-beforeAll(async () => {
-  dir = await newDataDir()
-  sandbox = await launch(dir, 'http://127.0.0.1:9')
-})
 beforeEach(() => fault('none'))
-afterAll(async () => {
-  await sandbox.close()
-  await removeDataDir(dir)
-})
 
 const NOW = new Date('2026-11-20T10:00:00Z')
 const gift = (code: string, more: Partial<WantedDiscount> = {}): WantedDiscount => ({
@@ -104,22 +95,6 @@ test('what the platform refuses comes with its words', async () => {
   expect(await client().createDiscount(gift('WRONG', { holder: 'no address' }), NOW)).toMatchObject({
     reason: 'rejected'
   })
-})
-
-test.each([
-  ['error500', 'server_error', true],
-  ['garbage', 'bad_reply', false],
-  ['half', 'network', true],
-  ['lost', 'network', true],
-  ['timeout', 'timeout', true],
-  ['unauthorized', 'unauthorized', false]
-])('%s: a look says %s', async (kind, reason, retryable) => {
-  // Only what stays silent is to end by the limit, however busy the machine is.
-  const asking = client(kind === 'timeout' ? 300 : undefined)
-  await fault(kind)
-  expect(await asking.discounts(['X'])).toMatchObject({ ok: false, reason, retryable })
-  await fault(kind)
-  expect(await asking.customers(null)).toMatchObject({ ok: false, reason, retryable })
 })
 
 test.each(['too_many', 'throttled'])('%s: the call waits and goes again, and gives up after six', async kind => {

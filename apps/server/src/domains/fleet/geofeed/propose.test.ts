@@ -1,18 +1,17 @@
 import type { AuditEntry, GeofeedProposal, Page } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestShop, type TestShop } from '../../../testing/shop.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { startTestShop } from '../../../testing/shop.ts'
 import { writeSettings } from '../../settings/index.ts'
 import { cidrs } from '../../inventory/tables.ts'
 import { serverGroups, serverGroupServers, servers } from '../tables.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let shop: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
+const shop = useStarted(() => startTestShop({}))
+const admin = useStarted(() => shop.admin())
 let ids: number[]
 
 beforeAll(async () => {
-  shop = await startTestShop({})
-  admin = await shop.admin()
   const { db } = shop.ctx
   const rows = await db
     .insert(servers)
@@ -40,7 +39,6 @@ beforeAll(async () => {
     { groupId: europe, serverId: both }
   ])
 })
-afterAll(() => shop?.close())
 
 const propose = async () => (await admin.get<GeofeedProposal>('/api/servers/geofeed/')).data
 const say = (...places: object[]) => admin.put('/api/servers/places/', { places })

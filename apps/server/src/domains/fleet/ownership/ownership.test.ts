@@ -1,7 +1,7 @@
 // Two consoles and one agent, and a console whose database is older than what its agent was told.
 import type { RepairPlan, Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { TestShop } from '../../../testing/shop.ts'
 import { convergeServer } from '../converge.ts'
 import {
@@ -13,25 +13,17 @@ import {
   startFleetShop,
   startTestAgent,
   usersOf,
-  wantTestUsers,
-  type TestAgent
+  wantTestUsers
 } from '../fleet.fixture.ts'
 import { checkServers } from '../health.ts'
 import { repairServer } from '../repair.ts'
 import { agentTies, agentUsers } from '../tables.ts'
 import { readConsole } from './identity.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let ours: TestShop
-let theirs: TestShop
-let agent: TestAgent
-
-beforeAll(async () => {
-  ;[ours, theirs, agent] = await Promise.all([startFleetShop(), startFleetShop(), startTestAgent()])
-})
-afterAll(async () => {
-  await agent?.close()
-  await Promise.all([ours?.close(), theirs?.close()])
-})
+const ours = useStarted(startFleetShop)
+const theirs = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
 
 const converge = (world: TestShop, id: number) => convergeServer(world.ctx, id, noOrders(world.ctx))
 const tieOf = async (id: number) => {
@@ -106,9 +98,7 @@ test('another console changes nothing, says whose the agent is, and takes it ove
 
   // The one that lost it does not take it back.
   expect(await repairServer(ours.ctx, ourId)).toEqual({ kind: 'foreign' })
-  expect((await serverRow(ours.ctx, ourId)).troubleParams).toMatchObject({
-    owner: (await readConsole(theirs.ctx)).id
-  })
+  expect((await serverRow(ours.ctx, ourId)).troubleParams).toMatchObject({ owner: (await readConsole(theirs.ctx)).id })
   const back = await ours.admin()
   const owner = (await readConsole(theirs.ctx)).id
   expect((await back.post(`/api/servers/servers/${ourId}/take_over/`, { owner })).code).toBe(2000)

@@ -1,17 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { AppContext } from '../../../infra/context.ts'
-import { startTestShop, type TestShop } from '../../../testing/shop.ts'
+import { useStarted } from '../../../testing/use-started.ts'
+import { startTestShop } from '../../../testing/shop.ts'
 import { addTestServer } from '../fleet.fixture.ts'
 import { accessProofs, servers } from '../tables.ts'
 import { proveAccess } from './prove.ts'
 
-let world: TestShop
-
-beforeAll(async () => {
-  world = await startTestShop({})
-})
-afterAll(() => world?.close())
+const world = useStarted(() => startTestShop({}))
 
 /** A database that takes the first transaction and no other, as one whose disk is full by then. */
 function fullAfterOne({ db }: AppContext): AppContext['db'] {

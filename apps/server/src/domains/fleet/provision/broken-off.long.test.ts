@@ -1,17 +1,13 @@
 // Installations that end between writing and starting, and those that fail before they have changed anything.
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connectSsh } from '../../../integrations/ssh/index.ts'
-import { otherProgram, startInstalledMachine, type InstalledMachine } from './installed.fixture.ts'
+import { otherProgram, startInstalledMachine } from './installed.fixture.ts'
 import { machineOf } from './machine.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let one: InstalledMachine
-
-beforeAll(async () => {
-  one = await startInstalledMachine('127.93.0.0/24')
-}, 120_000)
-afterAll(() => one?.close())
+const one = useStarted(() => startInstalledMachine('127.93.0.0/24'))
 
 test('settings that were written and not started are started by the next installation', async () => {
   const before = await one.pid()

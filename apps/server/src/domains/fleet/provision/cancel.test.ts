@@ -1,25 +1,19 @@
-import { access, mkdtemp, rm } from 'node:fs/promises'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { connectSsh } from '../../../integrations/ssh/index.ts'
-import { sshdPath, startSshd, type TestSshd } from '../../../integrations/ssh/sshd.fixture.ts'
-import type { TestShop } from '../../../testing/shop.ts'
 import { addTestServer, serverRow, startFleetShop } from '../fleet.fixture.ts'
 import { withServerLock } from '../lock.ts'
 import { servers } from '../tables.ts'
-import { Cancelled, cancelProvisioning } from './cancel.ts'
+import { cancelProvisioning } from './cancel.ts'
 import type { Work } from './own-row.ts'
 import { provisionServer } from './provision.ts'
-import { isLong } from '../../../../../../scripts/testing/tier.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let world: TestShop
-let admin: Awaited<ReturnType<TestShop['admin']>>
+const world = useStarted(startFleetShop)
+const admin = useStarted(() => world.admin())
 let id: number
 /** A machine that accepts connections and says nothing. */
 let silent: { port: number; close: () => void }
@@ -28,8 +22,6 @@ let connected: Promise<void>
 let onConnection: (socket: Socket) => Promise<void> | void = () => {}
 
 beforeAll(async () => {
-  world = await startFleetShop()
-  admin = await world.admin()
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket.on('error', () => {}))
@@ -48,7 +40,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   silent?.close()
-  await world?.close()
 })
 let count = 0
 beforeEach(async () => {
@@ -77,7 +68,7 @@ const audits = async () => {
   )
   return rows.map(({ before }) => before)
 }
-const work = (job: Work, root = '') => provisionServer(world.ctx, job, { root, username: 'root' })
+const work = (job: Work) => provisionServer(world.ctx, job, { root: '', username: 'root' })
 const atStep = (step: string) =>
   vi.waitFor(async () => expect((await row()).provisioning).toMatchObject({ step, status: 'running' }), {
     timeout: 30_000,
@@ -143,11 +134,6 @@ test('installing again after a cancel is done, and the job of before is not', as
   if (!old || !fresh) throw new Error('the second request was swallowed by the cancelled one')
   await work(old)
   expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
-  const running = work(fresh)
-  await atStep('connect')
-  await cancel()
-  await running
-  expect((await row()).provisioning).toMatchObject({ status: 'cancelled', step: 'connect' })
 })
 
 test('is noticed by the process that installs, whichever process was asked, while a machine does not answer', async () => {
@@ -173,11 +159,7 @@ test('one whose worker died ends at once', async () => {
     .update(servers)
     .set({ provisioning: { ...last, step: 'upload', steps } })
     .where(eq(servers.id, id))
-  expect((await cancel()).data.provisioning).toMatchObject({
-    status: 'cancelled',
-    step: 'upload',
-    message: ''
-  })
+  expect((await cancel()).data.provisioning).toMatchObject({ status: 'cancelled', step: 'upload', message: '' })
 })
 
 test('what another one wrote meanwhile stays', async () => {
@@ -227,72 +209,4 @@ test('a cancelled one that fails before it knows of the cancel writes nothing ov
   expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
   for (const job of await jobs()) await work(job)
   expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
-})
-
-describe.skipIf(!isLong || !sshdPath || process.platform !== 'linux')('on a machine', { timeout: 120_000 }, () => {
-  let sshd: TestSshd
-  let root: string
-  beforeAll(async () => {
-    sshd = await startSshd()
-    root = await mkdtemp(join(tmpdir(), 'netlet-cancel-'))
-  })
-  afterAll(async () => {
-    await sshd?.close()
-    if (root) await rm(root, { recursive: true, force: true })
-  })
-  const connect = async () => {
-    const secret = sshd.key.trim()
-    const target = { host: '127.0.0.1', port: sshd.port, username: sshd.username, secret, knownHostKey: null }
-    const connected = await connectSsh(target)
-    if (!connected.ok) throw new Error(connected.message)
-    return connected.session
-  }
-
-  test('the command that runs is ended there, with what it started, and what follows it is not done', async () => {
-    const session = await connect()
-    const [begun, after] = [join(root, 'begun'), join(root, 'after')]
-    const controller = new AbortController()
-    const running = session.run(`echo $$ > ${begun}; (sleep 300 | cat); touch ${after}`, { signal: controller.signal })
-    const ended = expect(running).rejects.toBeInstanceOf(Cancelled)
-    await vi.waitFor(() => access(begun), { timeout: 30_000, interval: 20 })
-    controller.abort(new Cancelled('enough'))
-    await ended
-    const other = await connect()
-    await vi.waitFor(async () => expect((await other.run(`kill -0 -- -"$(cat ${begun})"`)).code).not.toBe(0), {
-      timeout: 30_000,
-      interval: 100
-    })
-    await expect(access(after)).rejects.toThrow('ENOENT')
-    other.close()
-  })
-
-  test('is installed again after a cancel amid the upload, with whole files only', async () => {
-    const { ctx } = world
-    await ctx.db
-      .update(servers)
-      .set({ sshPort: sshd.port, sshPassword: ctx.secrets.seal(sshd.key.trim()) })
-      .where(eq(servers.id, id))
-    await ask()
-    const [job] = await jobs()
-    if (!job) throw new Error('no job')
-    const running = provisionServer(ctx, job, { root, username: sshd.username })
-    await atStep('upload')
-    await cancel()
-    await running
-    const cancelled = (await row()).provisioning
-    expect(cancelled).toMatchObject({ status: 'cancelled' })
-    expect(['upload', 'configure']).toContain(cancelled?.step)
-    // It goes on from there: this time without being cancelled it gets at least past the upload.
-    await ask()
-    const again = (await jobs()).at(-1)
-    if (!again) throw new Error('no job')
-    const second = provisionServer(ctx, again, { root, username: sshd.username, waitMs: 10 })
-    await vi.waitFor(async () => expect(['configure', 'start', 'wait']).toContain((await row()).provisioning?.step), {
-      timeout: 90_000,
-      interval: 20
-    })
-    await cancel()
-    await second
-    expect((await row()).provisioning?.steps.find(({ step }) => step === 'upload')).toMatchObject({ status: 'done' })
-  })
 })

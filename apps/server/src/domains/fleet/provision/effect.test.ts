@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import { closedToOthers, effectOn, serviceOf, shutsOut } from './effect.ts'
 import { layoutOf, unitOf } from './layout.ts'
 import { contentOf } from './machine.ts'
+import { barOf, mayReplace } from './good.ts'
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
+import { handsOverToOurs, outcomeOf, programIn } from './takeover.ts'
 
 const current = serviceOf(true, contentOf(unitOf(layoutOf(''))).sha256)
 const older = serviceOf(true, 'of an older console')
@@ -54,4 +57,54 @@ test('a first installation lets the console in alone, with its other machines, a
   expect(listOf('')).toBeUndefined()
   expect(listOf('127.0.0.1')).toBeUndefined()
   expect(listOf('203.0.113.9', [], { AGENT_ALLOW_CLIENTS: '' })).toBe('')
+})
+
+test('a new program is measured by what was measured through the kept one, or else is known of it', () => {
+  expect(barOf(null, 'serves')).toBe('serves')
+  expect(barOf({ level: null, runs: true }, 'reaches')).toBe('reaches')
+  // Sites that nobody reaches today are no fault of the new program.
+  expect(barOf({ level: 'reaches', runs: true }, 'serves')).toBe('serves')
+  // Nobody could ask, or what was asked is a program that an installation left behind.
+  expect(barOf({ level: 'reaches', runs: true }, null)).toBe('reaches')
+  expect(barOf({ level: 'reaches', runs: false }, 'silent')).toBe('reaches')
+})
+
+test('a silent program takes the place of no other one than a silent one', () => {
+  expect(mayReplace({ level: 'serves', runs: true }, 'silent')).toBe(false)
+  expect(mayReplace({ level: 'silent', runs: true }, 'silent')).toBe(true)
+  expect(mayReplace({ level: null, runs: false }, 'silent')).toBe(true)
+  expect(mayReplace(null, 'silent')).toBe(true)
+  expect(mayReplace({ level: 'reaches', runs: true }, 'serves')).toBe(true)
+})
+
+const at = (program_started_at: string, state: string, since: string | null, reason: string | null = null) =>
+  programIn({ epoch: 'e', program_started_at, takeover: { state, at: since, reason } })
+
+test('an agent of before tells nothing of takeovers, and what makes no sense is nothing', () => {
+  expect(programIn({ epoch: 'e', health: {} })).toBeNull()
+  expect(programIn({ program_started_at: 7, takeover: {} })).toBeNull()
+  expect(programIn(null)).toBeNull()
+})
+
+test('another program that serves is a success, a failure of this try is one, and all else is waited for', () => {
+  const before = at('t1', 'failed', 'long ago', 'another try')
+  if (!before) throw new Error('it tells all')
+  expect(outcomeOf(before, before)).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, null)).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, at('t1', 'running', 'now'))).toEqual({ kind: 'waits' })
+  expect(outcomeOf(before, at('t1', 'failed', 'now', 'It did not start.'))).toEqual({
+    kind: 'failed',
+    reason: 'It did not start.'
+  })
+  expect(outcomeOf(before, at('t2', 'none', null))).toEqual({ kind: 'done' })
+})
+
+test('a program of another format, or of before, hands over to none of ours', () => {
+  const program = { program_started_at: 't1', takeover: { state: 'none', at: null, reason: null } }
+  const ofFormat = (takeover_format: number) => handsOverToOurs(programIn({ ...program, takeover_format }))
+  expect(ofFormat(TAKEOVER_FORMAT)).toBe(true)
+  expect([ofFormat(TAKEOVER_FORMAT + 1), ofFormat(TAKEOVER_FORMAT - 1)]).toEqual([false, false])
+  expect(handsOverToOurs(null)).toBe(false)
+  // The first ones that were released tell no format.
+  expect(programIn(program)).toMatchObject({ takeover_format: 2 })
 })

@@ -21,8 +21,9 @@ export type InstalledMachine = Awaited<ReturnType<typeof startInstalledMachine>>
 /**
  * A shop with one server, whose agent is really installed on this machine, below a folder of its own.
  * @param range its addresses, of which no other test has some
+ * @param first without the operator's file, as on a machine that is installed for the first time
  */
-export async function startInstalledMachine(range: string) {
+export async function startInstalledMachine(range: string, { first = false } = {}) {
   // No proxy reaches them, and each says so at once.
   const site = 'http://127.0.0.1:9'
   const world = await startTestShop({ config: { checkSites: { google: site, bing: site, amazon: site } } })
@@ -39,8 +40,10 @@ export async function startInstalledMachine(range: string) {
   await mkdir(dirname(layout.node), { recursive: true })
   await copyFile(process.execPath, layout.node)
   // So is the operator's file, which leaves the list of who reaches the management to the operator.
-  await mkdir(layout.settings, { recursive: true })
-  await writeFile(layout.local, localOf(''))
+  if (!first) {
+    await mkdir(layout.settings, { recursive: true })
+    await writeFile(layout.local, localOf(''))
+  }
   const id = await addTestServer(world.ctx, 'machine', { ranges: [range] })
   const row = () => serverRow(world.ctx, id)
   const set = (columns: Partial<typeof servers.$inferInsert>) =>

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -55,37 +55,21 @@ test.skipIf(!existsSync('/usr/bin/systemd-analyze'))(
   }
 )
 
-test("an operator's settings are read after ours, by systemd and by the control script", () => {
+test("an operator's settings are read after ours, by systemd and by the control script", async () => {
   const files = linesOf(unit).filter(line => line.startsWith('EnvironmentFile='))
   expect(files).toEqual(['EnvironmentFile=/etc/netlet-agent/agent.env', 'EnvironmentFile=-/etc/netlet-agent/local.env'])
   // The script as it is, with a program that says what it was started with.
   const layout = layoutOf(folder)
-  execFileSync('mkdir', ['-p', join(layout.home, 'bin'), layout.settings, join(folder, 'var/log'), layout.state])
-  const settings = {
-    host: '0.0.0.0',
-    port: 65533,
-    proxyPort: 3128,
-    token: 'a token'.replace(' ', '-'),
-    secure: false,
-    own: {}
-  }
-  execFileSync('tee', [layout.environment], {
-    input: environmentOf(layout, settings),
-    stdio: ['pipe', 'ignore', 'inherit']
-  })
-  execFileSync('tee', [layout.local], {
-    input: `${localOf('198.51.100.9')}PROXY_PORT=8080\n`,
-    stdio: ['pipe', 'ignore', 'inherit']
-  })
-  execFileSync('tee', [layout.control], { input: controlOf(layout), stdio: ['pipe', 'ignore', 'inherit'] })
-  execFileSync('tee', [layout.agent], { input: '', stdio: ['pipe', 'ignore', 'inherit'] })
-  execFileSync('tee', [layout.node], {
-    input: '#!/bin/sh\necho "$AGENT_PORT $PROXY_PORT $AGENT_ALLOW_CLIENTS"\n',
-    stdio: ['pipe', 'ignore', 'inherit']
-  })
-  execFileSync('chmod', ['755', layout.node])
+  for (const path of [join(layout.home, 'bin'), layout.settings, join(folder, 'var/log'), layout.state])
+    await mkdir(path, { recursive: true })
+  const settings = { host: '0.0.0.0', port: 65533, proxyPort: 3128, token: 'a-token', secure: false, own: {} }
+  await writeFile(layout.environment, environmentOf(layout, settings))
+  await writeFile(layout.local, `${localOf('198.51.100.9')}PROXY_PORT=8080\n`)
+  await writeFile(layout.control, controlOf(layout))
+  await writeFile(layout.agent, '')
+  await writeFile(layout.node, '#!/bin/sh\necho "$AGENT_PORT $PROXY_PORT $AGENT_ALLOW_CLIENTS"\n', { mode: 0o755 })
   execFileSync('sh', [layout.control, 'start'])
-  return expect.poll(() => execFileSync('cat', [layout.log], { encoding: 'utf8' })).toBe('65533 8080 \n')
+  return expect.poll(() => readFile(layout.log, 'utf8')).toBe('65533 8080 \n')
 })
 
 test('the first settings of an operator are none, and name the address to enter', () => {

@@ -3,23 +3,22 @@ import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../../testing/free-ports.ts'
 import { convergeServer } from '../converge.ts'
 import { noOrders, wantTestUsers } from '../fleet.fixture.ts'
 import { checkServers } from '../health.ts'
 import { sells } from '../selling.ts'
 import { agentTies } from '../tables.ts'
-import { deafProgram, otherProgram, startInstalledMachine, type InstalledMachine } from './installed.fixture.ts'
+import { deafProgram, otherProgram, startInstalledMachine } from './installed.fixture.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let one: InstalledMachine
+const one = useStarted(() => startInstalledMachine('127.92.0.0/24'))
 
 beforeAll(async () => {
-  one = await startInstalledMachine('127.92.0.0/24')
   await wantTestUsers(one.world.ctx, one.id, { count: 1, base: '127.92.0' })
   await convergeServer(one.world.ctx, one.id, noOrders(one.world.ctx))
 }, 120_000)
-afterAll(() => one?.close())
 
 test('a connection that broke is made again, so that a deaf program does not stay', async () => {
   const before = [await one.version(), await readFile(one.layout.agent, 'utf8')]

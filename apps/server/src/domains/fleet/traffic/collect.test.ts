@@ -5,11 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
-import type { TestShop } from '../../../testing/shop.ts'
 import { convergeServer } from '../converge.ts'
 import { addTestServer, noOrders, startFleetShop, startTestAgent, untold, wantTestUsers } from '../fleet.fixture.ts'
-import type { TestAgent } from '../fleet.fixture.ts'
 import { serverTrafficQueue } from '../queues.ts'
+import { agentUsers } from '../tables.ts'
 import {
   orderTrafficDays,
   orderTrafficHours,
@@ -23,19 +22,16 @@ import {
 import { collectServerTraffic, collectTraffic } from './collect.ts'
 import { readOrdersTraffic, readServerTraffic } from './read.ts'
 import { recordPage } from './record.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 
-let world: TestShop
-let agent: TestAgent
+const world = useStarted(startFleetShop)
+const agent = useStarted(startTestAgent)
 const target = createServer((_request, response) => response.end('x'.repeat(1000)))
 beforeAll(async () => {
-  world = await startFleetShop()
-  agent = await startTestAgent()
   await new Promise<void>(resolve => target.listen(0, '127.0.0.1', resolve))
 }, 120_000)
 afterAll(async () => {
   target.close()
-  await agent.close()
-  await world.close()
 })
 
 /** A request through a proxy; its status. */
@@ -127,18 +123,12 @@ const upOf = async (serverId: number) => (await hoursOf(serverId)).reduce((sum, 
 async function readBefore(name: string, users: string[], orderId: number | null = null): Promise<number> {
   const id = await addTestServer(world.ctx, name)
   await world.ctx.db.insert(trafficCursors).values({ serverId: id, epoch: 'e', cursor: 1, readAt: world.ctx.now() })
-  for (const user of users) {
-    await world.ctx.db.execute(sql`insert into agent_users (server_id, username, order_id, password, prefixes, rules)
-      values (${id}, ${user}, ${orderId}, 'x', '{10.0.0.0/8}', '{1}')`)
-  }
+  await know(id, users, orderId)
   return id
 }
-/** Users of a server that were made by hand. */
-async function know(id: number, ...users: string[]): Promise<void> {
-  for (const user of users) {
-    await world.ctx.db.execute(sql`insert into agent_users (server_id, username, password, prefixes, rules)
-      values (${id}, ${user}, 'x', '{10.0.0.0/8}', '{}')`)
-  }
+async function know(serverId: number, users: string[], orderId: number | null = null): Promise<void> {
+  const known = { serverId, orderId, password: 'x', prefixes: ['10.0.0.0/8'], rules: [1] }
+  if (users.length > 0) await world.ctx.db.insert(agentUsers).values(users.map(username => ({ ...known, username })))
 }
 
 test('pieces that come late, twice or out of order count nothing', async () => {
@@ -205,30 +195,16 @@ test('an agent tells nothing of addresses that are not its server’s, nor codes
   expect((await hoursOf(id))[0]?.codes).toEqual({ quota: 1, other: 9 })
 })
 
-test('what no line carries does not count', async () => {
-  const id = await readBefore('line', ['fast'], 7004)
-  await record(id, { epoch: 'e', cursor: 1 }, page(2, [row('fast', 1e15)]))
-  expect(await upOf(id)).toBeLessThan(2e12)
-})
-
-test('what was counted long before a server was read first is where its counting begins', async () => {
+test('what was counted long before a server was read first is where its counting begins, in all its pieces', async () => {
   const id = await addTestServer(world.ctx, 'baseline')
-  await know(id, 'old', 'new')
+  await know(id, ['old', 'new', 'late'])
   const young = world.ctx.now().toISOString()
-  await record(id, start, page(2, [row('old', 1000), row('new', 5, { since: young, changed: young })]))
-  await record(id, { epoch: 'e', cursor: 2 }, page(3, [row('old', 1010)]))
+  const first = [row('old', 1000), row('new', 5, { since: young, changed: young })]
+  await record(id, start, { ...page(2, first), more: true })
+  await record(id, { epoch: 'e', cursor: 2 }, page(3, [row('old', 1010), row('late', 2000)]))
+  await record(id, { epoch: 'e', cursor: 3 }, page(4, [row('late', 2003)]))
   const { total } = await readServerTraffic(world.ctx.db, id, { by: 'hour', last: 720, now: world.ctx.now() })
-  expect(total.up).toBe(15)
-})
-
-test('that holds for all pieces of the first reading', async () => {
-  const id = await addTestServer(world.ctx, 'baseline in pieces')
-  await know(id, 'old1', 'old2')
-  await record(id, start, { ...page(2, [row('old1', 1000)]), more: true })
-  await record(id, { epoch: 'e', cursor: 2 }, page(3, [row('old2', 2000)]))
-  await record(id, { epoch: 'e', cursor: 3 }, page(4, [row('old2', 2003)]))
-  const { total } = await readServerTraffic(world.ctx.db, id, { by: 'hour', last: 720, now: world.ctx.now() })
-  expect(total.up).toBe(3)
+  expect(total.up).toBe(18)
 })
 
 test('an agent that lies in numbers spoils no sum for good', async () => {
@@ -252,8 +228,7 @@ test('an agent that lies in numbers spoils no sum for good', async () => {
 test('thousands of counters in pieces take a few statements each, found by their keys', async () => {
   const { ctx } = world
   const id = await readBefore('many', ['m'])
-  const rows = Array.from({ length: 2000 }, (_, n) => row('m', n + 1, { ip: `10.${n >> 8}.${n & 255}.1` }))
-  const began = performance.now()
+  const rows = Array.from({ length: 1000 }, (_, n) => row('m', n + 1, { ip: `10.${n >> 8}.${n & 255}.1` }))
   expect(await record(id, { epoch: 'e', cursor: 1 }, page(2, rows))).toBe(true)
   expect(
     await record(
@@ -265,8 +240,7 @@ test('thousands of counters in pieces take a few statements each, found by their
       )
     )
   ).toBe(true)
-  expect(performance.now() - began).toBeLessThan(10_000)
-  expect(await upOf(id)).toBe((2000 * 2001) / 2 + 2000)
+  expect(await upOf(id)).toBe((1000 * 1001) / 2 + 1000)
   await ctx.db.execute(sql`analyze traffic_hours`)
   const { rows: plan } = await ctx.db.execute<{ 'QUERY PLAN': string }>(sql`
     explain select sum(up) from traffic_hours where order_id = 1 and at >= now() - interval '2 days'`)
@@ -297,16 +271,15 @@ test('an order of hundreds of addresses is read by its own sums, as of its own s
   expect(nobody.as_of).toBeNull()
 })
 
-test('a slow agent is left after its time, and goes on the next minute', async () => {
+test('an agent that is slow, or not there, is left after its time', async () => {
+  expect(await collectServerTraffic(world.ctx, await addTestServer(world.ctx, 'silent'), untold)).toBe(0)
   const slow = createServer(() => {})
   await new Promise<void>(resolve => slow.listen(0, '127.0.0.1', resolve))
   const id = await addTestServer(world.ctx, 'slow')
   await world.ctx.db.execute(
     sql`update servers set agent_port = ${(slow.address() as AddressInfo).port} where id = ${id}`
   )
-  const began = performance.now()
   expect(await collectServerTraffic(world.ctx, id, untold, { runMs: 200 })).toBe(0)
-  expect(performance.now() - began).toBeLessThan(5000)
   slow.closeAllConnections()
   slow.close()
 })
@@ -322,9 +295,4 @@ test('each server that answers has its own job, spread over the minute', async (
     where name = ${serverTrafficQueue.name} and singleton_key = ${String(id)}`)
   expect(rows).toHaveLength(1)
   expect(rows[0]?.wait).toBeLessThan(46)
-})
-
-test('an agent that does not answer, or knows nothing of the call, is left alone', async () => {
-  const id = await addTestServer(world.ctx, 'silent')
-  expect(await collectServerTraffic(world.ctx, id, untold)).toBe(0)
 })

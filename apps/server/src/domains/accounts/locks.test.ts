@@ -1,18 +1,16 @@
 import { Settings } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { grantForPayment, lockEarners } from '../rewards/index.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { users } from './tables.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { pointRecords } from '../rewards/tables.ts'
 
-let shop: TestShop
-beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts })
-})
-afterAll(() => shop.close())
+const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 
 const waitUntilBlocked = () =>
   expect
@@ -52,13 +50,7 @@ const earn = (userId: number) =>
   command(shop.ctx, SYSTEM, async unit => {
     await lockEarners(unit.tx, userId)
     const settings = Settings.parse({})
-    await grantForPayment(unit, {
-      orderPublicId: 'NL-1',
-      userId,
-      amount: '10.00',
-      settings,
-      paymentId: `of ${userId}`
-    })
+    await grantForPayment(unit, { orderPublicId: 'NL-1', userId, amount: '10.00', settings, paymentId: `of ${userId}` })
   })
 
 test('a payment locks the inviter before the buyer, where the inviter came first', async () => {
@@ -88,4 +80,51 @@ test('who is banned, edited or deleted is locked by its id, among the administra
   expect(left).toContainEqual({ name: first.username, active: false })
   expect(left).toContainEqual({ name: 'renamed', active: true })
   expect(left.map(({ name }) => name)).not.toContain(third.username)
+})
+
+const admin = useStarted(() => shop.admin())
+
+const deadlocks = async () => {
+  const { rows } = await shop.ctx.db.execute<{ count: number }>(
+    sql`select deadlocks as count from pg_stat_database where datname = current_database()`
+  )
+  return rows[0]?.count ?? 0
+}
+
+test.each([
+  ['a ban', (userId: number) => admin.post(`/api/users/u/${userId}/baned_user/`)],
+  ['a demotion', (userId: number) => admin.put(`/api/users/u/${userId}/`, { is_superuser: false })]
+])('%s that deadlocks with what a payment earns succeeds, and so does the payment', async (what, remove) => {
+  const { ctx } = shop
+  // Everything locks users by their ids. Somebody who takes the buyer first, against that order, still undoes nothing.
+  const buyer = await shop.admin()
+  await ctx.db.update(users).set({ invitedBy: admin.user.id }).where(eq(users.id, buyer.user.id))
+  const before = await deadlocks()
+  let runs = 0
+  const removing = Promise.withResolvers<{ code: number }>()
+  const settled = command(ctx, SYSTEM, async unit => {
+    runs += 1
+    await unit.tx.execute(sql`select 1 from users where id = ${buyer.user.id} for update`)
+    if (runs === 1) {
+      void remove(buyer.user.id).then(removing.resolve, removing.reject)
+      // It has the other administrator, and waits for the buyer, whom we have.
+      await waitUntilBlocked()
+    }
+    await grantForPayment(unit, {
+      orderPublicId: what,
+      userId: buyer.user.id,
+      amount: '100.00',
+      settings: Settings.parse({}),
+      paymentId: what
+    })
+  })
+  await settled
+  expect(await removing.promise).toMatchObject({ code: 2000 })
+  await expect.poll(deadlocks).toBeGreaterThan(before)
+  const granted = await ctx.db
+    .select()
+    .from(pointRecords)
+    .where(sql`${pointRecords.cause} like ${`payment:${what}:%`}`)
+  expect(Object.fromEntries(granted.map(({ kind, point }) => [kind, point]))).toEqual({ coins: 5, level: 100 })
+  expect(granted).toHaveLength(2)
 })

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { access, copyFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Server } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { connectSsh } from '../../../integrations/ssh/index.ts'
 import { sshdPath, startSshd, type TestSshd } from '../../../integrations/ssh/sshd.fixture.ts'
 import { freePort } from '../../../testing/free-ports.ts'
 import type { TestShop } from '../../../testing/shop.ts'
@@ -24,6 +24,8 @@ import {
 } from '../fleet.fixture.ts'
 import { servers } from '../tables.ts'
 import { layoutOf } from './layout.ts'
+import { Cancelled } from './cancel.ts'
+import type { Work } from './own-row.ts'
 import { provisionServer } from './provision.ts'
 
 const run = promisify(execFile)
@@ -54,7 +56,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     sshd = await startSshd()
     agents = await startTestAgent()
     root = await mkdtemp(join(tmpdir(), 'netlet-install-'))
-    // That the runtime arrives is tested in cancel.test.ts: it is large to send.
+    // That the runtime arrives is tested below: it is large to send.
     await mkdir(dirname(layout().node), { recursive: true })
     await copyFile(process.execPath, layout().node)
     id = await addTestServer(world.ctx, 'machine', { ranges: ['127.95.0.0/24'] })
@@ -72,31 +74,8 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
   })
 
   beforeEach(() =>
-    set({
-      sshPort: sshd.port,
-      sshPassword: world.ctx.secrets.seal(sshd.key.trim()),
-      ip: '127.0.0.1',
-      sshHostKey: null
-    })
+    set({ sshPort: sshd.port, sshPassword: world.ctx.secrets.seal(sshd.key.trim()), ip: '127.0.0.1', sshHostKey: null })
   )
-
-  test('without a password the first step says what to enter', async () => {
-    await set({ sshPassword: null })
-    await provision({ init: true })
-    expect((await row()).provisioning).toMatchObject({
-      status: 'failed',
-      step: 'connect',
-      message: "Enter root's password or private key in the server's form first",
-      steps: [
-        { step: 'waiting', status: 'done' },
-        {
-          step: 'connect',
-          status: 'failed',
-          message: "Enter root's password or private key in the server's form first"
-        }
-      ]
-    })
-  })
 
   test('installs, starts and fills an agent; again changes nothing', async () => {
     const users = await wantTestUsers(world.ctx, id, { count: 1, base: '127.95.0' })
@@ -152,37 +131,6 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect(kept.ok && kept.data.users.map(user => user.user)).toEqual(users)
   })
 
-  test('a changed host key stops at the first step; accepted, it is taken', async () => {
-    const other = `ssh-ed25519 ${Buffer.alloc(51, 1).toString('base64')}`
-    await set({ sshHostKey: other })
-    await provision({ init: true })
-    const refused = await row()
-    expect(refused.provisioning).toMatchObject({
-      status: 'failed',
-      step: 'connect',
-      message: expect.stringContaining('The SSH host key of 127.0.0.1 has changed') as string
-    })
-    expect(refused.sshHostKey).toBe(other)
-    const admin = await world.admin()
-    const path = `/api/servers/servers/${id}/`
-    const { data } = await admin.get<Server>(path)
-    const fingerprint = data.host_key.refused
-    expect((await admin.post(`${path}accept_host_key/`, { fingerprint })).code).toBe(2000)
-    await provision({ init: true })
-    expect((await row()).provisioning?.status).toBe('done')
-    expect((await row()).sshHostKey).not.toBe(other)
-  })
-
-  test('a login that is not accepted says so', async () => {
-    await set({ sshPassword: world.ctx.secrets.seal(sshd.strangeKey) })
-    await provision({ init: true })
-    expect((await row()).provisioning).toMatchObject({
-      status: 'failed',
-      step: 'connect',
-      message: `127.0.0.1 did not accept the password or key of ${sshd.username}`
-    })
-  })
-
   test('an agent that cannot start fails with the end of its log, and starts once the cause is gone', async () => {
     const port = await freePort()
     const squatter = createServer().listen(port, '0.0.0.0')
@@ -231,5 +179,62 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await provision({ ranges: true })
     expect((await row()).provisioning).toMatchObject({ status: 'failed', step: 'ranges' })
     await set({ agentPort, agentCertificate, agentToken })
+  })
+
+  const connect = async () => {
+    const secret = sshd.key.trim()
+    const target = { host: '127.0.0.1', port: sshd.port, username: sshd.username, secret, knownHostKey: null }
+    const connected = await connectSsh(target)
+    if (!connected.ok) throw new Error(connected.message)
+    return connected.session
+  }
+
+  test('the command that runs is ended there, with what it started, and what follows it is not done', async () => {
+    const session = await connect()
+    const [begun, after] = [join(root, 'begun'), join(root, 'after')]
+    const controller = new AbortController()
+    const running = session.run(`echo $$ > ${begun}; (sleep 300 | cat); touch ${after}`, { signal: controller.signal })
+    const ended = expect(running).rejects.toBeInstanceOf(Cancelled)
+    await vi.waitFor(() => access(begun), { timeout: 30_000, interval: 20 })
+    controller.abort(new Cancelled('enough'))
+    await ended
+    const other = await connect()
+    await vi.waitFor(async () => expect((await other.run(`kill -0 -- -"$(cat ${begun})"`)).code).not.toBe(0), {
+      timeout: 30_000,
+      interval: 100
+    })
+    await expect(access(after)).rejects.toThrow('ENOENT')
+    other.close()
+  })
+
+  test('is installed again after a cancel amid the upload, with whole files only', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'netlet-cancel-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const admin = await world.admin()
+    const path = `/api/servers/servers/${id}/provision/`
+    const begin = async (more: object = {}) => {
+      await admin.post(path, { run_init: 1 })
+      const { rows } = await world.ctx.db.execute<{ data: Work }>(
+        sql`select data from pgboss.job where name = 'provision-server' order by created_on desc, id desc limit 1`
+      )
+      const work = rows[0]?.data ?? { serverId: id, init: true, ranges: false }
+      return provisionServer(world.ctx, work, { root: folder, username: sshd.username, ...more })
+    }
+    const atStep = (...steps: string[]) =>
+      vi.waitFor(async () => expect(steps).toContain((await row()).provisioning?.step), {
+        timeout: 90_000,
+        interval: 20
+      })
+    const first = begin()
+    await atStep('upload')
+    await admin.post(`${path}cancel/`, {})
+    await first
+    expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
+    // It goes on from there: this time without being cancelled it gets at least past the upload.
+    const second = begin({ waitMs: 10 })
+    await atStep('configure', 'start', 'wait')
+    await admin.post(`${path}cancel/`, {})
+    await second
+    expect((await row()).provisioning?.steps.find(({ step }) => step === 'upload')).toMatchObject({ status: 'done' })
   })
 })

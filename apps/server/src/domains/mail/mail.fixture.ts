@@ -1,0 +1,19 @@
+import type { SentMail } from '@netlet/contract'
+import type { TestClient } from '../../testing/client.ts'
+import type { MailOrder } from './mail-order.ts'
+
+/** A mail about an order, which its recipient can switch off. */
+export const cancelledMail = (
+  to: string,
+  more: Partial<MailOrder<'order-cancelled'>> = {}
+): MailOrder<'order-cancelled'> => ({
+  to,
+  key: `cancelled:${to}`,
+  template: 'order-cancelled',
+  data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' },
+  ...more
+})
+
+/** What the log of the console has for a search, newest first. */
+export const readMailLog = async (admin: TestClient, search: string): Promise<SentMail[]> =>
+  (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(search)}`)).data.data

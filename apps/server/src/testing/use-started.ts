@@ -1,0 +1,14 @@
+import { afterAll, beforeAll } from 'vitest'
+
+/**
+ * Starts something for the tests of a file (or of a `describe`), and closes it after them where it can be closed.
+ * @returns what was started, whose properties are there once the tests begin
+ */
+export function useStarted<T extends object & { close?(): unknown }>(start: () => Promise<T>): T {
+  const started = {} as T
+  beforeAll(async () => {
+    Object.assign(started, await start())
+  })
+  afterAll(() => started.close?.())
+  return started
+}
