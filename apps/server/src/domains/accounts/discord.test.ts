@@ -1,31 +1,30 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
-import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { mailJobs } from '../mail/index.ts'
 import { refusedTokens } from '../notices/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { findRefusedClient } from './chat-client.ts'
 import { proposeName } from './propose-name.ts'
 import { SESSION_COOKIE } from './sessions.ts'
 import { sessions, users } from './tables.ts'
 
-let shop: TestShop
-let platform: Server
 let redirects: (string | null)[] = []
 /** How the platform answers the calls to a path instead. */
 let fault: { path: string; answer: (response: ServerResponse) => void } | undefined
 
-beforeAll(async () => {
-  // A chat platform where the code 'code-7' belongs to the account 7, called Seven.
-  platform = createServer((request, response) => {
+/** A chat platform where the code 'code-7' belongs to the account 7, called Seven. */
+const platform = useStarted(async () => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -50,20 +49,20 @@ beforeAll(async () => {
       response.end(JSON.stringify(id ? { id, username: `user${id}`, global_name: `Name ${id}` } : {}))
     })
   })
-  platform.listen(0, '127.0.0.1')
-  await once(platform, 'listening')
-  shop = await startTestShop({
-    routes: accountRoutesWithPorts,
-    jobs: mailJobs,
-    config: { discordUrl: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` }
-  })
-  await configure({ discord_client_id: 'client', discord_client_secret: 'secret' })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
 })
-afterAll(async () => {
-  await shop.close()
-  platform.closeAllConnections()
-  platform.close()
-})
+const shop = useStarted(() =>
+  startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs, config: { discordUrl: platform.url } })
+)
+beforeAll(() => configure({ discord_client_id: 'client', discord_client_secret: 'secret' }))
 
 const configure = (values: Parameters<typeof writeSettings>[1]) => writeSettings(shop.ctx, values)
 

@@ -1,21 +1,16 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { noticeJobs } from '../notices/index.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { notifyAdmins, readOperators } from './index.ts'
 import { users } from './tables.ts'
 
-let shop: TestShop
-
-beforeAll(async () => {
-  const ports = { finders: [], operators: readOperators, ownsAddresses: async () => false }
-  const jobs = [...mailJobs, ...noticeJobs(ports)]
-  shop = await startTestShop({ routes: () => undefined, jobs })
-})
-afterAll(() => shop.close())
+const ports = { finders: [], operators: readOperators, ownsAddresses: async () => false }
+const shop = useStarted(() => startTestShop({ routes: () => undefined, jobs: [...mailJobs, ...noticeJobs(ports)] }))
 
 test('until somebody chooses otherwise, every active administrator is told by mail, and nobody else', async () => {
   const one = await shop.admin()

@@ -1,4 +1,6 @@
 import {
+  OPERATOR_ROLES,
+  type OperatorRole,
   type Order,
   type OwnSession,
   type Page,
@@ -213,6 +215,20 @@ test('the lists of users and of what is theirs are read by indexes', async () =>
 
 describe('roles of operators', () => {
   const STRONG = 'Other#2026'
+  let people: Record<OperatorRole, Buyer>
+
+  async function operator(operatorRole: OperatorRole): Promise<Buyer> {
+    const buyer = await shop.admin()
+    await shop.ctx.db.update(users).set({ operatorRole }).where(eq(users.id, buyer.user.id))
+    return buyer
+  }
+
+  beforeAll(async () => {
+    // The only owner is one of them.
+    await shop.ctx.db.update(users).set({ operatorRole: 'operations' }).where(eq(users.isSuperuser, true))
+    const made = await Promise.all(OPERATOR_ROLES.map(async role => [role, await operator(role)] as const))
+    people = Object.fromEntries(made) as Record<OperatorRole, Buyer>
+  })
 
   const userOf = async (id: number) => {
     const list = await people.owner.get<{ data: User[] }>(`${U}/?limit=100`)

@@ -11,7 +11,6 @@ import { users } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { rewardsRoutes } from '../rewards/index.ts'
-import { SESSION_COOKIE } from './index.ts'
 
 const shop = useStarted(() =>
   startTestShop({
@@ -256,22 +255,6 @@ test('who is promoted or demoted is signed out, and a demoted administrator lose
   await admin.put(`${U}/${third.user.id}/`, { is_superuser: true })
   expect((await third.get('/api/auth/login')).code).toBe(401)
 })
-
-async function leaseFor(userId: number): Promise<number> {
-  const { rows } = await shop.ctx.db.execute<{ id: number }>(sql`
-    with g as (insert into server_groups (name) values ('group') returning id),
-    p as (insert into products (platform_id, name) values ('1', 'product') returning id),
-    v as (insert into variants (product_id, server_group_id, platform_id, name, price, cart_step, proxy_time)
-      select p.id, g.id, '1', 'variant', 1, 1, 30 from p, g returning id),
-    o as (insert into orders (order_id, user_id, product_id, variant_id, server_group_id, product_name, variant_name,
-        quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until, proxy_username, proxy_password)
-      select 'o1', ${userId}, p.id, v.id, g.id, 'product', 'variant', 1, 1, 30, 1, 0, 1, '{1}', now(), 'u1', 'p1'
-      from p, v, g returning id)
-    insert into leases (order_id, group_id, step, rules, blocks) select o.id, g.id, 1, '{1}', 1 from o, g returning id`)
-  const id = rows[0]?.id
-  if (id === undefined) throw new Error('no lease')
-  return id
-}
 
 describe('an administrator who views the shop as a user', () => {
   const SWITCH = '/api/users/admin/switch-user'

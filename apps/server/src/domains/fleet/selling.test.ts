@@ -9,7 +9,7 @@ import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/
 import { addTestServer, serverRow, startFleetShop, startTestAgent, noOrders } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { markFailing } from './agents.ts'
-import { serverOutages, servers, accessProofs } from './tables.ts'
+import { serverOutages, servers } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { convergeHealthy } from './converge-turns.ts'
 
@@ -250,36 +250,5 @@ describe('while a clock was ahead', () => {
     await checkServers(ctx)
     const [outage] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
     expectToLast(outage, 2 * HOUR + 11 * MINUTE)
-  })
-
-  test('old credentials are tried at once where a clock that was ahead had put their next try off', async () => {
-    const { ctx } = world
-    const id = await addTestServer(ctx, 'tried', { agent, ranges: ['10.94.0.0/28'] })
-    const at = (milliseconds: number) => new Date(ctx.now().getTime() + milliseconds)
-    const asked = (nextAt: Date) => ({
-      kind: 'revocation' as const,
-      cause: 'removed' as const,
-      orderId: 1,
-      serverId: id,
-      username: 'u',
-      password: 'secret1',
-      prefixes: ['10.94.0.1/32'],
-      nextAt
-    })
-    const soon = at(HOUR)
-    await ctx.db.insert(accessProofs).values([asked(at(3 * DAY)), asked(soon)])
-    await ctx.db
-      .update(servers)
-      .set({ nextProofAt: at(3 * DAY) })
-      .where(eq(servers.id, id))
-    await checkServers(ctx)
-    expect(await serverRow(ctx, id)).toMatchObject({ nextProofAt: null })
-    const [late, other] = await ctx.db
-      .select()
-      .from(accessProofs)
-      .where(eq(accessProofs.serverId, id))
-      .orderBy(accessProofs.id)
-    expect(late?.nextAt?.getTime()).toBeLessThanOrEqual(ctx.now().getTime())
-    expect(other?.nextAt).toEqual(soon)
   })
 })

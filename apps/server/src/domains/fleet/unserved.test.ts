@@ -2,33 +2,27 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAgentClient } from '../../integrations/agent/index.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { convergeServer } from './converge.ts'
-import { addTestServer, heldBy, noOrders, serverRow, startTestAgent, type TestAgent } from './fleet.fixture.ts'
+import { addTestServer, heldBy, noOrders, serverRow, startTestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { repairServer } from './repair.ts'
 import { servers } from './tables.ts'
 
-let world: TestShop
-let agent: TestAgent
-let forwarded: Awaited<ReturnType<typeof startForwarding>>
+// No proxy reaches these sites, and each says so at once.
+const site = 'http://127.0.0.1:9'
+const checkSites = { google: site, bing: site, amazon: site }
+const world = useStarted(() => startTestShop({ config: { checkSites } }))
+const agent = useStarted(startTestAgent)
+const forwarded = useStarted(() => startForwarding(agent.proxyPort))
 let id: number
 
 beforeAll(async () => {
-  // No proxy reaches them, and each says so at once.
-  const site = 'http://127.0.0.1:9'
-  world = await startTestShop({ config: { checkSites: { google: site, bing: site, amazon: site } } })
-  agent = await startTestAgent()
-  forwarded = await startForwarding(agent.proxyPort)
   id = await addTestServer(world.ctx, 'forwarded', { agent, ranges: ['127.78.0.0/28'] })
   await convergeServer(world.ctx, id, noOrders(world.ctx))
-})
-afterAll(async () => {
-  forwarded?.close()
-  await agent?.close()
-  await world?.close()
 })
 beforeEach(async () => {
   forwarded.reset()

@@ -1,17 +1,16 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { blockOf } from './blocked-addresses.ts'
 import { sendMail } from './send-mail.ts'
 import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
 
-let shop: TestShop
-let server: Server
 /** What it says to each recipient and, where that is something else, to the sender. */
 let reply = ''
 let toSender = '250 ok'
@@ -36,18 +35,13 @@ function serve(socket: Socket): void {
   })
 }
 
-beforeAll(async () => {
-  server = createServer(serve)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const smtpUrl = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
-  shop = await startTestShop({ routes: () => {}, config: { smtpUrl } })
-  await writeSettings(shop.ctx, { email_method: 'smtp' })
+const server = useStarted(async () => {
+  const smtp = createServer(serve).listen(0, '127.0.0.1')
+  await once(smtp, 'listening')
+  return { url: `smtp://127.0.0.1:${(smtp.address() as AddressInfo).port}`, close: () => void smtp.close() }
 })
-afterAll(async () => {
-  await shop?.close()
-  server?.close()
-})
+const shop = useStarted(() => startTestShop({ routes: () => {}, config: { smtpUrl: server.url } }))
+beforeAll(() => writeSettings(shop.ctx, { email_method: 'smtp' }))
 
 const mailTo = (to: string, key: string) => cancelledMail(to, { key })
 const rowOf = async (key: string) => (await shop.ctx.db.select().from(mails)).find(mail => mail.key === key)

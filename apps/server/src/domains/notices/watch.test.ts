@@ -1,6 +1,4 @@
-import type { NoticeCause } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/node-postgres'
 import { beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
@@ -30,7 +28,6 @@ const undelivered = (count: number): Found => ({
   params: { count, minutes: 15, since: '–' },
   count
 })
-type Digest = { data: { notices: { cause: NoticeCause }[] } }
 const tellAll = async () => {
   await world.watch()
   await world.sendDue()
@@ -158,28 +155,6 @@ test('a channel gets what its severities say; the digest has the rest once a day
   await sendDigests(world.ctx)
   await world.sendDue()
   expect(world.receiver.received).toHaveLength(count)
-})
-
-test('a search takes the same number of queries for one subject and for forty', async () => {
-  await world.channel({ tell_critical: false, tell_warning: false, tell_info: false })
-  let count = 0
-  const logger = { logQuery: () => void (count += 1) }
-  const db = drizzle(world.ctx.db.$client, { casing: 'snake_case', logger })
-  const queries = async (subjects: string[]) => {
-    world.found.set('server_down', subjects.map(down))
-    world.pass(MINUTE)
-    count = 0
-    await world.watch({ ...world.ctx, db })
-    return count
-  }
-  const forty = (of: string) => Array.from({ length: 40 }, (_, at) => `${of}${at}`)
-  const one = await queries(['a'])
-  expect(one).toBeGreaterThan(5)
-  // As many open and as many end; none of them changes.
-  expect(await queries(['b'])).toBeLessThanOrEqual(one + 3)
-  const changing = await queries(forty('c'))
-  expect(await queries(forty('d'))).toBeLessThanOrEqual(changing + 3)
-  expect(changing).toBeLessThanOrEqual(one + 3)
 })
 
 test('a command tells once of an occurrence, and only if it commits', async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { addTestServer, serverRow, startFleetShop } from '../fleet.fixture.ts'
 import { withServerLock } from '../lock.ts'
@@ -14,36 +14,23 @@ import { useStarted } from '../../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const admin = useStarted(() => world.admin())
-let id: number
 /** A machine that accepts connections and says nothing. */
-let silent: { port: number; close: () => void }
-/** What happens while it is connected to, and its end. */
-let connected: Promise<void>
-let onConnection: (socket: Socket) => Promise<void> | void = () => {}
-
-beforeAll(async () => {
+const silent = useStarted(async () => {
   const sockets = new Set<Socket>()
-  const server = createServer(socket => {
-    sockets.add(socket.on('error', () => {}))
-    connected = Promise.resolve(onConnection(socket))
-  })
+  const server = createServer(socket => void sockets.add(socket.on('error', () => {})))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  silent = {
-    port: typeof address === 'object' && address ? address.port : 0,
-    close: () => {
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
       for (const socket of sockets) socket.destroy()
       server.close()
     }
   }
 })
-afterAll(async () => {
-  silent?.close()
-})
+let id: number
 let count = 0
 beforeEach(async () => {
-  onConnection = () => {}
   id = await addTestServer(world.ctx, `machine ${(count += 1)}`)
   await world.ctx.db
     .update(servers)
@@ -178,35 +165,4 @@ test('what another one wrote meanwhile stays', async () => {
   expect((await ask()).data.provisioning).toMatchObject({ status: 'running', cancelling: false })
   if (old) await work(old)
   expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
-})
-
-test('a cancelled one that fails before it knows of the cancel writes nothing over what was asked for since', async () => {
-  await ask()
-  const [first] = await jobs()
-  if (!first) throw new Error('no job')
-  onConnection = async socket => {
-    await cancel()
-    await ask()
-    socket.destroy()
-  }
-  await work(first)
-  // A slow machine's worker may hear of the first cancel before all of it has happened.
-  await connected
-  expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
-
-  await cancel()
-  await ask()
-  const next = (await jobs()).at(-1)
-  if (!next) throw new Error('no job')
-  onConnection = async socket => {
-    await cancel()
-    await ask()
-    await cancel()
-    socket.destroy()
-  }
-  await work(next)
-  await connected
-  expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
-  for (const job of await jobs()) await work(job)
-  expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
 })

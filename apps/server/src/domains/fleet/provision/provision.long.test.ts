@@ -85,16 +85,6 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
       status: 'done',
       message: expect.stringMatching(/^The agent runs without systemd.* 1 range is loaded\.$/) as string
     })
-    // Each step stays to be read, with what the machine printed, and no secret in it.
-    const { steps = [] } = first.provisioning ?? {}
-    expect(steps.map(({ step, status }) => `${step} ${status}`)).toEqual(
-      ['waiting', 'connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'check', 'done'].map(
-        one => `${one} done`
-      )
-    )
-    expect(steps.find(({ step }) => step === 'examine')?.output).toMatch(/uname -s[^]*Linux/)
-    const secret = first.agentToken ? world.ctx.secrets.open(first.agentToken) : ''
-    expect(JSON.stringify(steps)).not.toContain(secret)
     expect(first).toMatchObject({ connected: true, trouble: null })
     expect(first.sshHostKey).toMatch(/^ssh-ed25519 /)
     expect(first.agentCertificate).toContain('BEGIN CERTIFICATE')
@@ -108,9 +98,6 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     const state = await agentOf(first, world.ctx.secrets).state()
     expect(state.ok && state.data.users.map(user => user.user)).toEqual(users)
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24'])
-    // It is known by its certificate: plain HTTP gets nothing from it.
-    const plain = await agentOf({ ...first, agentCertificate: null }, world.ctx.secrets, 2000).info()
-    expect(plain.ok).toBe(false)
 
     const before = await pid()
     await provision({ init: true })
@@ -119,16 +106,6 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect(await pid()).toBe(before)
     expect(world.ctx.secrets.open(second.agentToken ?? Buffer.alloc(0))).toBe(token)
     expect(second.agentCertificate).toBe(first.agentCertificate)
-
-    // Settings that changed are written, and the agent starts with them; what it held, it holds.
-    await set({ proxyPort: await freePort() })
-    await provision({ init: true })
-    expect((await row()).provisioning?.status).toBe('done')
-    expect(await pid()).not.toBe(before)
-    const info = await agentOf(await row(), world.ctx.secrets).info()
-    expect(info.ok && info.data.proxy_port).toBe((await row()).proxyPort)
-    const kept = await agentOf(await row(), world.ctx.secrets).state()
-    expect(kept.ok && kept.data.users.map(user => user.user)).toEqual(users)
   })
 
   test('an agent that cannot start fails with the end of its log, and starts once the cause is gone', async () => {

@@ -5,52 +5,35 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import type { ProxyTls, ProxyTlsCheck } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { TestClient } from '../../../testing/client.ts'
-import { startTestShop, type TestShop } from '../../../testing/shop.ts'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestShop } from '../../../testing/shop.ts'
 import { findCertificates } from '../find-certificates.ts'
 import { AgentUnreachable, convergeServer } from '../converge.ts'
 import { recordReport } from '../agent-report.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
-import {
-  addTestServer,
-  audited,
-  heldBy,
-  noOrders,
-  serverRow,
-  startTestAgent,
-  type TestAgent
-} from '../fleet.fixture.ts'
+import { addTestServer, audited, heldBy, noOrders, serverRow, startTestAgent } from '../fleet.fixture.ts'
 import { checkServers } from '../health.ts'
 import { repairServer } from '../repair.ts'
 import { serverReports, servers } from '../tables.ts'
 import { certificateMaker, type Pair } from '../../../testing/certificates.ts'
+import { useStarted } from '../../../testing/use-started.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
 import { lookAtNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 
-let world: TestShop
-let agent: TestAgent
-let admin: TestClient
+// No name server answers there.
+const world = useStarted(() => startTestShop({ config: { dnsServers: ['127.0.0.1:9'] } }))
+const agent = useStarted(startTestAgent)
+const admin = useStarted(() => world.admin())
 let server: number
 const make = certificateMaker()
 const closing: (() => void)[] = []
 let count = 0
 
-beforeAll(async () => {
-  // Nobody answers there.
-  world = await startTestShop({ config: { dnsServers: ['127.0.0.1:9'] } })
-  agent = await startTestAgent()
-  admin = await world.admin()
-})
 afterEach(() => closing.splice(0).forEach(close => close()))
-afterAll(async () => {
-  make.remove()
-  await agent?.close()
-  await world?.close()
-})
+afterAll(() => make.remove())
 
 /** Each test has a server of its own on the one agent. */
 beforeEach(async () => {

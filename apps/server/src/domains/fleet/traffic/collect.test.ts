@@ -225,31 +225,6 @@ test('an agent that lies in numbers spoils no sum for good', async () => {
   expect(await upOf(id)).toBe(9e15)
 })
 
-test('thousands of counters in pieces take a few statements each, found by their keys', async () => {
-  const { ctx } = world
-  const id = await readBefore('many', ['m'])
-  const rows = Array.from({ length: 1000 }, (_, n) => row('m', n + 1, { ip: `10.${n >> 8}.${n & 255}.1` }))
-  expect(await record(id, { epoch: 'e', cursor: 1 }, page(2, rows))).toBe(true)
-  expect(
-    await record(
-      id,
-      { epoch: 'e', cursor: 2 },
-      page(
-        3,
-        rows.map(one => ({ ...one, up: one.up + 1 }))
-      )
-    )
-  ).toBe(true)
-  expect(await upOf(id)).toBe((1000 * 1001) / 2 + 1000)
-  await ctx.db.execute(sql`analyze traffic_hours`)
-  const { rows: plan } = await ctx.db.execute<{ 'QUERY PLAN': string }>(sql`
-    explain select sum(up) from traffic_hours where order_id = 1 and at >= now() - interval '2 days'`)
-  expect(plan.map(line => line['QUERY PLAN']).join('\n')).toContain('traffic_hours_order')
-  const { rows: pruned } = await ctx.db.execute<{ 'QUERY PLAN': string }>(sql`
-    explain select ctid from traffic_hours where at < now() - interval '30 days' limit 1000`)
-  expect(pruned.map(line => line['QUERY PLAN']).join('\n')).toContain('traffic_hours_at_server_id_username_ip_pk')
-})
-
 test('an order of hundreds of addresses is read by its own sums, as of its own servers', async () => {
   const { ctx } = world
   const [read, unread] = [await readBefore('of-order', ['wide'], 7005), await addTestServer(ctx, 'never read')]

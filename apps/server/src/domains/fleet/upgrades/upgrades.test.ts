@@ -9,7 +9,7 @@ import { agentVersion } from '../provision/bundle.ts'
 import { serviceOf } from '../provision/effect.ts'
 import { layoutOf, unitOf } from '../provision/layout.ts'
 import { contentOf } from '../provision/machine.ts'
-import { agentUsers, serverReports, servers, upgrades, upgradeServers } from '../tables.ts'
+import { serverReports, servers, upgrades } from '../tables.ts'
 import { advanceUpgrades, nextSize } from './advance.ts'
 import { raisedNotices } from '../../../testing/raised-notices.ts'
 import { useStarted } from '../../../testing/use-started.ts'
@@ -188,32 +188,6 @@ test('an installation that is asked for during an upgrade of its server is done 
   await install()
   expect(await jobsOf()).toEqual([false, true])
   expect(await audits()).toHaveLength(2)
-})
-
-test('after the first one, those with the fewest orders come first', async () => {
-  const [most = 0, some = 0, none = 0] = await addServers(3, { status: 'active' })
-  for (const [id, orders] of [
-    [most, 2],
-    [some, 1]
-  ] as const) {
-    const users = Array.from({ length: orders }, (_, n) => ({
-      serverId: id,
-      username: `ordered-${id}-${n}`,
-      orderId: id * 1000 + n,
-      password: 'x',
-      prefixes: [],
-      rules: [],
-      wanted: true
-    }))
-    await world.ctx.db.insert(agentUsers).values(users)
-  }
-  const { data } = await start([most, some, none], some)
-  const rows = await world.ctx.db
-    .select({ serverId: upgradeServers.serverId })
-    .from(upgradeServers)
-    .where(eq(upgradeServers.upgradeId, data.id))
-    .orderBy(upgradeServers.position)
-  expect(rows.map(({ serverId }) => serverId)).toEqual([some, none, most])
 })
 
 test('it stops at a server that fails, tells the administrators, and goes on or ends by a word', async () => {
