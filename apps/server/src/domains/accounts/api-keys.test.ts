@@ -46,21 +46,17 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 type Customer = Awaited<ReturnType<TestShop['customer']>>
 type Made = { id: number; key: string; hint: string }
 
+/** Stores keys as if the user had made them. */
+const addKeys = (userId: number, count: number, more: { revokedAt?: Date } = {}) => {
+  const key = { userId, name: 'loop', hint: 'nlk_', scopes: ['read'], createdAt: shop.ctx.now(), ...more }
+  const rows = Array.from({ length: count }, (_, n) => ({ ...key, keyHash: Buffer.from(`${userId} ${n}`) }))
+  return shop.ctx.db.insert(apiKeys).values(rows)
+}
+
 test('keys that are made and revoked in a loop end at forty a day', async () => {
   const client = await shop.customer()
   const make = () => client.post<Made>(KEYS, { name: 'loop', scopes: ['read'], password })
-  const now = shop.ctx.now()
-  await shop.ctx.db.insert(apiKeys).values(
-    Array.from({ length: 39 }, (_, n) => ({
-      userId: client.user.id,
-      name: 'loop',
-      keyHash: Buffer.from(`loop ${n}`),
-      hint: 'nlk_',
-      scopes: ['read'],
-      createdAt: now,
-      revokedAt: now
-    }))
-  )
+  await addKeys(client.user.id, 39, { revokedAt: shop.ctx.now() })
   const { data } = await make()
   expect((await client.delete(`${KEYS}${data.id}/`)).code).toBe(2000)
   expect(await make()).toMatchObject({
@@ -144,10 +140,10 @@ test('a form without a name or a scope is refused; twenty keys are the most, eve
   })
   expect((await client.post(KEYS, { name: 'x', scopes: ['admin'], password })).code).toBe(400)
   const make = (i: number) => client.post(KEYS, { name: `key ${i}`, scopes: ['read'], password })
-  for (let i = 0; i < 12; i += 1) expect((await make(i)).code).toBe(2000)
-  const replies = await Promise.all(Array.from({ length: 13 }, (_, i) => make(12 + i)))
-  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(8)
-  expect(replies.filter(reply => reply.code === 409)).toHaveLength(5)
+  await addKeys(client.user.id, 17)
+  const replies = await Promise.all(Array.from({ length: 6 }, (_, i) => make(i)))
+  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(3)
+  expect(replies.filter(reply => reply.code === 409)).toHaveLength(3)
 })
 
 const auditOf = async (keyId: number) => {

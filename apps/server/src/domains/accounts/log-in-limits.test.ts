@@ -258,7 +258,7 @@ test('in a flood a browser that has logged in before gets in at once, and a stra
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 }, 60_000)
 
-test('a name that nobody has waits for its password to be checked, as any other', async () => {
+test('an unknown name waits for its password to be checked, as any other', async () => {
   let left = 40
   const others = Array.from({ length: left }, async () => {
     await verifyPassword(undefined, 'Wrong#2026', { first: false })

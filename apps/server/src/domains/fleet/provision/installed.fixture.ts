@@ -16,8 +16,6 @@ import { layoutOf, localOf } from './layout.ts'
 import type { Work } from './own-row.ts'
 import { provisionServer } from './provision.ts'
 
-export type InstalledMachine = Awaited<ReturnType<typeof startInstalledMachine>>
-
 /**
  * A shop with one server, whose agent is really installed on this machine, below a folder of its own.
  * @param range its addresses, of which no other test has some

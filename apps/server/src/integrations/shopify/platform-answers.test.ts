@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { readChangedOrders } from './changed-orders.ts'
 import { done } from './result.ts'
 import type { Execute } from './transport.ts'
+import { requestToken } from './access-token.ts'
+import { htmlToText } from './html-text.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const odd = (minute: number) => ({ id: `gid://shopify/Order/${minute}`, updatedAt: at(minute).toISOString() })
@@ -36,4 +38,26 @@ test('a reading ends after so many pages and says where to go on', async () => {
 
 test('where more orders changed at one instant than a reading has, it goes on beyond them', async () => {
   expect(await read([2, 2, 2, 2, 3, 4], at(2))).toMatchObject({ ok: true, value: { until: at(3), more: true } })
+})
+
+test.each([1e300, 367 * 24 * 3600, 0, -1])('a token that is said to live for %d s is none', async life => {
+  const request = async () => Response.json({ access_token: 'shpat_x', expires_in: life })
+  const client = { shopUrl: 'shop.example', clientId: 'key', clientSecret: 'secret', fetch: request }
+  expect(await requestToken(client)).toMatchObject({ ok: false, reason: 'bad_reply' })
+})
+
+test.each([
+  ['<p>One</p><p>Two &amp; three</p>', 'One\nTwo & three'],
+  ['<ul><li>a</li>\n<li>b</li></ul>', '• a\n• b'],
+  ['Fast<br>and <b>bold</b>', 'Fast\nand bold'],
+  ['<script>alert(1)</script><style>p{}</style>safe<!-- no -->', 'safe'],
+  ['5 &lt; 6 &#8364; &#x20AC; &unknown;', '5 < 6 € € &unknown;'],
+  ['1 < 2', '1 < 2'],
+  ['&lt;b&gt;', '<b>'],
+  ['<a href="https://shop.example.com">a link</a><img src="x" alt="y">', 'a link'],
+  ['<h2>Title</h2><ol><li>a</li></ol>', 'Title\n• a'],
+  ['a<br>\n<br>\n<br>b', 'a\n\nb'],
+  ['', '']
+])('%j reads %j', (html, text) => {
+  expect(htmlToText(html)).toBe(text)
 })
