@@ -3,15 +3,17 @@ import { EventEmitter, getEventListeners, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connectSsh, type SshSession, type SshTarget } from './client.ts'
-import { sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
+import { sshdPath, startSshd } from './sshd.fixture.ts'
+import { newHostKey } from './machine.fixture.ts'
+import { useStarted } from '../../testing/use-started.ts'
 import { freePort } from '../../testing/free-ports.ts'
 
 if (!sshdPath) console.warn('OpenSSH’s server is not installed here: its tests are skipped')
 
 describe.skipIf(!sshdPath)('against OpenSSH', () => {
-  let sshd: TestSshd
+  const sshd = useStarted(() => startSshd())
   const target = (more: Partial<SshTarget> = {}): SshTarget => ({
     host: '127.0.0.1',
     port: sshd.port,
@@ -20,11 +22,6 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     knownHostKey: null,
     ...more
   })
-
-  beforeAll(async () => {
-    sshd = await startSshd()
-  })
-  afterAll(() => sshd?.close())
 
   test('commands run, are fed, and tell how they ended', async () => {
     const connected = await connectSsh(target())
@@ -84,14 +81,22 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
   })
 })
 
+/** An SSH server on loopback. @param take says what it does with each client */
+async function startServer(take: (client: ssh2.Connection) => void) {
+  const server = new ssh2.Server({ hostKeys: [newHostKey()] }, client => {
+    client.on('error', () => {})
+    take(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, close: () => void server.close() }
+}
+
 describe('passwords', () => {
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
-  let server: ssh2.Server
   const asked: string[] = []
   let givenPassword = ''
-
-  beforeAll(async () => {
-    server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+  const server = useStarted(() =>
+    startServer(client => {
       client.on('authentication', context => {
         asked.push(context.method)
         if (context.method === 'password') givenPassword = context.password
@@ -101,22 +106,18 @@ describe('passwords', () => {
           else context.reject()
         })
       })
-      client.on('error', () => {})
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
-  afterAll(() => server.close())
+  )
+  const connect = (secret: string, knownHostKey: string | null = null) =>
+    connectSsh({ host: '127.0.0.1', port: server.port, username: 'root', secret, knownHostKey })
 
   test('are given as such, and where the machine asks for them by a prompt', async () => {
-    const { port } = server.address() as AddressInfo
-    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
-    const connected = await connectSsh(target)
+    const connected = await connect('root secret')
     expect(connected.ok).toBe(true)
     if (connected.ok) connected.session.close()
     expect(givenPassword).toBe('root secret')
     expect(asked).toContain('keyboard-interactive')
-    expect((await connectSsh({ ...target, secret: 'wrong' })).ok).toBe(false)
+    expect((await connect('wrong')).ok).toBe(false)
   })
 
   const pem = generateKeyPairSync('rsa', {
@@ -131,9 +132,8 @@ describe('passwords', () => {
     ['quotes around it', `"${pem}"`],
     ['a comment and no line breaks', `# my key ${pem.replaceAll('\n', ' ')}`]
   ])('a private key with %s is used as a key, never sent as a password', async (_, secret) => {
-    const { port } = server.address() as AddressInfo
     ;[asked.length, givenPassword] = [0, '']
-    const connected = await connectSsh({ host: '127.0.0.1', port, username: 'root', secret, knownHostKey: null })
+    const connected = await connect(secret)
     expect(connected).toMatchObject({ ok: false, message: expect.stringContaining('did not accept') as string })
     expect(asked).toContain('publickey')
     expect(givenPassword).toBe('')
@@ -148,25 +148,21 @@ describe('passwords', () => {
     ['half a key', pem.slice(20)],
     ['a public key', ssh2.utils.generateKeyPairSync('ed25519').public.concat('\n# mine')]
   ])('a private key that cannot be read is sent nowhere: %s', async (_, secret) => {
-    const { port } = server.address() as AddressInfo
     ;[asked.length, givenPassword] = [0, '']
-    const connected = await connectSsh({ host: '127.0.0.1', port, username: 'root', secret, knownHostKey: null })
+    const connected = await connect(secret)
     expect(connected).toMatchObject({ ok: false, message: expect.stringContaining('cannot be read') as string })
     expect([asked, givenPassword]).toEqual([[], ''])
   })
 
   test('are never sent to a machine whose host key has changed', async () => {
-    const { port } = server.address() as AddressInfo
     asked.length = 0
     const knownHostKey = `ssh-ed25519 ${Buffer.alloc(51).toString('base64')}`
-    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey }
-    expect((await connectSsh(target)).ok).toBe(false)
+    expect((await connect('root secret', knownHostKey)).ok).toBe(false)
     expect(asked).toEqual([])
   })
 })
 
-async function logIn(server: ssh2.Server): Promise<SshSession> {
-  const { port } = server.address() as AddressInfo
+async function logIn({ port }: { port: number }): Promise<SshSession> {
   const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
   const connected = await connectSsh(target)
   if (!connected.ok) throw new Error(connected.message)
@@ -174,21 +170,14 @@ async function logIn(server: ssh2.Server): Promise<SshSession> {
 }
 
 describe('a machine that takes the log-in and then answers nothing', () => {
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
   const asked = new EventEmitter()
-  let server: ssh2.Server
-
-  beforeAll(async () => {
-    server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+  const server = useStarted(() =>
+    startServer(client => {
       client.on('authentication', context => context.accept())
       client.on('session', accept => accept().on('exec', () => asked.emit('exec')))
       client.on('tcpip', () => asked.emit('tcpip'))
-      client.on('error', () => {})
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
-  afterAll(() => server.close())
+  )
 
   const login = async () => {
     const session = await logIn(server)
@@ -217,10 +206,8 @@ describe('a machine that takes the log-in and then answers nothing', () => {
 })
 
 describe('a machine that closes the connection', () => {
-  let server: ssh2.Server
-
-  beforeAll(async () => {
-    server = new ssh2.Server({ hostKeys: [ssh2.utils.generateKeyPairSync('ed25519').private] }, client => {
+  const server = useStarted(() =>
+    startServer(client => {
       client.on('authentication', context => context.accept())
       client.on('session', accept => {
         accept().on('exec', (begin, _reject, { command }) => {
@@ -233,12 +220,8 @@ describe('a machine that closes the connection', () => {
           else channel.stderr.write('4711\n')
         })
       })
-      client.on('error', () => {})
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
-  afterAll(() => server.close())
+  )
 
   test('a connection from there fails at once, and nothing goes on waiting for it', async () => {
     const session = await logIn(server)

@@ -76,7 +76,7 @@ export async function startTestMachine(options: {
 }
 
 /** The library writes some of its keys in a form that it does not read. */
-function newHostKey(): string {
+export function newHostKey(): string {
   for (;;) {
     const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
     if (!(ssh2.utils.parseKey(key) instanceof Error)) return key
