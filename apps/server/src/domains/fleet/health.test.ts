@@ -83,7 +83,7 @@ async function addStrange(name: string) {
   await world.ctx.db.update(servers).set({ agentPort: port }).where(eq(servers.id, id))
   return {
     id,
-    async answers(status: number, body: string) {
+    answers: async (status: number, body: string) => {
       Object.assign(reply, { status, body })
       await checkServers(world.ctx)
       const [row] = await world.ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))

@@ -150,7 +150,7 @@ test('a code leaves before the reminders and notices that were waiting already, 
   await shop.drain()
   const [first, second, ...news] = shop.outbox.mails.slice(before).map(({ to }) => to.split('@')[0])
   expect([first, second]).toEqual(['owner', 'buyer'])
-  expect(news.toSorted()).toEqual(['concerned', 'subscriber'])
+  expect(new Set(news)).toEqual(new Set(['concerned', 'subscriber']))
 })
 
 test('no mail but one with a code takes the workers that are kept for urgent ones', () => {
