@@ -2,6 +2,9 @@ import type { Locator, Page } from '@playwright/test'
 import { buy, cancelOpen, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
+// With motion, as most people have it: the focus comes and goes while dialogs fade.
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 /** Goes on with Tab until something has the focus, as somebody without a mouse does; at most `most` times. */
 async function tabTo(page: Page, target: Locator, most = 60): Promise<number> {
   for (let tabs = 1; tabs <= most; tabs++) {

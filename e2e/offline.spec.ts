@@ -51,6 +51,9 @@ test('what is done without a connection says so at once, and nothing is sent aft
     await page.goto(`${shop.url}/dashboard/index/proxies`)
     const proxies = page.getByRole('region', { name: 'Proxies' })
     await expect(proxies.getByRole('row')).toHaveCount(9)
+    // The code of messages is loaded with the first thing that somebody does.
+    await proxies.getByRole('button', { name: 'Copy', exact: true }).click()
+    await expect(page.getByRole('alert').first()).toBeVisible()
     await context.setOffline(true)
     for (const name of ['Copy', 'Export', 'Check']) {
       await proxies.getByRole('button', { name, exact: true }).click()

@@ -241,3 +241,23 @@ test('what plans say becomes of stock is what becomes of it: with overlaps, excl
   expect((await plan({ servers: [id] }, empty)).data).toMatchObject({ added: ['counted'], stock: [] })
   expect((await planEdit(id, { ...form, cidr: '127.86.0.0/28' })).data.stock).toEqual([])
 })
+
+test('the plan of a group says which servers come and go, which plans sell from it, and what becomes of stock', async () => {
+  const one = await addTestServer(world.ctx, 'group one', { ranges: ['127.82.0.0/28'] })
+  const two = await addTestServer(world.ctx, 'group two', { ranges: ['127.82.1.0/29'] })
+  const group = await inGroup('both', one)
+  const plan = async (body: object) =>
+    (await admin.post<GroupPlan>(`/api/servers/server-groups/${group.id}/plan/`, body)).data
+  expect(await plan({ servers: [two] })).toMatchObject({
+    added: ['group two'],
+    removed: ['group one'],
+    variants: [],
+    stock: [{ before: 16, after: 8 }]
+  })
+  expect(await plan({ servers: [], remove: true })).toMatchObject({
+    removed: ['group one'],
+    stock: [{ before: 16, after: 0 }]
+  })
+  const list = await admin.get<Page<ServerGroup>>('/api/servers/server-groups/?search=both')
+  expect(list.data.data[0]?.servers).toEqual([{ id: one, name: 'group one' }])
+})

@@ -252,3 +252,14 @@ describe('while a clock was ahead', () => {
     expectToLast(outage, 2 * HOUR + 11 * MINUTE)
   })
 })
+
+test('a pause or a resume that expects another state than the server is in changes nothing', async () => {
+  const { serverId } = await sellingServer('expected', '10.81.9.0/28')
+  const call = (action: string, expected: string) =>
+    admin.post<Server>(`/api/servers/servers/${serverId}/${action}/`, { expected })
+  expect(await call('resume', 'paused')).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect((await call('pause', 'active')).data.status).toBe('paused')
+  expect(await call('pause', 'draining')).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect((await call('resume', 'paused')).data.status).toBe('active')
+  expect((await call('pause', 'asleep')).status).toBe(400)
+})

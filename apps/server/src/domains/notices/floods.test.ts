@@ -241,3 +241,23 @@ test('times in what is said are of the rules’ time zone, and the same as besid
   expect(text['zh-CN']).toMatch(/2026年6月15日.*13:55/)
   expect(beside).toBe(since.toISOString())
 })
+
+test('another occurrence of what is muted is told when the mute is over', async () => {
+  await world.channel()
+  const raised = {
+    cause: 'inventory',
+    subject: 'audit',
+    words: 'inventory',
+    params: { leased: 1, differences: 0 }
+  } as const
+  const raise = (key: string) => handleRaised(world.ctx, { ...raised, key, at: world.ctx.now().toISOString() })
+  await raise('audit:1')
+  await world.sendDue()
+  const [row] = await world.rows()
+  await boss.post(`/api/settings/notices/${row?.id}/mute/`, { hours: 1 })
+  await raise('audit:2')
+  expect((await tellAll()).map(({ type }) => type)).toEqual(['notice.opened'])
+  world.pass(HOUR)
+  expect((await tellAll()).map(({ type }) => type)).toEqual(['notice.worse'])
+  expect(await tellAll()).toEqual([])
+})

@@ -10,6 +10,8 @@ import { openWorld } from './notices.fixture.ts'
 import { raiseNotice } from './raise.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
+type Digest = { data: { notices: { cause: string }[] } }
+
 const world = useStarted(openWorld)
 beforeEach(async () => {
   await world.clear()
@@ -229,4 +231,30 @@ test('a search that finds all that is open is complete, however much that is', a
   expect(await tellAll()).toEqual(['notice.ended'])
   expect(await seen()).toHaveLength(59)
   expect((await world.rows()).filter(({ closedAt }) => closedAt !== null)).toMatchObject([{ subject: '60' }])
+})
+
+test('after a change of the time zone to the west, the next digest tells what opened meanwhile', async () => {
+  await world.channel({ tell_critical: false, tell_warning: false, tell_info: false, digest: true })
+  await world.rules({ digest_hour: 8, time_zone: 'Asia/Shanghai' })
+  const opens = async (at: string, cause: 'mails' | 'stock' | 'undelivered') => {
+    world.at(at)
+    world.found.set(cause, [{ subject: '', words: cause, params: { count: 1 } }])
+    await world.watch()
+  }
+  const digestAt = async (at: string) => {
+    world.at(at)
+    await sendDigests(world.ctx)
+    await world.sendDue()
+    const told = world.receiver.received.splice(0).map(({ body }) => JSON.parse(body) as Digest)
+    return told.flatMap(({ data }) => data.notices.map(({ cause }) => cause))
+  }
+  await opens('2026-06-16T23:00:00Z', 'mails')
+  expect(await digestAt('2026-06-17T00:00:00Z')).toEqual(['mails'])
+  await opens('2026-06-17T00:30:00Z', 'stock')
+  await world.rules({ digest_hour: 8, time_zone: 'America/New_York' })
+  // The evening of the 16th there, then 08:00 of the 17th and of the 18th.
+  expect(await digestAt('2026-06-17T01:00:00Z')).toEqual([])
+  await opens('2026-06-17T05:00:00Z', 'undelivered')
+  expect(await digestAt('2026-06-17T12:00:00Z')).toEqual([])
+  expect((await digestAt('2026-06-18T12:00:00Z')).toSorted()).toEqual(['stock', 'undelivered'])
 })

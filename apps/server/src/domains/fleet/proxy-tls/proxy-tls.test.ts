@@ -20,7 +20,7 @@ import { certificateMaker, type Pair } from '../../../testing/certificates.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
-import { lookAtNames } from './leads.ts'
+import { lookAtAllNames, lookAtNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 
 // No name server answers there.
@@ -344,3 +344,53 @@ async function tlsServer({ certificate: cert, key }: Pair) {
   closing.push(() => void tls.close())
   return { host: '127.0.0.1', port: (tls.address() as AddressInfo).port }
 }
+
+test('an agent whose machine decides is asked once, and its log is not filled', async () => {
+  const own = await startBefore(
+    response => {
+      response.statusCode = 409
+      return JSON.stringify({ status: 409, reason: 'proxyTlsByEnvironment', msg: 'Its machine decides.' })
+    },
+    json => (json['proxy_tls'] = { source: 'environment', hash: null, fault: null })
+  )
+  await world.ctx.db.update(servers).set({ agentPort: own.port }).where(eq(servers.id, server))
+  await save(pasted(make.selfSigned(['DNS:own.test'])))
+  await converge()
+  for (let n = 0; n < 2; n++) await repairServer(world.ctx, server)
+  expect(await read()).toMatchObject({ state: 'refused', reason: 'tls_by_environment' })
+  expect(own.puts()).toBe(1)
+})
+
+test('names of all servers are looked at by a job for each that shows TLS', async () => {
+  await save(pasted(make.selfSigned(['DNS:each.test'])))
+  const withoutTls = await addTestServer(world.ctx, 'no tls', { agent, ranges: ['127.45.0.0/24'] })
+  await lookAtAllNames(world.ctx)
+  const { rows } = await world.ctx.db.execute<{ id: number }>(
+    sql`select (data ->> 'serverId')::int as id from pgboss.job where name = 'look-at-proxy-names'`
+  )
+  expect(rows.map(({ id }) => id)).toContain(server)
+  expect(rows.map(({ id }) => id)).not.toContain(withoutTls)
+})
+
+test('where nobody says where a name leads, what was known stays; what is as it was is not written again', async () => {
+  const { ctx } = world
+  await save(pasted(make.selfSigned(['DNS:zz.names.test', 'DNS:a.names.test'])))
+  await converge()
+  const written = async () =>
+    (
+      await ctx.db.execute(
+        sql`select xmin, agent_settings -> 'proxy_tls' -> 'leads' as leads from servers where id = ${server}`
+      )
+    ).rows[0]
+  const leads = { 'zz.names.test': [first()], 'a.names.test': ['198.51.100.9'] }
+  const ask = (name: string) => Promise.resolve(leads[name as keyof typeof leads])
+  await lookAtNames(ctx, server, ask)
+  const before = await written()
+  expect(before).toMatchObject({ leads })
+  await lookAtNames(ctx, server, ask)
+  await lookAtNames(ctx, server, () => Promise.resolve(null))
+  await lookAtNames(ctx, server)
+  expect(await written()).toEqual(before)
+  await lookAtNames(ctx, server, () => Promise.resolve([]))
+  expect(await written()).toMatchObject({ leads: { 'zz.names.test': [], 'a.names.test': [] } })
+})
