@@ -23,7 +23,7 @@ declare module 'vitest' {
   }
 }
 
-type Server = { url: string; template: string; stop(): Promise<void> }
+type Server = { url: string; template: string; stop: () => Promise<void> }
 
 /**
  * Makes one PostgreSQL server ready for the run (DATABASE_URL, else an embedded one that ends with the run) and a

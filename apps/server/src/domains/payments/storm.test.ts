@@ -30,8 +30,8 @@ async function lastBlocks(stack: TestStack, shops: ShopProcess[]): Promise<TestC
 
 const leasedTwice = async (stack: TestStack) => audit(stack.ctx.db)
 
-test('50 buyers race for the last 10 blocks from 2 processes: exactly 10 win', async () => {
-  stack = await startTestStack({ range: RANGE, processes: true })
+test('50 buyers race for the last 10 blocks at 2 shops: exactly 10 win', async () => {
+  stack = await startTestStack({ range: RANGE })
   const shops = await Promise.all([stack.startShop('serve'), stack.startShop('serve')])
   const buyers = await lastBlocks(stack, shops)
   const [rule = 0] = stack.rules

@@ -44,6 +44,19 @@ beforeEach(() => {
 const open = (at = ROUTE) => renderScreen(<RangesPage />, { at, route: ROUTE })
 
 describe('the address ranges of the console', () => {
+  it('are coloured by how many addresses were delivered, and highlighted over 1000', async () => {
+    open()
+    await screen.findByText('10.0.4.0/24')
+    const rows = [1, 2, 3, 4].map(id => screen.getByText(`10.0.${id}.0/24`).closest('tr'))
+    expect(rows.map(row => row?.querySelector<HTMLElement>('[data-tone]')?.dataset['tone'])).toEqual([
+      'over',
+      'warning',
+      'success',
+      'info'
+    ])
+    expect(rows.map(row => row?.hasAttribute('data-problem'))).toEqual([true, false, false, false])
+  })
+
   it.each([
     ['Delivery count', '0', { delivery_count_exact: '0' }],
     ['Delivery count', '500', { delivery_count_min: '500' }],
@@ -129,6 +142,15 @@ describe('cleaning unused ranges', () => {
     const { user } = open()
     await clean(user, 'YES')
     expect(await screen.findByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+  })
+
+  it('says how many ranges went, and sends the plan that was agreed to', async () => {
+    const results = { deleted_count: 7, cidr_details: ranges(7) }
+    answer(inventory.cleanUnusedCidrs, { results, ...results })
+    const { user } = open()
+    await clean(user, 'YES')
+    expect(await screen.findByText(/^Ranges removed: 7 /)).toBeTruthy()
+    expect(requestsOf(inventory.cleanUnusedCidrs)[0]?.body).toEqual({ include_soft_deleted: true, plan: 'these' })
   })
 })
 

@@ -2,7 +2,7 @@ import { screen, within } from '@testing-library/react'
 import type { Collection } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { catalog, orders, rewards } from '../../api/routes.ts'
-import { answer } from '../../testing/answers.ts'
+import { answer, answerLost } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { collection, customer, order, pageOf } from '../../testing/shapes.ts'
 import Dashboard from './dashboard.tsx'
@@ -34,6 +34,12 @@ describe("the customer's menu", () => {
     const entry = await screen.findByRole('link', { name })
     expect(entry.getAttribute('aria-current')).toBe('page')
     expect(menu()?.querySelectorAll('[aria-current]')).toHaveLength(1)
+  })
+
+  it('shows 0 where the orders could not be counted', async () => {
+    answerLost(orders.list)
+    open()
+    expect((await screen.findByRole('link', { name: /^Recent orders/ })).textContent).toMatch(/0$/)
   })
 })
 

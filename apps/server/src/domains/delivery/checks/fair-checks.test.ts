@@ -4,6 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
+import { startJobs } from '../../../infra/job.ts'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { servers } from '../../fleet/tables.ts'
 import { addGroup, addOrders, addRule, addServer } from '../../inventory/fixtures.ts'
@@ -46,8 +47,9 @@ beforeAll(async () => {
     asked.push(socket.localAddress ?? '')
     socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n')
   })
-  shop = await startTestShop({ routes: () => undefined, jobs })
-  idle = await startTestShop({ routes: () => undefined, queues: jobs.map(({ queue }) => queue) })
+  const queues = jobs.map(({ queue }) => queue)
+  shop = await startTestShop({ routes: () => undefined, queues, workers: ctx => startJobs(ctx, jobs) })
+  idle = await startTestShop({ routes: () => undefined, queues })
 })
 
 afterAll(async () => {
