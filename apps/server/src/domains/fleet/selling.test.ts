@@ -1,17 +1,16 @@
 import { routes, type Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { beforeAll, expect, test, describe } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { DAY, MINUTE, HOUR } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/index.ts'
-import { addTestServer, serverRow, startFleetShop, startTestAgent, noOrders } from './fleet.fixture.ts'
+import { addTestServer, serverRow, startFleetShop, startTestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { markFailing } from './agents.ts'
 import { serverOutages, servers } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { convergeHealthy } from './converge-turns.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)
@@ -204,53 +203,6 @@ test('an outage that was entered wrongly is deleted, and the real one can be ent
   const real = (await enter(1)).data.id
   await ctx.db.update(serverOutages).set({ byHand: false }).where(eq(serverOutages.id, real))
   expect(await remove(real)).toMatchObject({ code: 409, data: { reason: 'outage_recorded' } })
-})
-
-describe('while a clock was ahead', () => {
-  const jobsOf = async (id: number) => {
-    const { rows } = await world.ctx.db.execute<{ key: string; seconds: number }>(sql`
-    select singleton_key as key, extract(epoch from start_after - created_on)::int as seconds from pgboss.job
-    where name = 'converge-failing-server' and data ->> 'serverId' = ${String(id)} and state = 'created'`)
-    return rows
-  }
-
-  /** The clock goes on while the test runs. */
-  function expectToLast(outage: { startedAt: Date; endedAt: Date | null } | undefined, milliseconds: number) {
-    const lasted = (outage?.endedAt?.getTime() ?? 0) - (outage?.startedAt.getTime() ?? 0)
-    expect(lasted).toBeGreaterThanOrEqual(milliseconds)
-    expect(lasted).toBeLessThan(milliseconds + 5 * MINUTE)
-  }
-
-  test('a server that died while the clock was ahead sells nothing after unreachable_after, as any other', async () => {
-    const { ctx } = world
-    const id = await addTestServer(ctx, 'ahead', { agent, ranges: ['10.91.0.0/28'] })
-    await checkServers(ctx)
-    await agent.stop()
-    world.advance(3 * DAY)
-    await convergeHealthy(ctx, id, noOrders(ctx))
-    await checkServers(ctx)
-    world.advance(-3 * DAY)
-
-    await checkServers(ctx)
-    const now = ctx.now()
-    const row = await serverRow(ctx, id)
-    const [open] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
-    expect(open?.endedAt).toBeNull()
-    for (const since of [row.unreachableSince, row.failingSince, open?.startedAt]) {
-      expect(since?.getTime()).toBeLessThanOrEqual(now.getTime())
-      expect(since?.getTime()).toBeGreaterThan(now.getTime() - MINUTE)
-    }
-    expect((await jobsOf(id)).map(({ key }) => key)).toContain(`${id}:now`)
-
-    world.advance(11 * MINUTE)
-    await checkServers(ctx)
-    expect(await serverRow(ctx, id)).toMatchObject({ offline: true })
-    await agent.start()
-    world.advance(2 * HOUR)
-    await checkServers(ctx)
-    const [outage] = await ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, id))
-    expectToLast(outage, 2 * HOUR + 11 * MINUTE)
-  })
 })
 
 test('a pause or a resume that expects another state than the server is in changes nothing', async () => {
