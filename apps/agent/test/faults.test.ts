@@ -188,7 +188,7 @@ describe('an exception inside TLS', () => {
     await answerTo(other)
   })
 
-  test('before the login ends that connection alone, and is counted for nobody', async () => {
+  test('before the login ends that connection alone, and is counted for no user', async () => {
     const { plane, port, lines } = await testPlane()
     plane.secureContext = secureContext
     const other = await asking(port)

@@ -10,7 +10,7 @@ import { isLinux, kill, managersOf, processesOf } from './process.ts'
 import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, token, tunnel, until } from './test-agent.ts'
 import { servingAgent } from './takeovers.ts'
 
-test.runIf(isLinux)('where nobody follows a new process none is started, and the agent says why', async () => {
+test.runIf(isLinux)('where no supervisor follows a new process none is started, and the agent says why', async () => {
   const { agent, folder, info, ip, takeOver } = await servingAgent({ AGENT_WORKERS: '0', AGENT_PID_FILE: '' })
   const echo = await echoTarget()
   const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', echo.host)

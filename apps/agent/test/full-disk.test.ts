@@ -53,7 +53,7 @@ describe.runIf(hasPrlimit)('a disk that takes nothing more', () => {
   test('leaves whole lines in the access log, and a line that says how many are missing', async () => {
     const log = join(serving.folder, 'agent', 'access.log')
     const lines = async (): Promise<string[]> => (await readFile(log, 'utf8').catch(() => '')).split('\n').slice(0, -1)
-    await until('the lines of before', async () => (await lines()).length === 3)
+    await until('the earlier lines', async () => (await lines()).length === 3)
     limitFiles((await stat(log)).size + 20)
     await use()
     await until('the problem to be told', async () => String(await problems()) === 'disk_not_writable')

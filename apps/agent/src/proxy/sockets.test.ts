@@ -114,7 +114,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(Buffer.concat(pieces).equals(sent)).toBe(true)
   })
 
-  test('what waits to leave is kept as it was written, though nobody else has it any more', async () => {
+  test('unsent bytes are kept until they are sent, though the caller has dropped them', async () => {
     const { rawSocket, socket } = await pair({})
     socket.pause()
     const size = 1 << 20

@@ -115,13 +115,13 @@ describe('of connections that several workers let in at the same moment', () => 
     expect(limits.toTell(() => ({ limits: { connections: 4 } }) as never)).toEqual([['user u', 2, 2 / 4]])
   })
 
-  test('nobody loses all of them, nor ends more while the others are still ending theirs', () => {
+  test('no worker loses all of them, nor ends more while the others are still ending theirs', () => {
     const small = { limits: { connections: 4 } } as never
     const limits = new ConnectionLimits({ ...defaultCaps, processes: 4 })
     for (let n = 0; n < 4; n++) expect(limits.open(holder, small)).toBeNull()
     expect(limits.setElsewhere([['user u', 30, 4]], () => small, false)).toMatchObject([{ keep: 1 }])
     for (let n = 0; n < 2; n++) limits.closed(holder)
-    // Counts of before, told again: two are open here, and one of them would go.
+    // Earlier counts, reported again: two are open here, and one of them would go.
     expect(limits.setElsewhere([['user u', 30, 2]], () => small, false)).toEqual([])
   })
 
