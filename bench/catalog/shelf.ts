@@ -5,14 +5,16 @@ const PRODUCTS = 50
 
 /** A shop with 50 products of 6 variants each, in collections and with tags, as a shop of some size has them. */
 export async function fillShelf(db: Database): Promise<void> {
-  await db.execute(sql`insert into server_groups (name) select 'Group ' || g from generate_series(1, 4) g`)
-  await db.execute(sql`insert into collections (platform_id, name, description)
-    select g::text, 'Collection ' || g, 'Addresses for every purpose' from generate_series(1, 3) g`)
   await db.execute(
-    sql`insert into tags (platform_name, name) select 'tag ' || g, 'Tag ' || g from generate_series(1, 8) g`
+    sql`insert into server_groups (created_at, name) select now(), 'Group ' || g from generate_series(1, 4) g`
   )
-  await db.execute(sql`insert into products (platform_id, name, description)
-    select (1000 + g)::text, 'Plan ' || g, repeat('Fast, steady and welcome almost everywhere. ', 5)
+  await db.execute(sql`insert into collections (created_at, platform_id, name, description)
+    select now(), g::text, 'Collection ' || g, 'Addresses for every purpose' from generate_series(1, 3) g`)
+  await db.execute(
+    sql`insert into tags (created_at, platform_name, name) select now(), 'tag ' || g, 'Tag ' || g from generate_series(1, 8) g`
+  )
+  await db.execute(sql`insert into products (created_at, platform_id, name, description)
+    select now(), (1000 + g)::text, 'Plan ' || g, repeat('Fast, steady and welcome almost everywhere. ', 5)
     from generate_series(1, ${PRODUCTS}) g`)
   await db.execute(sql`insert into product_collections (product_id, collection_id) select id, 1 + id % 3 from products`)
   await db.execute(sql`insert into product_tags (product_id, tag_id)
@@ -21,8 +23,8 @@ export async function fillShelf(db: Database): Promise<void> {
     select id, 1, 'Location', '{New York,London,Tokyo}'::text[] from products
     union all select id, 2, 'Block', '{Single address,Block of 8}'::text[] from products`)
   await db.execute(sql`insert into variants
-      (product_id, platform_id, name, description, option1, option2, price, cart_step, server_group_id)
-    select p.id, (p.id * 100 + row_number() over (partition by p.id))::text, place || ' / ' || size, place, place, size,
+      (created_at, product_id, platform_id, name, description, option1, option2, price, cart_step, server_group_id)
+    select now(), p.id, (p.id * 100 + row_number() over (partition by p.id))::text, place || ' / ' || size, place, place, size,
       2.20, case size when 'Block of 8' then 8 else 1 end, 1 + p.id % 4
     from products p, unnest('{New York,London,Tokyo}'::text[]) place, unnest('{Single address,Block of 8}'::text[]) size`)
 }

@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { addGroup, addOrders, addRule, addServer } from '../../apps/server/src/domains/inventory/fixtures.ts'
+import {
+  addGroup,
+  addOrders,
+  addRule,
+  addServer,
+  inTransaction
+} from '../../apps/server/src/domains/inventory/fixtures.ts'
 import { addCidr } from '../../apps/server/src/domains/inventory/index.ts'
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
@@ -34,7 +40,7 @@ export async function buildDataset(db: Database): Promise<Dataset> {
   const lengths = ranges.flatMap(({ count, length }) => Array.from({ length: count }, () => length))
   for (const [at, length] of lengths.entries()) {
     const cidr = `${10 + Math.floor(at / 16)}.${(at % 16) * 16}.0.0/${length}`
-    const added = await db.transaction(tx => addCidr({ tx }, { cidr, serverId: serverIds[at % servers] ?? null }))
+    const added = await inTransaction(db, addCidr, { cidr, serverId: serverIds[at % servers] ?? null })
     if (!added.ok) throw new Error(added.reason)
   }
   const orders = await addOrders(db, everything, 1000)
@@ -79,14 +85,14 @@ async function lease(db: Database, groupId: number, orders: number[]): Promise<n
       cross join lateral (select abs(hashint8(c.id * 1000003::bigint + win * 101 + layer))::bigint as hash) as h`)
     await tx.execute(sql`update drawn set rules = array(select unnest(rules) order by 1)`)
     await tx.execute(sql`
-      insert into leases (id, order_id, group_id, step, rules, blocks, state, activated_at)
+      insert into leases (created_at, id, order_id, group_id, step, rules, blocks, state, activated_at)
       overriding system value
-      select lease_id, (${sql.param(orders)}::bigint[])[1 + hash % ${orders.length}], ${groupId}, step, rules,
+      select now(), lease_id, (${sql.param(orders)}::bigint[])[1 + hash % ${orders.length}], ${groupId}, step, rules,
         least(6, 256 / step), 'active', now()
       from drawn`)
     const { rowCount } = await tx.execute(sql`
-      insert into lease_blocks (lease_id, chunk_id, start, length, rules)
-      select lease_id, chunk_id, base + (hash + nth * (1 + 2 * (hash % 16))) % (256 / step) * step, step, rules
+      insert into lease_blocks (leased_at, lease_id, chunk_id, start, length, rules)
+      select clock_timestamp(), lease_id, chunk_id, base + (hash + nth * (1 + 2 * (hash % 16))) % (256 / step) * step, step, rules
       from drawn, generate_series(1, least(6, 256 / step)) as nth`)
     return rowCount ?? 0
   })

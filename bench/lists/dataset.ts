@@ -88,16 +88,16 @@ export async function fill(url: string, { rows, users }: Size, log: (line: strin
 
 function statements(rows: number, users: number): Record<string, string> {
   return {
-    users: `insert into users (username, email, password_hash, invite_code, invited_by)
-      select case when n = ${Math.floor(users / 3)} then 'zebra.quartz' else 'user' || n end, 'user' || n || '@example.com',
+    users: `insert into users (created_at, username, email, password_hash, invite_code, invited_by)
+      select now(), case when n = ${Math.floor(users / 3)} then 'zebra.quartz' else 'user' || n end, 'user' || n || '@example.com',
         'x', 'i' || n, case when n % 10 = 0 then 1 end from generate_series(1, ${users}) n`,
-    catalogue: `insert into server_groups (name) values ('here');
-      insert into servers (name, ip) values ('here', '127.0.0.1');
-      insert into products (platform_id, name) select n::text, 'Plan ' || n from generate_series(1, 50) n;
-      insert into collections (platform_id, name) values ('1', 'All'), ('2', 'One');
+    catalogue: `insert into server_groups (created_at, name) values (now(), 'here');
+      insert into servers (created_at, name, ip) values (now(), 'here', '127.0.0.1');
+      insert into products (created_at, platform_id, name) select now(), n::text, 'Plan ' || n from generate_series(1, 50) n;
+      insert into collections (created_at, platform_id, name) values (now(), '1', 'All'), (now(), '2', 'One');
       insert into product_collections (product_id, collection_id) select n, 1 from generate_series(1, 50) n;
       insert into product_collections (product_id, collection_id) values (7, 2);
-      insert into variants (product_id, platform_id, name, price) select n, n::text, 'Here', 2 from generate_series(1, 50) n;
+      insert into variants (created_at, product_id, platform_id, name, price) select now(), n, n::text, 'Here', 2 from generate_series(1, 50) n;
       insert into order_product_names (name) select 'Residential plan ' || n from generate_series(1, 49) n
         union all select 'Quartz special'`,
     // 3 % of the first user's; a fifth unpaid; one in 2,000 failed; the rare product 5 times.
@@ -126,23 +126,23 @@ function statements(rows: number, users: number): Record<string, string> {
       select id, user_id, platform_order_id, platform_order_number, 'purchase', pay_amount, 0, true, paid_at from orders where paid_at is not null`,
     figures: `insert into order_figures (day, orders, paid, revenue)
       select (created_at at time zone 'UTC')::date, count(*), count(paid_at), coalesce(sum(pay_amount), 0) from orders group by 1`,
-    leases: `insert into cidrs (cidr) values ('10.0.0.0/8');
+    leases: `insert into cidrs (created_at, cidr) values (now(), '10.0.0.0/8');
       insert into chunks (cidr_id, base, size) select 1, '10.0.0.0'::inet + n * 4096, 4096 from generate_series(0, ${Math.ceil(rows / 4096)}) n;
-      insert into leases (order_id, group_id, step, rules, blocks, state, activated_at)
-        select n, 1, 8, array[1], 1, 'active', now() from generate_series(1, ${Math.floor(rows / 8)}) n;
-      insert into lease_blocks (lease_id, chunk_id, start, length, rules)
-        select n, 1 + (n - 1) / 512, 8 * ((n - 1) % 512), 8, array[1] from generate_series(1, ${Math.floor(rows / 8)}) n`,
-    proxies: `insert into proxies (order_id, lease_id, server_id, ip, state)
-      select 1, 1, 1, '10.0.0.0'::inet + n, 'live' from generate_series(1, ${rows}) n`,
-    'audit log': `insert into audit_log (actor_id, actor_name, action, target_type, target_id)
-      select 1, case when n = ${Math.floor(rows / 3)} then 'quetzal' when n % 10 < 4 then 'boss' when n % 10 = 4 then 'alice' else 'system' end,
+      insert into leases (created_at, order_id, group_id, step, rules, blocks, state, activated_at)
+        select now(), n, 1, 8, array[1], 1, 'active', now() from generate_series(1, ${Math.floor(rows / 8)}) n;
+      insert into lease_blocks (leased_at, lease_id, chunk_id, start, length, rules)
+        select clock_timestamp(), n, 1 + (n - 1) / 512, 8 * ((n - 1) % 512), 8, array[1] from generate_series(1, ${Math.floor(rows / 8)}) n`,
+    proxies: `insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state)
+      select now(), now(), 1, 1, 1, '10.0.0.0'::inet + n, 'live' from generate_series(1, ${rows}) n`,
+    'audit log': `insert into audit_log (at, actor_id, actor_name, action, target_type, target_id)
+      select now(), 1, case when n = ${Math.floor(rows / 3)} then 'quetzal' when n % 10 < 4 then 'boss' when n % 10 = 4 then 'alice' else 'system' end,
         (array['order', 'user', 'gift_card', 'server'])[1 + n % 4] || (array['.create', '.edit', '.delete'])[1 + n % 3],
         (array['order', 'user', 'gift_card', 'server'])[1 + n % 4], (n / 4)::text from generate_series(1, ${rows}) n`,
-    'point records': `insert into point_records (user_id, kind, point, reason_code, cause)
-      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'level', n % 100, 'payment', 'c' || n
+    'point records': `insert into point_records (created_at, user_id, kind, point, reason_code, cause)
+      select now(), case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'level', n % 100, 'payment', 'c' || n
       from generate_series(1, ${rows}) n`,
-    'gift cards': `insert into gift_cards (mount, point, code, is_exchanged, exchanged_by)
-      select 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
+    'gift cards': `insert into gift_cards (created_at, mount, point, code, is_exchanged, exchanged_by)
+      select now(), 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
       from generate_series(1, ${rows}) n`,
     // A tenth is not about money; five are not handled; the oldest half has all of the rare outcome, which no walk from the newest soon meets.
     'platform events': `insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
@@ -160,23 +160,23 @@ function statements(rows: number, users: number): Record<string, string> {
           then 'Where is the quetzal?' else 'My addresses do not work since ' || n end,
         case when n % 2000 = 1 then 'open' else 'closed' end, now() - (${rows} - n) * interval '1 minute'
       from generate_series(1, ${rows}) n`,
-    'promo codes': `insert into coupons (holder_id, code, code_type, discount, is_used, platform_state)
-      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'SAVE-' || upper(substr(md5(n::text), 1, 12)), 1 + n % 2, 1 + n % 20,
+    'promo codes': `insert into coupons (created_at, holder_id, code, code_type, discount, is_used, platform_state)
+      select now(), case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'SAVE-' || upper(substr(md5(n::text), 1, 12)), 1 + n % 2, 1 + n % 20,
         n % 3 = 0, case when n % 5000 = 1 then 'missing' else 'present' end from generate_series(1, ${rows}) n`,
     'log-ins': `insert into logins (user_id, at, method, ip, country, device)
       select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, now() - (${rows} - n) * interval '30 seconds', 'password',
         '10.0.0.0'::inet + n, 'NL', 'Firefox on Linux' from generate_series(1, ${rows}) n`,
     // One endpoint in ten is the first user's; a delivery in 5,000 failed.
-    'webhook deliveries': `insert into webhook_endpoints (user_id, url, description, events, secret)
-        select case when n % 10 = 0 then 1 else 1 + n end, 'https://example.com/hooks/' || n, '', array['order.delivered'], 'x'
+    'webhook deliveries': `insert into webhook_endpoints (created_at, user_id, url, description, events, secret)
+        select now(), case when n % 10 = 0 then 1 else 1 + n end, 'https://example.com/hooks/' || n, '', array['order.delivered'], 'x'
         from generate_series(1, 100) n;
-      insert into webhook_events (public_id, type, data) select 'evt_' || n, 'order.delivered', '{}' from generate_series(1, 100) n;
+      insert into webhook_events (at, public_id, type, data) select now(), 'evt_' || n, 'order.delivered', '{}' from generate_series(1, 100) n;
       insert into webhook_deliveries (event_id, endpoint_id, type, state, tries, status, next_at, expires_at, created_at, ended_at)
       select 1 + n % 100, 1 + n % 100, case when n % 4 = 0 then 'order.expired' else 'order.delivered' end,
         case when n % 5000 = 1 then 'failed' else 'sent' end, 1, 200, at, at + interval '3 days', at, at
       from (select n, now() - (${rows} - n) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`,
-    notices: `insert into notices (cause, subject, severity, words, params, since, seen_at, changed_at, closed_at)
-      select case when n % 5000 = 1 then 'token' else 'server_down' end, n::text, case when n % 5000 = 1 then 'critical' else 'warning' end,
+    notices: `insert into notices (created_at, cause, subject, severity, words, params, since, seen_at, changed_at, closed_at)
+      select now(), case when n % 5000 = 1 then 'token' else 'server_down' end, n::text, case when n % 5000 = 1 then 'critical' else 'warning' end,
         'server_down', jsonb_build_object('server', case when n = ${Math.floor(rows / 3)} then 'quetzal' else 'server ' || n end), at, at, at,
         case when n > ${rows} - 20 then null else at end
       from (select n, now() - (${rows} - n) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`,
@@ -184,11 +184,11 @@ function statements(rows: number, users: number): Record<string, string> {
       select 'user' || n || '@example.com', case when n % 5000 = 1 then 'complained' else 'bounced' end, '550 no such user', 'smtp', now(), true
       from generate_series(1, ${rows}) n`,
     // Of a server that serves a thousand of the newest orders.
-    outages: `insert into servers (name, ip) values ('there', '127.0.0.2');
-      insert into proxies (order_id, lease_id, server_id, ip, state, live_at)
-      select ${rows} - n / 8, 1, 2, '11.0.0.0'::inet + n, 'live', now() - interval '2 days' from generate_series(1, ${8 * Math.min(1000, rows - 1)}) n;
-      insert into server_outages (server_id, started_at, ended_at)
-      select 2, at, at + interval '20 seconds' from
+    outages: `insert into servers (created_at, name, ip) values (now(), 'there', '127.0.0.2');
+      insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state, live_at)
+      select now(), now(), ${rows} - n / 8, 1, 2, '11.0.0.0'::inet + n, 'live', now() - interval '2 days' from generate_series(1, ${8 * Math.min(1000, rows - 1)}) n;
+      insert into server_outages (created_at, server_id, started_at, ended_at)
+      select now(), 2, at, at + interval '20 seconds' from
         (select now() - (${rows} - n + 1) * interval '1 minute' as at from generate_series(1, ${rows}) n) made`
   }
 }

@@ -6,6 +6,7 @@ import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
 import { orders } from './domains/orders/tables.ts'
 import { coupons, giftCards, levelCodes } from './domains/rewards/tables.ts'
+import { addRow, addRows } from './testing/rows.ts'
 
 let shop: StockedShop
 let admin: Buyer
@@ -34,10 +35,11 @@ async function rowsAfter(action: BulkAction, selection: Selection): Promise<Bulk
 const outcomes = (rows: BulkRow[]) => rows.map(({ id, label, state, reason }) => [id, label, state, reason])
 
 async function addCards(...codes: string[]): Promise<number[]> {
-  const made = await shop.ctx.db
-    .insert(giftCards)
-    .values(codes.map(code => ({ code, mount: '5.00', point: 50 })))
-    .returning({ id: giftCards.id })
+  const made = await addRows(
+    shop.ctx,
+    giftCards,
+    codes.map(code => ({ code, mount: '5.00', point: 50 }))
+  )
   return made.map(({ id }) => id)
 }
 const cardsLeft = async (ids: number[]) =>
@@ -190,16 +192,18 @@ test('codes are asked about on the platform, each by a job; those that were used
   ])
   const query = { platform_state: 'waiting' }
   expect((await rowsAfter('gift_card.check', { query, expected: 1 })).map(row => row.id)).toEqual([open])
-  const [coupon] = await db
-    .insert(coupons)
-    .values({ holderId: buyer.user.id, code: 'THERE-3', codeType: 1, discount: '1.00' })
-    .returning()
+  const coupon = await addRow(shop.ctx, coupons, {
+    holderId: buyer.user.id,
+    code: 'THERE-3',
+    codeType: 1,
+    discount: '1.00'
+  })
   const ofCoupons = { query: { search: 'THERE-3', platform_state: 'unknown' }, expected: 1 }
   expect(outcomes(await rowsAfter('coupon.create_there', ofCoupons))).toEqual([
-    [coupon?.id, 'THERE-3', 'succeeded', null]
+    [coupon.id, 'THERE-3', 'succeeded', null]
   ])
-  const [level] = await db.insert(levelCodes).values({ level: 5, discount: '1.00', point: 1 }).returning()
-  expect((await rowsAfter('level_code.check', { ids: [level?.id ?? 0] }))[0]).toMatchObject({ reason: 'no_code' })
+  const level = await addRow(shop.ctx, levelCodes, { level: 5, discount: '1.00', point: 1 })
+  expect((await rowsAfter('level_code.check', { ids: [level.id] }))[0]).toMatchObject({ reason: 'no_code' })
   const { rows } = await db.execute(
     sql`select data->>'kind' as kind, data->>'act' as act from pgboss.job where name = 'platform-code' order by 1, 2`
   )

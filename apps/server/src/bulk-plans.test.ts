@@ -9,6 +9,7 @@ import { release } from './domains/inventory/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
 import { orders } from './domains/orders/tables.ts'
 import { paymentRefunds, payments } from './domains/payments/tables.ts'
+import { addRow, addRows } from './testing/rows.ts'
 
 let shop: StockedShop
 let admin: Buyer
@@ -53,9 +54,11 @@ beforeAll(async () => {
   await db.update(payments).set({ refundRequestedAt: shop.ctx.now() }).where(eq(payments.orderId, refunding))
   const foreign = (await shop.buy(buyer)).id
   const [payment] = await db.select().from(payments).where(eq(payments.orderId, foreign))
-  await db
-    .insert(paymentRefunds)
-    .values({ key: 'foreign:1', platformOrderId: payment?.platformOrderId ?? '', foreignAmount: '3.00 GBP' })
+  await addRow(shop.ctx, paymentRefunds, {
+    key: 'foreign:1',
+    platformOrderId: payment?.platformOrderId ?? '',
+    foreignAmount: '3.00 GBP'
+  })
   const unaccepted = (await shop.buy(buyer)).id
   await db.update(payments).set({ accepted: false }).where(eq(payments.orderId, unaccepted))
   const leaving = await shop.customer({ username: 'leaving' })
@@ -162,14 +165,13 @@ test('all that match are planned by the list’s query, and what was never paid 
 })
 
 test('the plan of a deletion of gift cards counts those that were exchanged, as the run refuses them', async () => {
-  const made = await shop.ctx.db
-    .insert(giftCards)
-    .values(
-      [null, null, buyer.user.id].map((exchangedBy, at) => {
-        return { code: `PLAN-${at}`, mount: '5.00', point: 10, isExchanged: exchangedBy !== null, exchangedBy }
-      })
-    )
-    .returning({ id: giftCards.id })
+  const made = await addRows(
+    shop.ctx,
+    giftCards,
+    [null, null, buyer.user.id].map((exchangedBy, at) => {
+      return { code: `PLAN-${at}`, mount: '5.00', point: 10, isExchanged: exchangedBy !== null, exchangedBy }
+    })
+  )
   const selection = { ids: [...made.map(({ id }) => id), 999_999] }
   const planned = await admin.post<BulkPlan>('/api/bulk/plan/', { action: 'gift_card.delete', selection })
   expect(planned.data).toEqual({

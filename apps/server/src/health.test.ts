@@ -11,6 +11,7 @@ import { SYSTEM } from './infra/actor.ts'
 import { command } from './infra/command.ts'
 import type { TestClient } from './testing/client.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
+import { addRow } from './testing/rows.ts'
 
 let shop: TestShop
 let admin: TestClient
@@ -67,17 +68,14 @@ test('a platform that is gone shows as such, with its words', async () => {
 
 test('a look asks the servers as well', async () => {
   const { db } = shop.ctx
-  const [row] = await db
-    .insert(servers)
-    .values({ name: 'gone', ip: '127.0.0.1', agentPort: 9, connected: true })
-    .returning()
+  const row = await addRow(shop.ctx, servers, { name: 'gone', ip: '127.0.0.1', agentPort: 9, connected: true })
   expect((await check()).servers).toMatchObject({ total: 1, reachable: 0, unreachable: [{ name: 'gone' }] })
-  await db.delete(servers).where(eq(servers.id, row?.id ?? 0))
+  await db.delete(servers).where(eq(servers.id, row.id))
 })
 
 test('servers that do not answer, mail that waits and jobs that failed for good are counted', async () => {
   const { db } = shop.ctx
-  await db.insert(servers).values({ name: 'away', ip: '192.0.2.7', unreachableSince: new Date('2026-07-01T10:00:00Z') })
+  await addRow(shop.ctx, servers, { name: 'away', ip: '192.0.2.7', unreachableSince: new Date('2026-07-01T10:00:00Z') })
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'a@example.com', template: 'admin-notice', data: { subject: 's', text: 't' }, key: 'one' })
   )

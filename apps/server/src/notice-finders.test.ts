@@ -14,6 +14,7 @@ import { writeSettings } from './domains/settings/index.ts'
 import { DAY, HOUR, iso, MINUTE } from './infra/clock.ts'
 import { DEAD_LETTER } from './infra/jobs.ts'
 import { noticePorts } from './notice-ports.ts'
+import { addRow, addRows } from './testing/rows.ts'
 
 let home: Home
 beforeAll(async () => {
@@ -61,17 +62,17 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   // Those that orders need come first, also of more than are looked at.
   const since = new Date(START.getTime() - HOUR)
   const silent = { name: 'idle', ip: '192.0.2.99', connected: false, failures: 9, unreachableSince: since }
-  const [idle] = await db.insert(servers).values(silent).returning({ id: servers.id })
+  const idle = await addRow(home.shop.ctx, servers, silent)
   const before = (await found('server_down')).map(({ subject, params }) => [subject, params?.['orders']])
   const user = { serverId: home.serverId, username: 'of-order', orderId: 7, password: 'x', prefixes: [], rules: [] }
   await db.insert(agentUsers).values(user)
   expect(before).toEqual([
-    [String(idle?.id), 0],
+    [String(idle.id), 0],
     [id, 0]
   ])
   expect((await found('server_down')).map(({ subject, params }) => [subject, params?.['orders']])).toEqual([
     [id, 1],
-    [String(idle?.id), 0]
+    [String(idle.id), 0]
   ])
   await db.delete(agentUsers).where(eq(agentUsers.username, 'of-order'))
   await db.delete(servers).where(eq(servers.name, 'idle'))
@@ -139,12 +140,9 @@ test('a server in trouble is found behind any number of those that nobody is tol
   const { db } = home.shop.ctx
   const row = (n: number) => ({ name: `of many ${n}`, ip: `192.0.2.${n}`, connected: true, troubleParams: {} })
   const quiet = Array.from({ length: 60 }, (_, n) => ({ ...row(n), trouble: 'prefixes_waiting' as const }))
-  await db.insert(servers).values(quiet)
-  const [last] = await db
-    .insert(servers)
-    .values({ ...row(99), trouble: 'token_unreadable' })
-    .returning()
-  expect((await found('server_trouble')).map(({ subject }) => subject)).toEqual([`${last?.id}:token_unreadable`])
+  await addRows(home.shop.ctx, servers, quiet)
+  const last = await addRow(home.shop.ctx, servers, { ...row(99), trouble: 'token_unreadable' })
+  expect((await found('server_trouble')).map(({ subject }) => subject)).toEqual([`${last.id}:token_unreadable`])
   await db.delete(servers).where(like(servers.name, 'of many %'))
 })
 
@@ -189,14 +187,14 @@ test('payments that still wait, late events, dead letters by queue, mails and to
   ])
   const mail = { to: 'a@example.com', template: 't', kind: 'security', language: 'en' } as const
   const claim = { claimedAt: START, jobId: randomUUID() }
-  await db.insert(mails).values([
+  await addRows(home.shop.ctx, mails, [
     { ...mail, ...claim, state: 'failed', key: 'm1' },
     { ...mail, ...claim, state: 'waiting', key: 'm2', errorCode: 'unauthorized', error: 'bad key' }
   ])
   expect(await found('mails')).toMatchObject([{ count: 1 }])
   expect(await found('token')).toMatchObject([{ subject: 'mail', params: { message: 'bad key' } }])
   await writeSettings(home.shop.ctx, { discord_bot_token: 'old token' })
-  await db.insert(chatBot).values({ state: 'waiting', problem: 'token_refused', detail: 'wrong token' })
+  await addRow(home.shop.ctx, chatBot, { state: 'waiting', problem: 'token_refused', detail: 'wrong token' })
   expect(await found('token')).toMatchObject([
     { subject: 'mail' },
     { subject: 'chat', params: { message: 'wrong token' } }
@@ -216,7 +214,7 @@ test('mails that wait are told of once the mail service has taken none for a qua
     jobId: ''
   } as const
   const write = (key: string, some: Partial<typeof mails.$inferInsert>) =>
-    db.insert(mails).values({ ...claim, key, ...some })
+    addRow(home.shop.ctx, mails, { ...claim, key, ...some })
   await write('first', { state: 'waiting', errorCode: 'network', error: 'no answer', createdAt: at(-14) })
   expect(await found('mails')).toEqual([])
   await write('older', { state: 'waiting', errorCode: 'rejected', error: 'not this one', createdAt: at(-60) })
@@ -234,8 +232,7 @@ test('mails that wait are told of once the mail service has taken none for a qua
 })
 
 test('an upgrade that stopped, and servers whose proofs fail, together', async () => {
-  const { db } = home.shop.ctx
-  await db.insert(upgrades).values({
+  await addRow(home.shop.ctx, upgrades, {
     state: 'stopped',
     version: '2.0.0',
     actorId: 1,
@@ -254,7 +251,7 @@ test('an upgrade that stopped, and servers whose proofs fail, together', async (
     username: 'u',
     prefixes: [] as string[]
   } as const
-  await db.insert(accessProofs).values([
+  await addRows(home.shop.ctx, accessProofs, [
     { ...proof, state: 'failed' },
     { ...proof, state: 'failed' },
     { ...proof, state: 'failed', acknowledgedAt: START }

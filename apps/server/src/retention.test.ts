@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { platformEvents } from './domains/commerce/tables.ts'
 import { proxies } from './domains/delivery/tables.ts'
-import { addGroup, addOrders, addRule, addServer } from './domains/inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './domains/inventory/fixtures.ts'
 import { activate, assignCidrs, release, reserve, whoHeld } from './domains/inventory/index.ts'
 import { orderEvents, orders } from './domains/orders/tables.ts'
 import { applyRetention } from './domains/retention/apply.ts'
@@ -14,6 +14,8 @@ import { auditLog } from './infra/tables.ts'
 import { retention } from './retention.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
 import { allQueues } from './workers.ts'
+import { addRow } from './testing/rows.ts'
+import { payments } from './domains/payments/tables.ts'
 
 let shop: TestShop
 beforeAll(async () => {
@@ -30,7 +32,7 @@ async function addReserved(quantity: number) {
   count += 1
   const serverId = await addServer(db, `kept ${count}`)
   const rule = await addRule(db, `Kept ${count}`)
-  await db.transaction(tx => assignCidrs({ tx }, serverId, [`127.${60 + count}.0.0/24`]))
+  await inTransaction(db, assignCidrs, serverId, [`127.${60 + count}.0.0/24`])
   const groupId = await addGroup(db, `kept ${count}`, [serverId])
   const ids = await addOrders(db, groupId, quantity)
   const leased = new Map<number, number>()
@@ -38,7 +40,7 @@ async function addReserved(quantity: number) {
     const lease = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 }))
     if (!lease.ok) throw new Error(lease.reason)
     leased.set(orderId, lease.leaseId)
-    await db.insert(orderEvents).values({ orderId, kind: 'time_out' })
+    await addRow(shop.ctx, orderEvents, { orderId, kind: 'time_out' })
   }
   return { ids, serverId, leaseOf: (orderId: number) => leased.get(orderId) ?? 0 }
 }
@@ -68,8 +70,15 @@ test('an order that was never paid goes after its time, with its history and its
   await timeOut(cancelled, 31, 'cancelled')
   await timeOut(fresh, 29)
   await timeOut(paid, 31)
-  await shop.ctx.db.execute(sql`insert into payments (order_id, platform_order_id, platform_order_number, kind, amount,
-      discount, accepted) values (${paid}, 'late', '#1', 'purchase', 1, 0, false)`)
+  await addRow(shop.ctx, payments, {
+    orderId: paid,
+    platformOrderId: 'late',
+    platformOrderNumber: '#1',
+    kind: 'purchase',
+    amount: '1',
+    discount: '0',
+    accepted: false
+  })
   await shop.ctx.db
     .update(orders)
     .set({ state: 'timed_out', createdAt: ago(31) })
@@ -96,9 +105,9 @@ test('who had an address is still known after its retired proxies are gone', asy
     const ip = rows[0]?.ip ?? ''
     ips.set(orderId, ip)
     const proxy = { orderId, leaseId: leaseOf(orderId), serverId, ip, state: 'retired', updatedAt: ago(91) } as const
-    await db.insert(proxies).values(proxy)
+    await addRow(shop.ctx, proxies, proxy)
   }
-  await db.insert(proxies).values({
+  await addRow(shop.ctx, proxies, {
     orderId: gone,
     leaseId: leaseOf(gone),
     serverId,

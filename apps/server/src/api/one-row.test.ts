@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { coupons } from '../domains/rewards/tables.ts'
 import { HOLDER, KINDS, type Row } from './edited-kinds.fixture.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
+import { addRow } from '../testing/rows.ts'
 
 let shop: StockedShop
 let admin: Buyer
@@ -11,7 +12,7 @@ beforeAll(async () => {
   shop = await startStockedShop()
   admin = await shop.admin()
   const holder = await shop.customer({ username: HOLDER })
-  await shop.ctx.db.insert(coupons).values({ holderId: holder.user.id, code: 'SPRING', codeType: 1, discount: '1.00' })
+  await addRow(shop.ctx, coupons, { holderId: holder.user.id, code: 'SPRING', codeType: 1, discount: '1.00' })
   await admin.post('/api/rewards/level_code/', { level: 1, discount: '0.00', code: 'L1', point: 100 })
   await admin.post('/api/servers/acl-groups/', { name: 'all', description: 'All of them', acls: shop.rules })
 })

@@ -13,6 +13,7 @@ import { injectEndless, textOf } from './endless.fixture.ts'
 import { exampleOf } from './examples.ts'
 import { MATRIX, OWNED } from './roles.matrix.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
+import { addRow } from '../testing/rows.ts'
 
 const ROLES = [
   'visitor',
@@ -120,24 +121,17 @@ describe('who gets past authorisation', () => {
 
   /** The customer's endpoint with a delivery: new ones each time, since a call may delete them. */
   async function anyWebhook(): Promise<{ id: number; endpointId: number }> {
-    const { db, secrets } = shop.ctx
+    const { secrets } = shop.ctx
     const userId = people.customer.user.id
-    const [endpoint] = await db
-      .insert(webhookEndpoints)
-      .values({ userId, url: 'https://a.example', description: '', events: [], secret: secrets.seal('whsec_YQ==') })
-      .returning()
-    const [event] = await db
-      .insert(webhookEvents)
-      .values({ publicId: randomUUID(), type: 'webhook.test', data: {} })
-      .returning()
-    if (!endpoint || !event) throw new Error('no webhook')
-    const now = new Date()
-    const [delivery] = await db
-      .insert(webhookDeliveries)
-      .values({ eventId: event.id, endpointId: endpoint.id, type: event.type, nextAt: now, expiresAt: now })
-      .returning()
-    if (!delivery) throw new Error('no delivery')
-    return delivery
+    const endpoint = await addRow(shop.ctx, webhookEndpoints, {
+      userId,
+      url: 'https://a.example',
+      description: '',
+      events: [],
+      secret: secrets.seal('whsec_YQ==')
+    })
+    const event = await addRow(shop.ctx, webhookEvents, { publicId: randomUUID(), type: 'webhook.test', data: {} })
+    return addRow(shop.ctx, webhookDeliveries, { eventId: event.id, endpointId: endpoint.id, type: event.type })
   }
 
   test.each(rows)('$call', async ({ call: name, outcomes }) => {

@@ -4,6 +4,7 @@ import { variants } from '../domains/catalog/tables.ts'
 import { coupons } from '../domains/rewards/tables.ts'
 import { HOLDER, KINDS, type Form, type Kind, type Row } from './edited-kinds.fixture.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
+import { addRow } from '../testing/rows.ts'
 
 let shop: StockedShop
 /** Two administrators, each with the same form open. */
@@ -16,9 +17,7 @@ beforeAll(async () => {
   anna = await shop.admin()
   boris = await shop.admin()
   customer = await shop.customer({ username: HOLDER })
-  await shop.ctx.db
-    .insert(coupons)
-    .values({ holderId: customer.user.id, code: 'SPRING', codeType: 1, discount: '1.00' })
+  await addRow(shop.ctx, coupons, { holderId: customer.user.id, code: 'SPRING', codeType: 1, discount: '1.00' })
   await anna.post('/api/rewards/level_code/', { level: 1, discount: '0.00', code: 'L1', point: 100 })
   await anna.post('/api/servers/acl-groups/', { name: 'all', description: 'All of them', acls: shop.rules })
 })
@@ -176,7 +175,7 @@ test('a variant that was added while a product form was open is not lost', async
   if (!kind) throw new Error('no such kind')
   const opened = await readRow(kind)
   const added = { productId: opened.id, platformId: '990011', name: 'Boston', option1: 'Boston', price: '2.00' }
-  await shop.ctx.db.insert(variants).values({ ...added, cartStep: 8, serverGroupId: shop.groupId })
+  await addRow(shop.ctx, variants, { ...added, cartStep: 8, serverGroupId: shop.groupId })
   const form = { ...kind.form(opened), product_name: 'Late', version: opened.version }
   const stale = await anna.put(`${kind.path}${opened.id}/`, form)
   expect(stale).toMatchObject({ code: 409, data: { reason: 'stale', changed: ['product_name', 'variants'] } })

@@ -16,6 +16,7 @@ import type { TestClient } from '../testing/client.ts'
 import { userActor } from '../testing/session.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../testing/shop.ts'
 import { eventHandlers } from '../workers.ts'
+import { addRow } from '../testing/rows.ts'
 
 /** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */
 export const CLOSED_PORT = 9
@@ -45,14 +46,17 @@ export async function startStockedShop(): Promise<StockedShop> {
     max_unpaid_orders: 1000,
     max_unpaid_addresses: 1_000_000
   })
-  const [server] = await db
-    .insert(servers)
-    .values({ name: 'node', ip: '127.0.0.1', agentPort: CLOSED_PORT, sshPort: CLOSED_PORT })
-    .returning()
-  const [group] = await db.insert(serverGroups).values({ name: 'group' }).returning()
-  if (!server || !group) throw new Error('nothing was inserted')
+  const server = await addRow(ctx, servers, {
+    name: 'node',
+    ip: '127.0.0.1',
+    agentPort: CLOSED_PORT,
+    sshPort: CLOSED_PORT
+  })
+  const group = await addRow(ctx, serverGroups, { name: 'group' })
   await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
-  const range = await db.transaction(tx => addCidr({ tx }, { cidr: '127.40.0.0/20', serverId: server.id }))
+  const range = await db.transaction(tx =>
+    addCidr({ tx, now: ctx.now() }, { cidr: '127.40.0.0/20', serverId: server.id })
+  )
   if (!range.ok) throw new Error(range.reason)
   const rules = [await addRule(db, '0.50', 'one.test'), await addRule(db, '0.25', 'two.test')]
   const product = await addProduct(
@@ -61,11 +65,15 @@ export async function startStockedShop(): Promise<StockedShop> {
     [{ name: 'New York', option1: 'New York', price: '2.00', cartStep: 8, serverGroupId: group.id }],
     { collectionIds: [await addCollection(db, 'Metro')], tagIds: [await addTag(db, 'fast')] }
   )
-  await db.insert(faqs).values({ question: 'Why?', answer: 'Because.' })
-  await db
-    .insert(tickets)
-    .values({ username: 'anna', email: 'anna@example.com', phone: '1', message: 'Help', clientIp: '127.0.0.1' })
-  await db.insert(giftCards).values({ mount: '5.00', point: 50, code: 'GIFT5' })
+  await addRow(ctx, faqs, { question: 'Why?', answer: 'Because.' })
+  await addRow(ctx, tickets, {
+    username: 'anna',
+    email: 'anna@example.com',
+    phone: '1',
+    message: 'Help',
+    clientIp: '127.0.0.1'
+  })
+  await addRow(ctx, giftCards, { mount: '5.00', point: 50, code: 'GIFT5' })
 
   /** What an order's payment has to hold. */
   async function linesOf(publicId: string): Promise<Record<string, number>> {
@@ -106,7 +114,7 @@ export async function startStockedShop(): Promise<StockedShop> {
         .returning()
       if (!order) throw new Error('the order is not there')
       await db.execute(sql`update proxies set state = 'live' where order_id = ${order.id}`)
-      await db.insert(coupons).values({
+      await addRow(ctx, coupons, {
         holderId: buyer.user.id,
         code: `OF-${buyer.user.username}-${order.id}`,
         codeType: 1,

@@ -28,6 +28,7 @@ import { createJobRunner } from './drain.ts'
 import { freePort } from './free-ports.ts'
 import { allJobs } from '../workers.ts'
 import { sessionOf } from './session.ts'
+import { addRow } from './rows.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const APP_SECRET = 'a secret of the tests and of nothing else'
@@ -247,9 +248,7 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     accept_test_payments: true
   })
   return command(ctx, SYSTEM, async unit => {
-    const { tx } = unit
-    const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
-    if (!group) throw new Error('nothing was inserted')
+    const group = await addRow(unit, serverGroups, { name: 'here' })
     const serverId = await ownServer(unit, ctx, group.id, { range, agentPorts })
     const rules: number[] = []
     for (let n = 1; n <= ruleCount; n++) {
@@ -264,9 +263,8 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
       if (!made.ok) throw new Error(made.reason)
       rules.push(made.rule.id)
     }
-    const [product] = await tx.insert(products).values({ platformId: '720000000001', name: 'Metro ISP' }).returning()
-    if (!product) throw new Error('nothing was inserted')
-    await tx.insert(variants).values({
+    const product = await addRow(unit, products, { platformId: '720000000001', name: 'Metro ISP' })
+    await addRow(unit, variants, {
       productId: product.id,
       platformId: '72000000000101',
       name: 'New York',
@@ -286,17 +284,13 @@ async function ownServer(
   groupId: number,
   { range, agentPorts }: { range: string; agentPorts: AgentRunner['ports'] }
 ): Promise<number> {
-  const [server] = await unit.tx
-    .insert(servers)
-    .values({
-      name: `agent of ${range}`,
-      ip: '127.0.0.1',
-      agentPort: agentPorts.agent,
-      proxyPort: agentPorts.proxy,
-      agentToken: ctx.secrets.seal(AGENT_TOKEN)
-    })
-    .returning()
-  if (!server) throw new Error('nothing was inserted')
+  const server = await addRow(unit, servers, {
+    name: `agent of ${range}`,
+    ip: '127.0.0.1',
+    agentPort: agentPorts.agent,
+    proxyPort: agentPorts.proxy,
+    agentToken: ctx.secrets.seal(AGENT_TOKEN)
+  })
   await unit.tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
   const assigned = await assignCidrs(unit, server.id, [range])
   if (!assigned.ok) throw new Error(assigned.reason)

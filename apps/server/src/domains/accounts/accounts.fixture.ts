@@ -6,6 +6,7 @@ import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { accountRoutes } from './index.ts'
 import { captchas, loginFailures } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 /** The domain's calls, with what the whole shop hands in. */
 export const accountRoutesWithPorts = (mount: Mount, ctx: AppContext): void =>
@@ -61,8 +62,8 @@ export const A_MINUTE_LATER = MINUTE + 1000
 export async function solvedCaptcha({ ctx }: TestShop): Promise<{ captcha_id: string; captcha: number }> {
   const [createdAt, captcha] = [ctx.now(), 42]
   const expiresAt = new Date(createdAt.getTime() + MINUTE)
-  const [row] = await ctx.db.insert(captchas).values({ answer: captcha, createdAt, expiresAt }).returning()
-  return { captcha_id: row?.id ?? '', captcha }
+  const row = await addRow(ctx, captchas, { answer: captcha, createdAt, expiresAt })
+  return { captcha_id: row.id, captcha }
 }
 
 /** Failures that were counted under a key within the last minutes. */

@@ -18,6 +18,8 @@ import { eventHandlers } from '../../workers.ts'
 import { isDeleted } from './index.ts'
 import { users } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
+import { mails } from '../mail/tables.ts'
 
 const shop = useStarted(startStockedShop)
 type Customer = Awaited<ReturnType<StockedShop['customer']>>
@@ -170,12 +172,16 @@ test('nothing in the database names a person who was deleted', async () => {
   await db.update(users).set({ invitedBy: inviter.user.id }).where(eq(users.id, user.id))
   // As it was written once, and as it is.
   const once = { userId: inviter.user.id, kind: 'level', point: 10, reasonCode: 'invited' } as const
-  await db.insert(pointRecords).values({ ...once, reasonParams: { username }, cause: `invite:${user.id}` })
+  await addRow(shop.ctx, pointRecords, { ...once, reasonParams: { username }, cause: `invite:${user.id}` })
   const order = await place(client)
   const earns = (paymentId: string) =>
     command(shop.ctx, SYSTEM, async unit => {
       const payment = { orderId: order.id, kind: 'renewal', amount: '20.00', discount: '0', accepted: true } as const
-      await unit.tx.insert(payments).values({ ...payment, platformOrderId: paymentId, platformOrderNumber: '#1' })
+      await addRow(unit, payments, {
+        ...payment,
+        platformOrderId: paymentId,
+        platformOrderNumber: '#1'
+      })
       const rates = { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 5, coins_hold_days: 0 }
       const paid = { orderPublicId: 'NL-1', userId: user.id, amount: '20.00', settings: rates, paymentId }
       await grantForPayment(unit, paid)
@@ -208,11 +214,11 @@ test('nothing in the database names a person who was deleted', async () => {
   expect((await boss.post('/api/rewards/coupon_code/', coupon)).code).toBe(2000)
   const sent = { username: 'Ottilie', email: email.toUpperCase(), phone: '+4912345', message: 'I live in Lane 7' }
   const ticket = { ...sent, clientIp: '203.0.113.78' }
-  const [first] = await db
-    .insert(tickets)
-    .values([ticket, { ...ticket, email: 'other@example.com', message: 'Not hers' }])
-    .returning()
-  await db.insert(tickets).values(ticket)
+  const [first] = await addRows(shop.ctx, tickets, [
+    ticket,
+    { ...ticket, email: 'other@example.com', message: 'Not hers' }
+  ])
+  await addRow(shop.ctx, tickets, ticket)
   await boss.delete(`/api/tickets/ticket/${first?.id}/`)
   await pay(order.publicId, email, 'hers', {
     first_name: 'Ottilie',
@@ -363,14 +369,13 @@ test('people download all that the shop knows of them, and nothing of others', a
   const theirs = await shop.buy(other)
   const key = { name: 'my script', scopes: ['read'], password }
   await client.post('/api/users/api_keys/', key)
-  await shop.ctx.db.insert(tickets).values({ username: 'x', email: client.user.email, phone: '1', message: 'Help me' })
+  await addRow(shop.ctx, tickets, { username: 'x', email: client.user.email, phone: '1', message: 'Help me' })
   await client.put('/api/users/preferences/columns', { value: ['id'] })
   await client.put('/api/users/u/mail_settings/', { payments: true, proxies: false, expiry: true })
   // The second address differs in a character that would be a wildcard.
-  const mailed = (key: string, to: string, template: string) =>
-    shop.ctx.db
-      .execute(sql`insert into mails (key, "to", template, kind, language, state, error_code, job_id, claimed_at)
-      values (${key}, ${to}, ${template}, 'proxies', 'en', 'skipped', 'switched_off', 'a', now())`)
+  const skipped = { kind: 'proxies', language: 'en', state: 'skipped', errorCode: 'switched_off', jobId: 'a' } as const
+  const mailed = (key: string, to: string, template: (typeof mails.$inferInsert)['template']) =>
+    addRow(shop.ctx, mails, { ...skipped, key, to, template })
   await mailed('mine', client.user.email.toUpperCase(), 'server-outage')
   await mailed('theirs', client.user.email.replace('@', '@x'), 'proxies-delivered')
   const reply = await client.fetch(EXPORT)

@@ -7,6 +7,7 @@ import { dayOf } from './api-key-use.ts'
 import { apiKeyNetworks, apiKeys, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 
@@ -16,13 +17,13 @@ test('what has expired goes, what still counts stays', async () => {
   const at = (from: number) => new Date(now().getTime() + from)
   const token = (text: string) => Buffer.from(text)
   const userId = live.user.id
-  await db.insert(sessions).values({ tokenHash: token('old'), userId, expiresAt: at(-1000) })
+  await addRow(shop.ctx, sessions, { tokenHash: token('old'), userId, expiresAt: at(-1000) })
   const code = { email: 'a@example.com', purpose: 'register' as const, codeHash: token('c') }
-  await db.insert(emailCodes).values([
+  await addRows(shop.ctx, emailCodes, [
     { ...code, expiresAt: at(-25 * HOUR) },
     { ...code, expiresAt: at(-23 * HOUR) }
   ])
-  await db.insert(captchas).values([
+  await addRows(shop.ctx, captchas, [
     { answer: 1, expiresAt: at(-1000) },
     { answer: 2, expiresAt: at(HOUR) }
   ])
@@ -31,12 +32,12 @@ test('what has expired goes, what still counts stays', async () => {
     { key: 'ip:new', at: at(-1000) }
   ])
   const state = { mode: 'login' as const, browserHash: token('b') }
-  await db.insert(oauthStates).values([
+  await addRows(shop.ctx, oauthStates, [
     { ...state, stateHash: token('1'), expiresAt: at(-1000) },
     { ...state, stateHash: token('2'), expiresAt: at(HOUR) }
   ])
   const key = { userId, name: 'k', keyHash: token('k'), hint: 'k', scopes: ['read'] }
-  const [{ id: keyId } = { id: 0 }] = await db.insert(apiKeys).values(key).returning()
+  const { id: keyId } = await addRow(shop.ctx, apiKeys, key)
   const used = (days: number) => ({ firstUsedAt: at(-days * DAY), lastUsedOn: dayOf(at(-days * DAY)) })
   await db.insert(apiKeyNetworks).values([
     { keyId, network: '192.0.2.1', ...used(91) },

@@ -20,6 +20,7 @@ import { levelCodes } from '../rewards/tables.ts'
 import { tickets } from '../support/tables.ts'
 import { users } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { addRows } from '../../testing/rows.ts'
 
 const shop = useStarted(startStockedShop)
 const admin = useStarted(() => shop.admin({ username: 'chief' }))
@@ -40,7 +41,7 @@ beforeAll(async () => {
   order = await shop.buy(alice)
   others = await shop.buy(bob)
   const ticket = { username: 'somebody', phone: '1', message: 'Help', clientIp: '127.0.0.1' }
-  await db.insert(tickets).values([
+  await addRows(shop.ctx, tickets, [
     { ...ticket, email: alice.user.email.toUpperCase() },
     { ...ticket, email: 'other@example.com', message: `not ${alice.user.email}` }
   ])
@@ -188,13 +189,13 @@ test('the list is filtered by ban, rights and level, and sorted by balances and 
 
 test('the lists of users and of what is theirs are read by indexes', async () => {
   const { db } = shop.ctx
-  await db.execute(sql`insert into users (username, email, password_hash, invite_code, coins, level_points, is_active)
-    select 'many' || n, 'many' || n || '@example.com', 'x', 'many' || n, n, n, n % 500 <> 0 from generate_series(1, 3000) n`)
+  await db.execute(sql`insert into users (created_at, username, email, password_hash, invite_code, coins, level_points, is_active)
+    select now(), 'many' || n, 'many' || n || '@example.com', 'x', 'many' || n, n, n, n % 500 <> 0 from generate_series(1, 3000) n`)
   await db.execute(
-    sql`insert into logins (user_id, method) select u.id, 'password' from users u, generate_series(1, 3)`
+    sql`insert into logins (at, user_id, method) select now(), u.id, 'password' from users u, generate_series(1, 3)`
   )
-  await db.execute(sql`insert into tickets (username, email, phone, message)
-    select 'x', 'many' || n || '@example.com', '1', 'Help' from generate_series(1, 3000) n`)
+  await db.execute(sql`insert into tickets (created_at, username, email, phone, message)
+    select now(), 'x', 'many' || n || '@example.com', '1', 'Help' from generate_series(1, 3000) n`)
   await db.execute(sql`analyze users, logins, tickets`)
   const top = (column: string, more = '') =>
     sql.raw(`select id from users where deleted_at is null ${more} order by ${column} desc, id desc limit 10`)

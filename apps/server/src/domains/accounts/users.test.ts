@@ -11,6 +11,7 @@ import { users } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { rewardsRoutes } from '../rewards/index.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const shop = useStarted(() =>
   startTestShop({
@@ -229,7 +230,7 @@ test('a user who left nothing behind is deleted for good', async () => {
 test('a user with a history keeps a nameless row, and its name and address are free again', async () => {
   const client = await shop.customer({ username: 'history1' })
   const { user } = client
-  await shop.ctx.db.insert(coupons).values({ holderId: user.id, code: 'SPRING', codeType: 1, discount: '5.00' })
+  await addRow(shop.ctx, coupons, { holderId: user.id, code: 'SPRING', codeType: 1, discount: '5.00' })
   expect((await admin.delete(`${U}/${user.id}/`)).code).toBe(2000)
   const [row] = await shop.ctx.db.select().from(users).where(eq(users.id, user.id))
   expect(row).toMatchObject({ username: `deleted-${user.id}`, isActive: false, discordId: null, lastLoginIp: null })

@@ -13,6 +13,7 @@ import { ok } from '../../infra/result.ts'
 import { userActor } from '../../testing/session.ts'
 import { orders } from '../orders/tables.ts'
 import { userPreferences } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 // Nothing works on the queue: the test sends what waits.
 const shop = useStarted(startStockedShop)
@@ -73,9 +74,9 @@ const logged = async () => {
 test("the answer to a stranger's ticket stays when a user leaves who is called as the ticket says", async () => {
   const boss = await shop.admin()
   const sent = { username: 'Anna', email: 'visitor@elsewhere.org', phone: '1', message: 'Please help' }
-  const [ticket] = await shop.ctx.db.insert(tickets).values(sent).returning({ id: tickets.id })
+  const ticket = await addRow(shop.ctx, tickets, sent)
   const anna = await shop.customer({ username: 'anna', email: 'anna@b.com' })
-  expect((await boss.post(`/api/tickets/ticket/${ticket?.id}/answer/`, { answer: 'You get 30 USD.' })).code).toBe(2000)
+  expect((await boss.post(`/api/tickets/ticket/${ticket.id}/answer/`, { answer: 'You get 30 USD.' })).code).toBe(2000)
   await sendWaiting()
   await send(loginOf('anna', 'former@b.com', 'named'))
   await leave(anna)

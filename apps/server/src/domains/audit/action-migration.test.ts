@@ -108,7 +108,7 @@ const ENTRIES: [target: string, action: string, now: string][] = [
 test('entries of before are named as commands name theirs, and a second time changes nothing', async () => {
   for (const [target, action] of ENTRIES)
     await db.execute(
-      sql`insert into audit_log (actor_name, action, target_type, target_id) values ('ada', ${action}, ${target}, '1')`
+      sql`insert into audit_log (at, actor_name, action, target_type, target_id) values (now(), 'ada', ${action}, ${target}, '1')`
     )
   await migrate()
   const expected = ENTRIES.map(([, , now]) => now)

@@ -7,6 +7,7 @@ import { startPlatform, type Platform } from './platform.fixture.ts'
 import { addProduct } from './products.fixture.ts'
 import { syncsOf } from './sync-runs.fixture.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
@@ -66,8 +67,8 @@ test('what an administrator wrote survives a sync; what the platform dropped goe
   const body = { tag_name: 'Our own tag', tag_desc: 'Our own words' }
   expect((await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body })).data).toMatchObject(body)
   await app.call(catalog.deleteCollection, { as: admin, params: { id: second.id } })
-  await db.insert(collections).values({ platformId: '424242', name: 'Not on the platform' })
-  await db.insert(tags).values({ platformName: 'not on the platform', name: 'not on the platform' })
+  await addRow(app.ctx, collections, { platformId: '424242', name: 'Not on the platform' })
+  await addRow(app.ctx, tags, { platformName: 'not on the platform', name: 'not on the platform' })
 
   const synced = await app.call(catalog.syncCollections, { as: admin })
   expect(synced.data).toEqual({ created: 1, updated: 0, removed: 1 })
@@ -98,9 +99,9 @@ test('a preview says what a sync would do and does nothing; the sync does that, 
   const [tag] = await db.select().from(tags).where(isNull(tags.deletedAt))
   if (!collection || !tag) throw new Error('nothing was taken over')
   await db.update(collections).set({ name: 'Behind' }).where(eq(collections.id, collection.id))
-  const [dropped] = await db.insert(collections).values({ platformId: '626262', name: 'Dropped there' }).returning()
+  const dropped = await addRow(app.ctx, collections, { platformId: '626262', name: 'Dropped there' })
   // One product loses its type, another gets its tag back, although neither is known to the platform.
-  const inDropped = await addProduct(db, {}, [{}], { collectionIds: [dropped?.id ?? 0] })
+  const inDropped = await addProduct(db, {}, [{}], { collectionIds: [dropped.id] })
   const tagged = await addProduct(db, {}, [{}], { tagIds: [tag.id] })
   await app.call(catalog.deleteTag, { as: admin, params: { id: tag.id } })
   const state = async () => ({
@@ -146,8 +147,7 @@ test('a preview of a platform that fails says so', async () => {
 
 test('an edit that is refused after it has written leaves nothing', async () => {
   const { db } = app.ctx
-  const [made] = await db.insert(collections).values({ platformId: '515151', name: 'Before' }).returning()
-  if (!made) throw new Error('nothing was inserted')
+  const made = await addRow(app.ctx, collections, { platformId: '515151', name: 'Before' })
   const entries = await db.$count(auditLog)
   // The row is gone by the time that the command reads what it wrote.
   await db.execute(sql`create function vanish() returns trigger language plpgsql as $$ begin

@@ -6,6 +6,7 @@ import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { startPlatform, type Platform } from './platform.fixture.ts'
 import { addGroup, addProduct, addRule } from './products.fixture.ts'
 import { priceDrifts, products } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
@@ -56,9 +57,9 @@ test('a product tells administrators which of its prices differ, and that is no 
   const before = await read(admin)
   expect(before?.variants[0]?.price_drift).toBeNull()
   expect(await idsOf({ problem: '1' }, admin)).not.toContain(product.id)
-  const [drift] = await db.insert(priceDrifts).values({ variantId: variant.id, platformPrice: '2.40' }).returning()
+  const drift = await addRow(app.ctx, priceDrifts, { variantId: variant.id, platformPrice: '2.40' })
   const after = await read(admin)
-  expect(after?.variants[0]?.price_drift).toEqual({ id: drift?.id, platform_price: '2.40' })
+  expect(after?.variants[0]?.price_drift).toEqual({ id: drift.id, platform_price: '2.40' })
   expect(after?.version).toBe(before?.version)
   expect(await idsOf({ problem: '1' }, admin)).toContain(product.id)
   expect((await read())?.variants[0]?.price_drift).toBeNull()

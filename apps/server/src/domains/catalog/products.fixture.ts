@@ -1,25 +1,20 @@
 import type { Database } from '../../infra/db/client.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
 import { addCidr, createRule } from '../inventory/index.ts'
 import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'
 
+const now = new Date('2026-03-01T12:00:00Z')
 let serial = 0
 
 /** A server group whose one server owns these ranges; the ids of group and server. */
 export async function addGroup(db: Database, cidrs: { cidr: string; excludedRules?: number[] }[]) {
   serial++
-  const [server] = await db
-    .insert(servers)
-    .values({ name: `node ${serial}`, ip: '192.0.2.1' })
-    .returning()
-  const [group] = await db
-    .insert(serverGroups)
-    .values({ name: `group ${serial}` })
-    .returning()
-  if (!server || !group) throw new Error('no group')
+  const server = await addRow({ tx: db, now }, servers, { name: `node ${serial}`, ip: '192.0.2.1' })
+  const group = await addRow({ tx: db, now }, serverGroups, { name: `group ${serial}` })
   await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
   for (const range of cidrs) {
-    const added = await db.transaction(tx => addCidr({ tx }, { ...range, serverId: server.id }))
+    const added = await db.transaction(tx => addCidr({ tx, now }, { ...range, serverId: server.id }))
     if (!added.ok) throw new Error(`range refused: ${added.reason}`)
   }
   return { groupId: group.id, serverId: server.id }
@@ -29,7 +24,7 @@ export async function addRule(db: Database, price: string, domain: string): Prom
   serial++
   const made = await db.transaction(tx =>
     createRule(
-      { tx, now: new Date() },
+      { tx, now },
       {
         name: `rule ${serial}`,
         description: 'for tests',
@@ -54,26 +49,25 @@ export async function addProduct(
   { collectionIds = [], tagIds = [] }: { collectionIds?: number[]; tagIds?: number[] } = {}
 ) {
   serial++
-  const [product] = await db
-    .insert(products)
-    .values({ platformId: String(100_000 + serial), name: `Plan ${serial}`, ...values })
-    .returning()
-  if (!product) throw new Error('no product')
+  const product = await addRow({ tx: db, now }, products, {
+    platformId: String(100_000 + serial),
+    name: `Plan ${serial}`,
+    ...values
+  })
   const productId = product.id
   await db.insert(productOptions).values({ productId, position: 1, name: 'Location', values: ['London', 'Tokyo'] })
-  const rows = await db
-    .insert(variants)
-    .values(
-      ofVariants.map((variant, at) => ({
-        productId,
-        platformId: `${productId}${at}00`,
-        name: 'London',
-        option1: `place ${at}`,
-        price: '2.20',
-        ...variant
-      }))
-    )
-    .returning()
+  const rows = await addRows(
+    { tx: db, now },
+    variants,
+    ofVariants.map((variant, at) => ({
+      productId,
+      platformId: `${productId}${at}00`,
+      name: 'London',
+      option1: `place ${at}`,
+      price: '2.20',
+      ...variant
+    }))
+  )
   if (collectionIds.length > 0)
     await db.insert(productCollections).values(collectionIds.map(collectionId => ({ productId, collectionId })))
   if (tagIds.length > 0) await db.insert(productTags).values(tagIds.map(tagId => ({ productId, tagId })))
@@ -82,20 +76,12 @@ export async function addProduct(
 
 export async function addCollection(db: Database, name: string): Promise<number> {
   serial++
-  const [made] = await db
-    .insert(collections)
-    .values({ platformId: String(700_000 + serial), name })
-    .returning()
-  if (!made) throw new Error('no collection')
+  const made = await addRow({ tx: db, now }, collections, { platformId: String(700_000 + serial), name })
   return made.id
 }
 
 export async function addTag(db: Database, name: string): Promise<number> {
   serial++
-  const [made] = await db
-    .insert(tags)
-    .values({ platformName: `${name} ${serial}`, name })
-    .returning()
-  if (!made) throw new Error('no tag')
+  const made = await addRow({ tx: db, now }, tags, { platformName: `${name} ${serial}`, name })
   return made.id
 }

@@ -14,6 +14,7 @@ import { readProducts } from './read-platform.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { syncsOf } from './sync-runs.fixture.ts'
 import { products, variants } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
@@ -204,29 +205,21 @@ test('the last sync is undone but for prices and what is for sale, once', async 
 test('what the platform does not sell stays withdrawn after an undo: a product, its rules, a variant', async () => {
   const { db } = app.ctx
   const { ours, gone } = await stock()
-  const [lost] = await db
-    .insert(variants)
-    .values({ productId: ours.id, platformId: '9900102', name: 'Lost', option1: 'Lost', price: '1.00' })
-    .returning()
+  const lost = await addRow(app.ctx, variants, {
+    productId: ours.id,
+    platformId: '9900102',
+    name: 'Lost',
+    option1: 'Lost',
+    price: '1.00'
+  })
   const lostRule = await addRule(db, '0.10', 'lost.example')
   await db.update(aclRules).set({ platformProductId: gone.platformId }).where(eq(aclRules.id, lostRule))
   await sync(await preview())
   const sold = async () => ({
     product: (await db.select().from(products).where(eq(products.id, gone.id)))[0]?.valid,
     rule: (await db.select().from(aclRules).where(eq(aclRules.id, lostRule)))[0]?.valid,
-    variant: (
-      await db
-        .select()
-        .from(variants)
-        .where(eq(variants.id, lost?.id ?? 0))
-    )[0]?.isActive,
-    variantGone:
-      (
-        await db
-          .select()
-          .from(variants)
-          .where(eq(variants.id, lost?.id ?? 0))
-      )[0]?.deletedAt !== null
+    variant: (await db.select().from(variants).where(eq(variants.id, lost.id)))[0]?.isActive,
+    variantGone: (await db.select().from(variants).where(eq(variants.id, lost.id)))[0]?.deletedAt !== null
   })
   const withdrawn = { product: false, rule: false, variant: false, variantGone: true }
   expect(await sold()).toEqual(withdrawn)
@@ -245,8 +238,8 @@ test('a variant that was added while a sync ran keeps its options when that is u
   const done = await last()
   const options = { name: 'Tokyo / New', option1: 'Tokyo', option2: 'New' }
   const added = { productId: ours.id, platformId: '9900103', price: '1.00', ...options }
-  const [variant] = await db.insert(variants).values(added).returning({ id: variants.id })
-  const key = `variant:${variant?.id}`
+  const variant = await addRow(app.ctx, variants, added)
+  const key = `variant:${variant.id}`
   // As the sync noted it: it is there after it, and was not before.
   const one = (await takeSnapshot(db)).get(key)
   const touched = JSON.stringify([{ key, name: one?.name, before: null, after: one?.fields }])

@@ -22,7 +22,7 @@ export function takeLease(
   const hash = hashToken(token)
   return command(ctx, SYSTEM, async ({ tx }) => {
     const { rows } = await tx.execute<{ wait: number | null; same: boolean }>(sql`
-      insert into chat_bot as b (holder, lease_until) values (${holder}, ${until(leaseMs)})
+      insert into chat_bot as b (holder, lease_until, since) values (${holder}, ${until(leaseMs)}, clock_timestamp())
       on conflict (one) do update set holder = excluded.holder, lease_until = excluded.lease_until
         where b.holder is null or b.holder = excluded.holder or b.lease_until < clock_timestamp()
       returning (extract(epoch from retry_at - clock_timestamp()) * 1000)::float8 as wait,

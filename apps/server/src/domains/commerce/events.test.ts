@@ -12,6 +12,8 @@ import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } fro
 import { sweepEvents } from './sweep-events.ts'
 import { platformEvents } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
+import { addRow } from '../../testing/rows.ts'
+import { serverGroups } from '../fleet/tables.ts'
 
 let shop: TestShop
 
@@ -79,7 +81,7 @@ test('an event that is handled ten times at once reaches its handler once', asyn
 test('what a handler that fails has written is undone, and the event stays to be handled', async () => {
   const eventId = await stored()
   const failing = settling(async unit => {
-    await unit.tx.execute(sql`insert into server_groups (name) values ('written by a handler')`)
+    await addRow(unit, serverGroups, { name: 'written by a handler' })
     throw new Error('the handler fails')
   })
   await expect(handleEvent(shop.ctx, failing, eventId)).rejects.toThrow('the handler fails')

@@ -2,10 +2,12 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allQueues } from '../../workers.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
 import { confirmOutcomes } from './confirm.ts'
+import { addRow } from '../../testing/rows.ts'
+import { serverGroups } from '../fleet/tables.ts'
 
 let shop: TestShop
 
@@ -19,7 +21,7 @@ async function addExpired(name: string, range: string): Promise<number> {
   const { db } = shop.ctx
   const serverId = await addServer(db, name)
   const rule = await addRule(db, name)
-  await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
+  await inTransaction(db, assignCidrs, serverId, [range])
   const groupId = await addGroup(db, name, [serverId])
   const [orderId = 0] = await addOrders(db, groupId, 1)
   const leased = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 }))
@@ -60,7 +62,7 @@ test('what the fleet wrote is undone where it fails, and nothing returns to stoc
 
 test('outcomes that concern no order are written all the same', async () => {
   await confirmOutcomes(shop.ctx)([], async unit => {
-    await unit.tx.execute(sql`insert into server_groups (name) values ('written')`)
+    await addRow(unit, serverGroups, { name: 'written' })
   })
   const { rows } = await shop.ctx.db.execute(sql`select 1 from server_groups where name = 'written'`)
   expect(rows).toHaveLength(1)

@@ -17,6 +17,7 @@ import { planAction } from './servers/plan.ts'
 import { leaseMissing } from './missing.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
+import { inTransaction } from '../inventory/fixtures.ts'
 
 /** Two servers of one group, each with 32 IPv4 addresses and 32 IPv6 /64s; a plan of each family. */
 let open: OrderShop
@@ -30,7 +31,7 @@ beforeAll(async () => {
   buyer = await open.customer('buyer1')
   for (const [at, range] of [one, other].entries()) {
     const six = `2001:db8:${at + 1}::/59`
-    await ctx.db.transaction(tx => assignCidrs({ tx }, open.serverIds[at] ?? 0, [range, six]))
+    await inTransaction(ctx.db, assignCidrs, open.serverIds[at] ?? 0, [range, six])
   }
   const [four] = await ctx.db.select().from(variants)
   if (!four) throw new Error('the shop has a plan')

@@ -13,6 +13,7 @@ import { orders } from '../orders/tables.ts'
 import { acceptByHand } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { startDelivery } from './index.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let world: TestShop
 
@@ -42,7 +43,7 @@ test('a delivery in spite of missing lines does not deadlock with a payment of t
     .where(eq(orders.id, orderId))
     .returning()
   if (!order) throw new Error('no order')
-  await ctx.db.insert(payments).values({
+  await addRow(ctx, payments, {
     orderId,
     platformOrderId: '77',
     platformOrderNumber: '#77',

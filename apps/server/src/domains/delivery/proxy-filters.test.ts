@@ -107,12 +107,12 @@ test.each(['status=broken', 'answers=yahoo', 'silent=', 'sort_by=password', 'sor
 
 test('of 10,000 proxies any page is read by the index of the order, and sorted in memory', async () => {
   const { db } = world.shop.ctx
-  await db.execute(sql`insert into proxies (order_id, lease_id, server_id, ip, state, google_delay, available, checked_at)
-    select p.order_id, p.lease_id, p.server_id, '10.0.0.0'::inet + n, 'live', n * 7919 % 900, 1, now()
+  await db.execute(sql`insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state, google_delay, available, checked_at)
+    select now(), now(), p.order_id, p.lease_id, p.server_id, '10.0.0.0'::inet + n, 'live', n * 7919 % 900, 1, now()
     from generate_series(1, 9992) n cross join (select * from proxies where order_id = ${orderId} limit 1) p`)
   const other = await world.place(buyer)
-  await db.execute(sql`insert into proxies (order_id, lease_id, server_id, ip, state)
-    select ${other.id}::bigint, p.lease_id, p.server_id, '10.1.0.0'::inet + n, 'live'
+  await db.execute(sql`insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state)
+    select now(), now(), ${other.id}::bigint, p.lease_id, p.server_id, '10.1.0.0'::inet + n, 'live'
     from generate_series(1, 60000) n cross join (select * from proxies where order_id = ${orderId} limit 1) p`)
   await db.execute(sql`analyze proxies`)
   const asked: ProxyQuery[] = (['id', 'ip', 'google_delay'] as const).flatMap(sort_by =>

@@ -18,6 +18,7 @@ import type { ConfirmPort } from './apply.ts'
 import type { TrafficPorts } from './traffic/record.ts'
 import { setDesiredUsers } from './desired.ts'
 import { agentTies, agentUsers, servers } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 export type TestAgent = {
   port: number
@@ -87,17 +88,13 @@ export async function addTestServer(
   { agent, ranges = [] }: { agent?: TestAgent; ranges?: string[] } = {}
 ): Promise<number> {
   return command(ctx, SYSTEM, async unit => {
-    const [row] = await unit.tx
-      .insert(servers)
-      .values({
-        name,
-        ip: '127.0.0.1',
-        agentPort: agent?.port ?? 9,
-        proxyPort: agent?.proxyPort ?? 3128,
-        agentToken: agent ? ctx.secrets.seal(agent.token) : null
-      })
-      .returning({ id: servers.id })
-    if (!row) throw new Error('nothing was inserted')
+    const row = await addRow(unit, servers, {
+      name,
+      ip: '127.0.0.1',
+      agentPort: agent?.port ?? 9,
+      proxyPort: agent?.proxyPort ?? 3128,
+      agentToken: agent ? ctx.secrets.seal(agent.token) : null
+    })
     const assigned = await assignCidrs(unit, row.id, ranges)
     if (!assigned.ok) throw new Error(assigned.reason)
     await adopt(unit, row.id, agent)

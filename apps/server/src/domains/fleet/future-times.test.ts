@@ -6,6 +6,7 @@ import { convergeHealthy } from './converge-turns.ts'
 import { addTestServer, noOrders, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { accessProofs, serverOutages, servers } from './tables.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 
 let world: TestShop
 let agent: TestAgent
@@ -69,7 +70,7 @@ test('an outage that ended while the clock was ahead does not keep later ones fr
   const id = await addTestServer(ctx, 'back', { agent, ranges: ['10.92.0.0/28'] })
   await checkServers(ctx)
   const later = new Date(ctx.now().getTime() + 3 * DAY)
-  await ctx.db.insert(serverOutages).values({ serverId: id, startedAt: later, endedAt: new Date(later.getTime() + 1) })
+  await addRow(ctx, serverOutages, { serverId: id, startedAt: later, endedAt: new Date(later.getTime() + 1) })
   await agent.stop()
   await checkServers(ctx)
   world.advance(HOUR)
@@ -95,7 +96,7 @@ test('old credentials are tried at once where a clock that was ahead had put the
     nextAt
   })
   const soon = at(HOUR)
-  await ctx.db.insert(accessProofs).values([asked(at(3 * DAY)), asked(soon)])
+  await addRows(ctx, accessProofs, [asked(at(3 * DAY)), asked(soon)])
   await ctx.db
     .update(servers)
     .set({ nextProofAt: at(3 * DAY) })

@@ -4,6 +4,7 @@ import { closeDatabase, openDatabase, type Database } from '../../infra/db/clien
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { vacuumFully } from '../../testing/vacuum.ts'
 import { usersOfServers } from './list-servers.ts'
+import { addServer } from '../inventory/fixtures.ts'
 
 const SERVERS = 4
 const USERS = 5000
@@ -14,9 +15,7 @@ let db: Database
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url)
-  await db.execute(
-    sql`insert into servers (name, ip) select 's' || n, '127.0.0.1' from generate_series(1, ${SERVERS}::int) n`
-  )
+  for (let n = 1; n <= SERVERS; n++) await addServer(db, `s${n}`)
   // One in 1,000 waits for its change, one was made by hand, one is to be removed.
   await db.execute(sql`
     insert into agent_users (server_id, username, order_id, password, prefixes, rules, wanted, generation, applied_generation)
@@ -56,8 +55,6 @@ test('the figures of a page of servers come each from its index, not from all th
 })
 
 test('a server without users has none', async () => {
-  await db.execute(sql`insert into servers (name, ip) values ('bare', '127.0.0.2')`)
-  const { rows } = await db.execute<{ id: number }>(sql`select id::int from servers where name = 'bare'`)
-  const id = rows[0]?.id ?? 0
+  const id = await addServer(db, 'bare')
   expect(await usersOfServers(db, [id])).toEqual([{ serverId: id, wanted: 0, confirmed: 0, behind: 0, orders: 0 }])
 })

@@ -16,6 +16,7 @@ import { servers } from '../fleet/tables.ts'
 import { mails } from '../mail/tables.ts'
 import { tickets } from '../support/tables.ts'
 import { START, startHome, type Home } from './home.fixture.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 
 let shop: Home['shop']
 let serverId: Home['serverId']
@@ -93,7 +94,7 @@ test('counts what needs attention as the lists that it leads to do', async () =>
     claimedAt: START,
     jobId: randomUUID()
   } as const
-  await db.insert(mails).values([
+  await addRows(shop.ctx, mails, [
     { ...mail, state: 'failed', key: 'm1' },
     { ...mail, state: 'sent', key: 'm2' }
   ])
@@ -105,7 +106,7 @@ test('counts what needs attention as the lists that it leads to do', async () =>
   expect((await as('owner').get(routes.settings.deadLetters.path)).data).toMatchObject({ data: [{}], more: false })
 
   const ticket = { username: 'u', email: 'u@example.com', phone: '1', message: 'help', clientIp: '192.0.2.1' }
-  await db.insert(tickets).values([
+  await addRows(shop.ctx, tickets, [
     { ...ticket, state: 'open' },
     { ...ticket, state: 'closed' }
   ])
@@ -161,7 +162,7 @@ test('a role is shown what it may see, and no more', async () => {
 test('however many ask, a panel is read once in a few seconds', async () => {
   const ticket = { username: 'u', email: 'u@example.com', phone: '1', message: 'help', clientIp: '192.0.2.1' }
   const before = (await countOf('tickets')) ?? 0
-  await shop.ctx.db.insert(tickets).values({ ...ticket, state: 'open' })
+  await addRow(shop.ctx, tickets, { ...ticket, state: 'open' })
   const shared = await Promise.all(OPERATOR_ROLES.map(role => as(role).get(routes.home.attention.path)))
   for (const reply of shared) expect(reply.data).toEqual(expect.arrayContaining([{ what: 'tickets', count: before }]))
   expect(await countOf('tickets')).toBe(before + 1)

@@ -6,10 +6,11 @@ import type { TestClient } from '../../testing/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
-import { variants } from '../catalog/tables.ts'
-import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { addCidr } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 
 type Panels = (typeof routes)['home']
 export type Home = Awaited<ReturnType<typeof startHome>>
@@ -33,12 +34,13 @@ export async function startHome() {
   await addGroup(db, 'Nowhere', [])
   await addRule(db, 'Nike')
   await addRule(db, 'Adidas')
-  await db.transaction(tx => addCidr({ tx }, { cidr: '10.1.0.0/28', serverId }))
+  await inTransaction(db, addCidr, { cidr: '10.1.0.0/28', serverId })
   await db.execute(sql`update servers set connected = true`)
-  await db.execute(
-    sql`insert into products (platform_id, name, active) values ('1', 'Plan', true), ('2', 'Small', true)`
-  )
-  await db.insert(variants).values([
+  await addRows(shop.ctx, products, [
+    { platformId: '1', name: 'Plan', active: true },
+    { platformId: '2', name: 'Small', active: true }
+  ])
+  await addRows(shop.ctx, variants, [
     { productId: 1, platformId: '3', name: 'One', price: '2.00', serverGroupId: groupId, cartStep: 1 },
     { productId: 2, platformId: '4', name: 'Block', price: '2.00', serverGroupId: groupId, cartStep: 8 }
   ])
@@ -51,24 +53,20 @@ export async function startHome() {
 
   const place = async (change: Partial<typeof orders.$inferInsert> = {}): Promise<number> => {
     count += 1
-    const [row] = await shop.ctx.db
-      .insert(orders)
-      .values({
-        publicId: `NL-${count}`,
-        userId: 1,
-        productId: 1,
-        variantId: 1,
-        serverGroupId: 1,
-        ...ORDERED,
-        variantName: 'One',
-        rules: [1],
-        reservedUntil: START,
-        createdAt: START,
-        proxyUsername: `p${count}`,
-        ...change
-      })
-      .returning({ id: orders.id })
-    if (!row) throw new Error('nothing was inserted')
+    const row = await addRow(shop.ctx, orders, {
+      publicId: `NL-${count}`,
+      userId: 1,
+      productId: 1,
+      variantId: 1,
+      serverGroupId: 1,
+      ...ORDERED,
+      variantName: 'One',
+      rules: [1],
+      reservedUntil: START,
+      createdAt: START,
+      proxyUsername: `p${count}`,
+      ...change
+    })
     return row.id
   }
 

@@ -2,7 +2,7 @@ import { SETUP_STEPS, type Order, type Page } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
-import { addRule } from '../inventory/fixtures.ts'
+import { addRule, inTransaction } from '../inventory/fixtures.ts'
 import { addCidr, removeCidr } from '../inventory/index.ts'
 import { orderEvents } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -56,7 +56,7 @@ test('free addresses by group and rule; a group without servers has none', async
 
 test('IPv4 addresses and IPv6 /64s of a group are apart', async () => {
   const { db } = shop.ctx
-  const added = await db.transaction(tx => addCidr({ tx }, { cidr: '2001:db8:40::/60', serverId }))
+  const added = await inTransaction(db, addCidr, { cidr: '2001:db8:40::/60', serverId })
   if (!added.ok) throw new Error(added.reason)
   // IPv4 is sold out.
   await db.execute(sql`update servers set refused_ranges = '{10.1.0.0/28}'`)

@@ -10,6 +10,8 @@ import { vacuumFully } from '../../testing/vacuum.ts'
 import { users } from '../accounts/tables.ts'
 import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { activate, addCidr, reserve } from '../inventory/index.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
+import { products, variants } from '../catalog/tables.ts'
 
 /** So many that the planner prefers what serves a million. */
 const MANY = 100_000
@@ -31,15 +33,18 @@ beforeAll(async () => {
   await addServer(db, 'edge-10')
   const groupId = await addGroup(db, 'all', [serverId])
   const rule = await addRule(db, 'Sport')
-  await db.execute(sql`insert into products (platform_id, name) values ('1', 'Quartz'), ('2', 'Quartz special')`)
-  await db.execute(sql`insert into variants (product_id, platform_id, name, price) values (1, '2', 'Here', 2)`)
+  await addRows(shop.ctx, products, [
+    { platformId: '1', name: 'Quartz' },
+    { platformId: '2', name: 'Quartz special' }
+  ])
+  await addRow(shop.ctx, variants, { productId: 1, platformId: '2', name: 'Here', price: '2.00' })
   // Old ones, which a walk through the newest does not come to.
-  await db.execute(sql`insert into users (username, email, password_hash, invite_code)
-    select 'u' || n, 'u' || n || '@example.net', 'x', 'many' || n from generate_series(1, ${MANY}::int) n`)
-  await db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
+  await db.execute(sql`insert into users (created_at, username, email, password_hash, invite_code)
+    select now(), 'u' || n, 'u' || n || '@example.net', 'x', 'many' || n from generate_series(1, ${MANY}::int) n`)
+  await db.execute(sql`insert into orders (created_at, order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
       variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until, proxy_username,
       proxy_password, platform_order_number)
-    select 'NL-' || case when n = 5 then 'QQZEBRAQQQQ' else upper(substr(md5(n::text), 1, 16)) end, 5 + n % 2, 1, 1, 1,
+    select now(), 'NL-' || case when n = 5 then 'QQZEBRAQQQQ' else upper(substr(md5(n::text), 1, 16)) end, 5 + n % 2, 1, 1, 1,
       'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20, array[1], now(), 'p' || n, 'x', '#' || 100000 + n
     from generate_series(1, ${MANY / 5}::int) n`)
   await vacuumFully(db, 'orders', 'users')

@@ -31,7 +31,7 @@ export type InTransaction = Pick<Unit, 'tx'>
 
 /** Adds one range, to a server or (null) out of stock. */
 export async function addCidr(
-  { tx }: InTransaction,
+  { tx, now }: Pick<Unit, 'tx' | 'now'>,
   { cidr: text, serverId, excludedRules = [] }: { cidr: string; serverId: number | null; excludedRules?: number[] }
 ): Promise<{ ok: true; cidrId: number } | Exclude<CidrRefusal, { reason: 'leased' }>> {
   const parsed = parseCidr(text)
@@ -39,7 +39,7 @@ export async function addCidr(
   await lockInventory(tx)
   const [clash] = await overlapping(tx, parsed.cidr)
   if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
-  return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
+  return { ok: true, cidrId: await insertCidr(tx, { cidr: parsed.cidr, serverId, excludedRules, now }) }
 }
 
 /** Removes a range, unless addresses of it are leased. What was leased of it stays in the history. */
@@ -64,7 +64,7 @@ export async function removeCidr(
  * off the server (they stay, out of stock, until they are cleaned). All or nothing: after a refusal nothing has changed.
  */
 export async function assignCidrs(
-  { tx }: InTransaction,
+  { tx, now }: Pick<Unit, 'tx' | 'now'>,
   serverId: number,
   wanted: string[]
 ): Promise<{ ok: true; added: string[]; removed: string[] } | CidrRefusal> {
@@ -100,7 +100,7 @@ export async function assignCidrs(
   const replaced = plan.flatMap(step => step.replaces)
   for (const id of sortedIds(replaced)) await dropCidr(tx, id)
   for (const step of plan) {
-    if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
+    if (step.adopt === undefined) await insertCidr(tx, { cidr: step.cidr, serverId, excludedRules: [], now })
     else await placeCidr(tx, step.adopt, serverId)
   }
   return { ok: true, added, removed: removed.map(range => range.cidr) }
@@ -190,9 +190,12 @@ async function ordersOn(tx: Executor, cidrId: number): Promise<number[]> {
   return rows.map(row => row.orderId)
 }
 
-async function insertCidr(tx: Executor, range: string, serverId: number | null, excluded: number[]): Promise<number> {
+async function insertCidr(
+  tx: Executor,
+  { cidr, serverId, excludedRules, now }: { cidr: string; serverId: number | null; excludedRules: number[]; now: Date }
+): Promise<number> {
   const { rows } = await tx.execute<{ id: number }>(
-    sql`select inventory.add_cidr(${range}::cidr, ${serverId}, ${idList(excluded)}) as id`
+    sql`select inventory.add_cidr(${cidr}::cidr, ${serverId}, ${idList(excludedRules)}, ${now}) as id`
   )
   const id = rows[0]?.id
   if (id === undefined) throw new Error('the range was not added')

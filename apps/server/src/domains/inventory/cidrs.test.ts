@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 const net = (rest: string) => `10.${serial}.${rest}`
-const assign = (...ranges: string[]) => db.transaction(tx => assignCidrs({ tx }, serverId, ranges))
+const assign = (...ranges: string[]) => inTransaction(db, assignCidrs, serverId, ranges)
 const stock = () => quoteSelection(db, { groupId, step: 1, rules: [rule] })
 const lease = () => reserve(db, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
 

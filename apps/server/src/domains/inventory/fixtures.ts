@@ -1,12 +1,18 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Unit } from '../../infra/command.ts'
+import { addRow } from '../../testing/rows.ts'
+import { users } from '../accounts/tables.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { serverGroups, servers } from '../fleet/tables.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
 /** Rows of other domains that the inventory's tests and benchmarks need. Ids are told apart by `name`. */
 
+const now = new Date('2026-03-01T12:00:00Z')
+
 export async function addServer(db: Executor, name: string): Promise<number> {
-  return firstId(db, sql`insert into servers (name, ip) values (${name}, '127.0.0.1') returning id`)
+  return (await addRow({ tx: db, now }, servers, { name, ip: '127.0.0.1' })).id
 }
 
 class Refused extends Error {
@@ -26,7 +32,7 @@ export async function inTransaction<Args extends unknown[], T>(
 ): Promise<T> {
   try {
     return await db.transaction(async tx => {
-      const result = await step({ tx, now: new Date() }, ...args)
+      const result = await step({ tx, now }, ...args)
       if (typeof result === 'object' && result !== null && 'ok' in result && result.ok === false) {
         throw new Refused(result)
       }
@@ -40,7 +46,7 @@ export async function inTransaction<Args extends unknown[], T>(
 
 /** A server group of these servers. */
 export async function addGroup(db: Executor, name: string, serverIds: number[]): Promise<number> {
-  const id = await firstId(db, sql`insert into server_groups (name) values (${name}) returning id`)
+  const { id } = await addRow({ tx: db, now }, serverGroups, { name })
   await db.execute(
     sql`insert into server_group_servers (group_id, server_id) select ${id}, unnest(${sql.param(serverIds)}::bigint[])`
   )
@@ -63,31 +69,21 @@ export async function addRule(db: Executor, name: string, input: Partial<RuleInp
 
 /** `count` orders of one customer, ascending. */
 export async function addOrders(db: Executor, groupId: number, count: number): Promise<number[]> {
+  const place = { tx: db, now }
   const name = `u${groupId}x${count}x${process.hrtime.bigint()}`
-  const user = await firstId(
-    db,
-    sql`insert into users (username, email, password_hash, invite_code)
-      values (${name}, ${`${name}@example.com`}, 'none', ${name}) returning id`
-  )
-  const product = await firstId(
-    db,
-    sql`insert into products (platform_id, name) values (${name}, ${name}) returning id`
-  )
-  const variant = await firstId(
-    db,
-    sql`insert into variants (product_id, platform_id, name, price) values (${product}, ${name}, ${name}, 1) returning id`
-  )
+  const user = await addRow(place, users, {
+    username: name,
+    email: `${name}@example.com`,
+    passwordHash: 'none',
+    inviteCode: name
+  })
+  const product = await addRow(place, products, { platformId: name, name })
+  const variant = await addRow(place, variants, { productId: product.id, platformId: name, name, price: '1' })
   const { rows } = await db.execute<{ id: number }>(sql`
     insert into orders (order_id, user_id, product_id, variant_id, server_group_id, product_name, variant_name, quantity,
-      cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until, proxy_username, proxy_password)
-    select ${name} || nth, ${user}::bigint, ${product}::bigint, ${variant}::bigint, ${groupId}::bigint, 'p', 'v', 1, 1, 30, 1,
-      0, 1, '{1}', now() + interval '30 minutes', ${name} || nth, 'none'
+      cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until, created_at, proxy_username, proxy_password)
+    select ${name} || nth, ${user.id}::bigint, ${product.id}::bigint, ${variant.id}::bigint, ${groupId}::bigint, 'p', 'v', 1, 1, 30,
+      1, 0, 1, '{1}', ${now}::timestamptz + interval '30 minutes', ${now}::timestamptz, ${name} || nth, 'none'
     from generate_series(1, ${count}::int) as nth returning id`)
   return rows.map(row => row.id)
-}
-
-async function firstId(db: Executor, query: ReturnType<typeof sql>): Promise<number> {
-  const { rows } = await db.execute<{ id: number }>(query)
-  if (!rows[0]) throw new Error('nothing was inserted')
-  return rows[0].id
 }

@@ -49,14 +49,14 @@ async function insertPast(blocks: { chunk: number; start: number; length?: numbe
     const own = rules.slice(0, 2)
     const step = blocks[0]?.length ?? 8
     const { rows } = await tx.execute<{ id: number }>(sql`
-      insert into leases (order_id, group_id, step, rules, blocks)
-      values (${orders[1]}, ${groupId}, ${step}, ${sql.param(own)}::int[], ${blocks.length}) returning id`)
+      insert into leases (created_at, order_id, group_id, step, rules, blocks)
+      values (now(), ${orders[1]}, ${groupId}, ${step}, ${sql.param(own)}::int[], ${blocks.length}) returning id`)
     const values = blocks.map(
       block =>
-        sql`(${rows[0]?.id}, ${block.chunk}, ${block.start}, ${block.length ?? 8}, ${sql.param(block.rules ?? own)}::int[])`
+        sql`(now(), ${rows[0]?.id}, ${block.chunk}, ${block.start}, ${block.length ?? 8}, ${sql.param(block.rules ?? own)}::int[])`
     )
     await tx.execute(
-      sql`insert into lease_blocks (lease_id, chunk_id, start, length, rules) values ${sql.join(values, sql`, `)}`
+      sql`insert into lease_blocks (leased_at, lease_id, chunk_id, start, length, rules) values ${sql.join(values, sql`, `)}`
     )
   })
 }
@@ -153,6 +153,6 @@ describe('what was leased', () => {
     expect(await run(sql`delete from rule_usage where chunk_id = ${chunk}`)).toBe('23001')
     expect(await run(sql`truncate chunks cascade`)).toBe('23001')
     expect(await run(sql`update cidrs set cidr = '10.9.9.0/24'`)).toBe('23001')
-    expect(await run(sql`insert into cidrs (cidr) values ('10.0.0.128/25')`)).toBe('23P01')
+    expect(await run(sql`insert into cidrs (created_at, cidr) values (now(), '10.0.0.128/25')`)).toBe('23P01')
   })
 })

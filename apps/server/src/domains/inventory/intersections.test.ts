@@ -54,11 +54,11 @@ describe('rules of which the broader one won', () => {
     // A writer that goes past the reservation is refused by the database.
     const past = db.transaction(async tx => {
       const { rows } = await tx.execute<{ id: number }>(sql`
-        insert into leases (order_id, group_id, step, rules, blocks)
-        values (${third}, ${groupId}, 1, ${sql.param([low])}::int[], 1) returning id`)
+        insert into leases (created_at, order_id, group_id, step, rules, blocks)
+        values (now(), ${third}, ${groupId}, 1, ${sql.param([low])}::int[], 1) returning id`)
       await tx.execute(sql`
-        insert into lease_blocks (lease_id, chunk_id, start, length, rules)
-        select ${rows[0]?.id}::bigint, chunk_id, start, 1, ${sql.param([low])}::int[] from lease_blocks b
+        insert into lease_blocks (leased_at, lease_id, chunk_id, start, length, rules)
+        select clock_timestamp(), ${rows[0]?.id}::bigint, chunk_id, start, 1, ${sql.param([low])}::int[] from lease_blocks b
         join leases l on l.id = b.lease_id where l.order_id = ${first} limit 1`)
     })
     expect(sqlState(await past.catch((error: unknown) => error))).toBe('23P01')
@@ -77,12 +77,12 @@ describe('rules of which the broader one won', () => {
     const { groupId, orders } = await addStock(world.ctx.db, 'one go', { cidr: '10.23.0.0/32', orders: 2 })
     const insert = db.transaction(async tx => {
       const { rows } = await tx.execute<{ id: number }>(sql`
-        insert into leases (order_id, group_id, step, rules, blocks) values
-        (${orders[0]}, ${groupId}, 1, ${sql.param([broad])}::int[], 1), (${orders[1]}, ${groupId}, 1, ${sql.param([low])}::int[], 1)
+        insert into leases (created_at, order_id, group_id, step, rules, blocks) values
+        (now(), ${orders[0]}, ${groupId}, 1, ${sql.param([broad])}::int[], 1), (now(), ${orders[1]}, ${groupId}, 1, ${sql.param([low])}::int[], 1)
         returning id`)
       await tx.execute(sql`
-        insert into lease_blocks (lease_id, chunk_id, start, length, rules)
-        select l.id, (select c.id from chunks c join cidrs r on r.id = c.cidr_id where r.cidr = '10.23.0.0/32'), 0, 1, l.rules
+        insert into lease_blocks (leased_at, lease_id, chunk_id, start, length, rules)
+        select clock_timestamp(), l.id, (select c.id from chunks c join cidrs r on r.id = c.cidr_id where r.cidr = '10.23.0.0/32'), 0, 1, l.rules
         from leases l where l.id in (${rows[0]?.id}, ${rows[1]?.id})`)
     })
     expect(sqlState(await insert.catch((error: unknown) => error))).toBe('23P01')

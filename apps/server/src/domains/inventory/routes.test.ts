@@ -5,7 +5,7 @@ import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from './cidr-commands.ts'
-import { addGroup, addOrders, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
 import { reserve } from './leasing.ts'
 import { inventoryRoutes } from './routes.ts'
 
@@ -83,7 +83,7 @@ describe('access rules', () => {
     const { db } = world.ctx
     const made = await addRule('Leased')
     const server = await addServer(db, 'leases')
-    await db.transaction(tx => assignCidrs({ tx }, server, ['127.80.0.0/28']))
+    await inTransaction(db, assignCidrs, server, ['127.80.0.0/28'])
     const groupId = await addGroup(db, 'leases', [server])
     const [orderId = 0] = await addOrders(db, groupId, 1)
     await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [made.id], quantity: 1 }))

@@ -225,12 +225,11 @@ export const leaseBlocks = pgTable(
     length: integer().notNull(),
     rules: integer().array().notNull(),
     /**
-     * Of these two the clock itself, and not the beginning of the transaction: one that began earlier may wait for the other, and
-     * two orders would have had an address at the same instant.
+     * These two are by the database's clock, for processes whose clocks differ lease one after another; and by the clock itself,
+     * not the beginning of the transaction: one that began earlier may wait for the other, and two orders would have had an
+     * address at the same instant.
      */
-    leasedAt: instant()
-      .notNull()
-      .default(sql`clock_timestamp()`),
+    leasedAt: instant().notNull(),
     releasedAt: instant(),
     /** Released, but not in stock before this time (the setting `quarantine_hours`). Null: it does not rest. */
     restsUntil: instant()

@@ -78,8 +78,8 @@ test('jobs of the same mail at once: one sends it, the others wait for what came
 test('a mail whose job died while it was sent is sent by the next one', async () => {
   const order = cancelled('died@example.com', 'cancelled:4')
   const now = shop.ctx.now()
-  await shop.ctx.db.execute(sql`insert into mails (key, "to", template, kind, language, job_id, claimed_at)
-    values (${order.key}, ${order.to}, ${order.template}, 'payments', 'en', 'dead', ${now})`)
+  await shop.ctx.db.execute(sql`insert into mails (created_at, key, "to", template, kind, language, job_id, claimed_at)
+    values (now(), ${order.key}, ${order.to}, ${order.template}, 'payments', 'en', 'dead', ${now})`)
   await expect(sendMail(shop.ctx, order, 'next')).rejects.toThrow('Another job is sending')
   shop.advance(3 * MINUTE)
   await sendMail(shop.ctx, order, 'next')

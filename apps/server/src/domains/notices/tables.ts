@@ -61,7 +61,7 @@ export const noticeChannels = pgTable(
     enabled: boolean().notNull().default(true),
     /** The day (of the shop's time zone) for which the digest was made last, and up to when it tells. */
     digestDay: text(),
-    digestUntil: instant().notNull().defaultNow(),
+    digestUntil: instant().notNull(),
     lastSentAt: instant(),
     failingSince: instant(),
     failure: text({ enum: NOTICE_FAILURES }),

@@ -8,13 +8,13 @@ import type { TestClient } from '../../testing/client.ts'
 import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { products, variants } from '../catalog/tables.ts'
-import { serverGroups } from '../fleet/tables.ts'
 import { createRule } from '../inventory/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orderRoutes, remindExpiries } from './index.ts'
 import { orders } from './tables.ts'
 import { transition } from './transition.ts'
+import { addPlan } from '../../testing/plan.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: TestClient
@@ -31,38 +31,27 @@ beforeAll(async () => {
   const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   buyer = await shop.customer({ username: 'buyer' })
-  const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
-  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
   const form = { name: 'Rule, "1"', description: '', price: '0.50', platformVariantId: '9', aclValue: 'a.test' }
-  const rule = await db.transaction(tx => createRule({ tx, now: new Date() }, form))
-  if (!group || !product || !rule.ok) throw new Error('nothing was inserted')
-  const [variant] = await db
-    .insert(variants)
-    .values({ productId: product.id, platformId: '2', name: 'Here', price: '2.00', serverGroupId: group.id })
-    .returning()
-  if (!variant) throw new Error('nothing was inserted')
-  plan = { productId: product.id, variantId: variant.id, serverGroupId: group.id, rules: [rule.rule.id] }
+  const rule = await db.transaction(tx => createRule({ tx, now: NOW }, form))
+  if (!rule.ok) throw new Error(rule.reason)
+  plan = { ...(await addPlan(shop.ctx)), rules: [rule.rule.id] }
 })
 afterAll(() => shop?.close())
 
 let count = 0
 async function insertOrder(change: Partial<typeof orders.$inferInsert> = {}): Promise<number> {
   count += 1
-  const [row] = await shop.ctx.db
-    .insert(orders)
-    .values({
-      ...plan,
-      publicId: `NL-test-${count}`,
-      userId: buyer.user.id,
-      ...ORDERED,
-      reservedUntil: NOW,
-      createdAt: NOW,
-      state: 'timed_out',
-      proxyUsername: `user${count}`,
-      ...change
-    })
-    .returning({ id: orders.id })
-  if (!row) throw new Error('nothing was inserted')
+  const row = await addRow(shop.ctx, orders, {
+    ...plan,
+    publicId: `NL-test-${count}`,
+    userId: buyer.user.id,
+    ...ORDERED,
+    reservedUntil: NOW,
+    createdAt: NOW,
+    state: 'timed_out',
+    proxyUsername: `user${count}`,
+    ...change
+  })
   return row.id
 }
 
@@ -146,10 +135,11 @@ test('the export: quoted, harmless in a spreadsheet, only what was asked for', a
 
 test('an export of more than a page is whole', async () => {
   const first = await insertOrder()
-  await shop.ctx.db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state,
+  await shop.ctx.db
+    .execute(sql`insert into orders (created_at, order_id, user_id, product_id, variant_id, server_group_id, state,
       product_name, variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules,
       reserved_until, proxy_username, proxy_password)
-    select 'NL-many-' || n, user_id, product_id, variant_id, server_group_id, 'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20,
+    select now(), 'NL-many-' || n, user_id, product_id, variant_id, server_group_id, 'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20,
       rules, reserved_until, 'many' || n, 'x' from orders, generate_series(1, 2500) n where id = ${first}`)
   const lines = (await (await admin.fetch('/api/orders/export')).text())
     .split('\r\n')

@@ -7,7 +7,7 @@ import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { limitsQueue } from '../fleet/queues.ts'
-import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
   beginTask,
@@ -125,7 +125,7 @@ test('the end of what is kept for a failed order is published for its customer',
   const { db } = shop.ctx
   const serverId = await addServer(db, 'with addresses')
   const rule = await addRule(db, 'Rule of the failed')
-  await db.transaction(tx => assignCidrs({ tx }, serverId, ['127.88.0.0/30']))
+  await inTransaction(db, assignCidrs, serverId, ['127.88.0.0/30'])
   const group = await addGroup(db, 'there', [serverId])
   const [id = 0] = await addOrders(db, group, 1)
   const leased = await db.transaction(tx =>

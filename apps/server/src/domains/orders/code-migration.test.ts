@@ -53,7 +53,7 @@ test('sentences of before become codes with parameters', async () => {
     'paid again',
     'reservation ended'
   ])
-    await db.execute(sql`insert into order_events (order_id, kind) values (${late}, ${kind})`)
+    await db.execute(sql`insert into order_events (at, order_id, kind) values (now(), ${late}, ${kind})`)
   await db.execute(sql`insert into order_events (order_id, kind, detail, at) values
     (${busy}, 'task begun', '{"task_id": "t1"}', '2026-01-01'), (${busy}, 'task begun', '{"task_id": "t2"}', '2026-02-01')`)
   const outcomes = [
@@ -73,9 +73,11 @@ test('sentences of before become codes with parameters', async () => {
     'withdrawn'
   ]
   for (const [at, outcome] of outcomes.entries())
-    await db.execute(sql`insert into platform_events (event_id, topic, payload, processed_at, outcome)
-      values (${String(at).padStart(2, '0')}, 'orders/paid', '{}', now(), ${outcome})`)
-  await db.execute(sql`insert into platform_events (event_id, topic, payload) values ('waits', 'orders/paid', '{}')`)
+    await db.execute(sql`insert into platform_events (received_at, event_id, topic, payload, processed_at, outcome)
+      values (now(), ${String(at).padStart(2, '0')}, 'orders/paid', '{}', now(), ${outcome})`)
+  await db.execute(
+    sql`insert into platform_events (received_at, event_id, topic, payload) values (now(), 'waits', 'orders/paid', '{}')`
+  )
 
   await migrate()
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
-import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 
 let database: TestDatabase
@@ -25,7 +25,7 @@ async function groupOf(
   count: number
 ): Promise<{ groupId: number; orderIds: number[] }> {
   const serverId = await addServer(db, name)
-  await db.transaction(tx => assignCidrs({ tx }, serverId, ranges))
+  await inTransaction(db, assignCidrs, serverId, ranges)
   const groupId = await addGroup(db, name, [serverId])
   const orderIds = await addOrders(db, groupId, count)
   await db.execute(sql`update variants set server_group_id = ${groupId}

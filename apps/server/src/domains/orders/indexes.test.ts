@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { addPlan } from '../../testing/plan.ts'
+import { systemClock } from '../../infra/clock.ts'
 
 let database: TestDatabase
 let db: Database
@@ -10,15 +12,13 @@ beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url)
   // Enough of each kind that the indexes differ in what they cost.
-  await db.execute(sql`insert into server_groups (name) values ('here')`)
-  await db.execute(sql`insert into products (platform_id, name) values ('1', 'Plan')`)
-  await db.execute(sql`insert into variants (product_id, platform_id, name, price) values (1, '2', 'Here', 2)`)
-  await db.execute(sql`insert into users (username, email, password_hash, invite_code)
-    select 'u' || n, 'u' || n || '@example.com', 'x', 'i' || n from generate_series(1, 1000) n`)
-  await db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
+  await addPlan({ db, now: systemClock })
+  await db.execute(sql`insert into users (created_at, username, email, password_hash, invite_code)
+    select now(), 'u' || n, 'u' || n || '@example.com', 'x', 'i' || n from generate_series(1, 1000) n`)
+  await db.execute(sql`insert into orders (created_at, order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
       variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until,
       expired_at, proxy_username, proxy_password)
-    select 'NL-' || n, 1 + n % 1000, 1, 1, 1, (array['placed', 'timed_out', 'delivered', 'expired', 'failed'])[1 + n % 5], 'Plan',
+    select now(), 'NL-' || n, 1 + n % 1000, 1, 1, 1, (array['placed', 'timed_out', 'delivered', 'expired', 'failed'])[1 + n % 5], 'Plan',
       'Here', 8, 8, 30, 2, 0.5, 20, array[1], now() + n * interval '1 minute',
       case when n % 5 in (2, 3) then now() + n * interval '1 minute' end, 'p' || n, 'x' from generate_series(1, 3000) n`)
   await db.execute(sql`analyze orders`)

@@ -8,7 +8,7 @@ import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
-import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
+import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { deliveryRoutes } from '../delivery/index.ts'
@@ -16,6 +16,7 @@ import { orderMail, orderRoutes } from './index.ts'
 import { hasOpenMoney, mayDeliver, ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orders } from './tables.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: TestClient
@@ -39,42 +40,37 @@ beforeAll(async () => {
   const serverId = await addServer(db, 'here')
   const serverGroupId = await addGroup(db, 'here', [serverId])
   const rule = await addRule(db, 'One')
-  await db.transaction(tx => addCidr({ tx }, { cidr: '10.1.0.0/28', serverId }))
-  const [metro, rural] = await db
-    .insert(products)
-    .values([
-      { platformId: '1', name: 'Metro' },
-      { platformId: '2', name: 'Rural' }
-    ])
-    .returning()
+  await inTransaction(db, addCidr, { cidr: '10.1.0.0/28', serverId })
+  const [metro, rural] = await addRows(shop.ctx, products, [
+    { platformId: '1', name: 'Metro' },
+    { platformId: '2', name: 'Rural' }
+  ])
   if (!metro || !rural) throw new Error('nothing was inserted')
-  const [variant] = await db
-    .insert(variants)
-    .values({ productId: metro.id, platformId: '3', name: 'Here', price: '2.00', serverGroupId })
-    .returning()
-  const [all] = await db.insert(collections).values({ platformId: '1', name: 'All' }).returning()
-  if (!variant || !all) throw new Error('nothing was inserted')
+  const variant = await addRow(shop.ctx, variants, {
+    productId: metro.id,
+    platformId: '3',
+    name: 'Here',
+    price: '2.00',
+    serverGroupId
+  })
+  const all = await addRow(shop.ctx, collections, { platformId: '1', name: 'All' })
   await db.insert(productCollections).values({ collectionId: all.id, productId: rural.id })
 
   const insert = async (what: string, change: Partial<typeof orders.$inferInsert>) => {
-    const [row] = await db
-      .insert(orders)
-      .values({
-        publicId: `NL-${what.toUpperCase().padEnd(16, 'Q')}`,
-        userId: anna.user.id,
-        productId: metro.id,
-        variantId: variant.id,
-        serverGroupId,
-        ...ORDERED,
-        productName: 'Metro',
-        rules: [rule],
-        reservedUntil: new Date(),
-        state: 'timed_out',
-        proxyUsername: what,
-        ...change
-      })
-      .returning({ id: orders.id })
-    if (!row) throw new Error('nothing was inserted')
+    const row = await addRow(shop.ctx, orders, {
+      publicId: `NL-${what.toUpperCase().padEnd(16, 'Q')}`,
+      userId: anna.user.id,
+      productId: metro.id,
+      variantId: variant.id,
+      serverGroupId,
+      ...ORDERED,
+      productName: 'Metro',
+      rules: [rule],
+      reservedUntil: new Date(),
+      state: 'timed_out',
+      proxyUsername: what,
+      ...change
+    })
     made[what] = row.id
     return row.id
   }
@@ -95,7 +91,7 @@ beforeAll(async () => {
   })
   await insert('rural', { userId: bert.user.id, productId: rural.id, productName: 'Rural' })
   await insert('gone', { deletedAt: new Date() })
-  await db.insert(payments).values({
+  await addRow(shop.ctx, payments, {
     orderId: holding,
     platformOrderId: '80001',
     platformOrderNumber: '#5001',

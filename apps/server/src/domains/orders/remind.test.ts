@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { products, variants } from '../catalog/tables.ts'
-import { serverGroups } from '../fleet/tables.ts'
 import { remindExpiries } from './index.ts'
 import { orders } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
+import { addPlan } from '../../testing/plan.ts'
 
 const END = Date.parse('2026-06-15T12:00:00Z')
 let shop: TestShop
@@ -15,42 +15,29 @@ let now = new Date(END)
 
 beforeAll(async () => {
   shop = await startTestShop({ now: () => now })
-  const { db } = shop.ctx
   const { user } = await shop.customer()
-  const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
-  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
-  if (!group || !product) throw new Error('nothing was inserted')
-  const ofPlan = { productId: product.id, serverGroupId: group.id }
-  const [variant] = await db
-    .insert(variants)
-    .values({ ...ofPlan, platformId: '2', name: 'Here', price: '2.00' })
-    .returning()
-  if (!variant) throw new Error('nothing was inserted')
-  plan = { ...ofPlan, userId: user.id, variantId: variant.id }
+  plan = { ...(await addPlan(shop.ctx)), userId: user.id }
 })
 afterAll(() => shop?.close())
 
 /** A delivered order that ends at END. */
 async function deliver(days: number): Promise<number> {
-  const [order] = await shop.ctx.db
-    .insert(orders)
-    .values({
-      ...plan,
-      publicId: `NL-${days}-days`,
-      ...ORDERED,
-      proxyTime: days,
-      rules: [1],
-      proxyUsername: `ends-${days}`,
-      lines: [],
-      reservedUntil: new Date(END),
-      state: 'delivered',
-      paidAt: new Date(END),
-      payAmount: '20.00',
-      deliveredAt: new Date(END),
-      expiredAt: new Date(END)
-    })
-    .returning()
-  return order?.id ?? 0
+  const order = await addRow(shop.ctx, orders, {
+    ...plan,
+    publicId: `NL-${days}-days`,
+    ...ORDERED,
+    proxyTime: days,
+    rules: [1],
+    proxyUsername: `ends-${days}`,
+    lines: [],
+    reservedUntil: new Date(END),
+    state: 'delivered',
+    paidAt: new Date(END),
+    payAmount: '20.00',
+    deliveredAt: new Date(END),
+    expiredAt: new Date(END)
+  })
+  return order.id
 }
 
 /** Which reminders there are once the job has run so long before the end, in hours. */

@@ -33,8 +33,8 @@ test('orders that were delivered keep their end; those under way get theirs with
     reminder_sent_at = case when id = ${reminded} then now() end,
     state = case when id = ${coming} then 'delivering' when id = ${part} then 'partly_delivered'
       when id in (${over}, ${never}) then 'expired' else 'delivered' end`)
-  await db.execute(sql`insert into order_events (order_id, kind) values
-    (${coming}, 'renewed'), (${coming}, 'renewed'), (${coming}, 'leased'), (${delivered}, 'renewed')`)
+  await db.execute(sql`insert into order_events (at, order_id, kind) values
+    (now(), ${coming}, 'renewed'), (now(), ${coming}, 'renewed'), (now(), ${coming}, 'leased'), (now(), ${delivered}, 'renewed')`)
   // It was terms then, and days later.
   await db.execute(sql`alter table orders rename column extra_days to extra_terms`)
   await migrateRows('_customer_orders.sql', 3)

@@ -10,6 +10,7 @@ import { leaseBlocks, leases } from '../inventory/tables.ts'
 import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { orderRoutes } from './index.ts'
 import { orderEvents, orders } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 type Holders = ReplyOf<typeof routes.inventory.addressHolders>
 type Page = { data: AddressLease[]; total: number; next: string | null }
@@ -178,7 +179,7 @@ describe('an address that is held for an order after its end', () => {
     await dated(order, march(1), null)
     // Not served from the 5th until it was renewed on the 6th, and since the 10th.
     const detail = { ended_at: march(5), resumed_at: march(6) }
-    await db.insert(orderEvents).values({ orderId: order, kind: 'revive', detail })
+    await addRow(shop.ctx, orderEvents, { orderId: order, kind: 'revive', detail })
     await db
       .update(orders)
       .set({ endedAt: new Date(march(10)) })

@@ -9,6 +9,7 @@ import { countKept, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
 import { compareFigures, countStatistics } from './figures.ts'
 import { payments } from './tables.ts'
+import { addPlan } from '../../testing/plan.ts'
 
 const NOW = new Date('2026-05-15T00:30:00Z')
 
@@ -18,12 +19,8 @@ let db: Database
 beforeAll(async () => {
   shop = await startTestShop({ routes: () => undefined })
   db = shop.ctx.db
-  await db.execute(sql`insert into server_groups (name) values ('here')`)
-  await db.execute(sql`insert into products (platform_id, name) values ('1', 'Plan')`)
-  await db.execute(sql`insert into variants (product_id, platform_id, name, price) values (1, '2', 'Here', 2)`)
-  await db.execute(
-    sql`insert into users (username, email, password_hash, invite_code) values ('u', 'u@example.com', 'x', 'i')`
-  )
+  await addPlan(shop.ctx)
+  await shop.customer()
 })
 afterAll(() => shop?.close())
 

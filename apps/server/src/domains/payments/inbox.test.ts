@@ -10,6 +10,7 @@ import { timeOutOrders } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { countUnresolvedEvents } from './inbox.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let stack: PaymentStack['stack']
 let shop: PaymentStack['shop']
@@ -265,11 +266,12 @@ test('events of an outcome are read by its index, however many others there are'
 })
 
 test('an event that is not about money is shown while it waits, and nobody decides on it', async () => {
-  const [event] = await stack.ctx.db
-    .insert(platformEvents)
-    .values({ eventId: 'of a product', topic: 'products/update', payload: {} })
-    .returning()
-  const detail = await admin.get<InboxDetail>(`${INBOX}${event?.id}/`)
+  const event = await addRow(stack.ctx, platformEvents, {
+    eventId: 'of a product',
+    topic: 'products/update',
+    payload: {}
+  })
+  const detail = await admin.get<InboxDetail>(`${INBOX}${event.id}/`)
   expect(detail.data.entry).toMatchObject({ topic: 'products/update', unresolved: false })
   expect(await act(detail.data.entry, 'ignore', { note: 'nothing' })).toMatchObject({ status: 404 })
 })

@@ -23,8 +23,8 @@ beforeAll(async () => {
   const group = await addGroup(db, 'all', [])
   ofFew = await addOrders(db, group, 2)
   ofMany = await addOrders(db, group, ORDERS)
-  await db.execute(sql`insert into payments (order_id, platform_order_id, platform_order_number, kind, amount, discount, accepted)
-    select id, 'p' || id, '#' || id, 'purchase', 1, 0, false from orders order by id`)
+  await db.execute(sql`insert into payments (created_at, order_id, platform_order_id, platform_order_number, kind, amount, discount, accepted)
+    select now(), id, 'p' || id, '#' || id, 'purchase', 1, 0, false from orders order by id`)
   await vacuumFully(db, 'orders', 'payments')
 }, 120_000)
 afterAll(async () => {

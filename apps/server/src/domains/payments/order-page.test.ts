@@ -6,6 +6,8 @@ import { mails } from '../mail/tables.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { isAbout } from './order-timeline.ts'
 import { tell } from './told.fixture.ts'
+import { addRow, addRows } from '../../testing/rows.ts'
+import { auditLog } from '../../infra/tables.ts'
 
 let world: OrderShop
 let boss: Buyer
@@ -60,8 +62,11 @@ test('the timeline of an order has its history, what the platform told, and who 
 
 test('an act of an operator that the history has nothing of stands for itself', async () => {
   const { order } = await bought()
-  await world.shop.ctx.db.execute(sql`insert into audit_log (actor_name, action, target_type, target_id)
-    values ('boss', 'order.look_into', 'order', ${String(order.id)}), ('boss', 'user.edit', 'user', ${String(order.id)})`)
+  const act = { actorName: 'boss', targetId: String(order.id) }
+  await addRows(world.shop.ctx, auditLog, [
+    { ...act, action: 'order.look_into', targetType: 'order' },
+    { ...act, action: 'user.edit', targetType: 'user' }
+  ])
   const { data } = await timelineOf(order.id)
   expect(data.filter(({ source }) => source === 'admin')).toMatchObject([{ kind: 'order.look_into', actor: 'boss' }])
 })
@@ -79,19 +84,17 @@ test('the timeline has the mails about the order and its payments, and none abou
     [`outage:${order.id}:9`, 'server-outage', 'sent'],
     [`email-changed:${order.id}`, 'email-changed', 'sent']
   ] as const
+  const mail = { to: buyer.user.email, kind: 'payments', language: 'en', jobId: 'j' } as const
   for (const [key, template, state] of keys)
-    await world.shop.ctx.db
-      .execute(sql`insert into mails (key, "to", template, kind, language, state, job_id, claimed_at, unsent)
-      values (${key}, ${buyer.user.email}, ${template}, 'payments', 'en', ${state}, 'j', now(),
-        case when ${state} = 'failed' then '{}'::jsonb end)`)
-  const mails = (await timelineOf(order.id)).data.filter(({ source }) => source === 'mail')
-  expect(mails.map(({ kind, can_resend }) => [kind, can_resend])).toEqual([
+    await addRow(world.shop.ctx, mails, { ...mail, key, template, state, carried: state === 'failed' ? {} : null })
+  const entries = (await timelineOf(order.id)).data.filter(({ source }) => source === 'mail')
+  expect(entries.map(({ kind, can_resend }) => [kind, can_resend])).toEqual([
     ['traffic-used', false],
     ['server-outage', false],
     ['payment-received', true],
     ['order-received', false]
   ])
-  expect(mails.find(({ kind }) => kind === 'payment-received')?.detail).toMatchObject({
+  expect(entries.find(({ kind }) => kind === 'payment-received')?.detail).toMatchObject({
     state: 'failed',
     to: buyer.user.email
   })
@@ -198,7 +201,11 @@ test('mails about an order stay in its timeline when the customer has another ad
     claimedAt: now
   } as const
   await db.delete(mails)
-  await db.insert(mails).values([...about, ...others].map(key => ({ ...mail, key, to: 'once@example.com' })))
+  await addRows(
+    world.shop.ctx,
+    mails,
+    [...about, ...others].map(key => ({ ...mail, key, to: 'once@example.com' }))
+  )
   const timeline = await timelineOf(order.id, '?limit=100')
   expect(timeline.data.filter(({ source }) => source === 'mail')).toHaveLength(about.length)
 })
@@ -206,8 +213,8 @@ test('mails about an order stay in its timeline when the customer has another ad
 test('the mails about an order are read by index, however many others there are', async () => {
   const { db } = world.shop.ctx
   const plan = await db.transaction(async tx => {
-    await tx.execute(sql`insert into mails (key, "to", template, kind, language, job_id, claimed_at)
-      select 'received:' || n, 'a@example.com', 'test', 'payments', 'en', 'x', now() from generate_series(1000000, 1020000) n`)
+    await tx.execute(sql`insert into mails (created_at, key, "to", template, kind, language, job_id, claimed_at)
+      select now(), 'received:' || n, 'a@example.com', 'test', 'payments', 'en', 'x', now() from generate_series(1000000, 1020000) n`)
     await tx.execute(sql`analyze mails`)
     const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(
       sql`explain select id from mails where ${isAbout(7, ['5001', '5002'])}`

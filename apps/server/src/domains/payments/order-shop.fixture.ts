@@ -12,7 +12,7 @@ import { products, variants } from '../catalog/tables.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { confirmOutcomes, endGraces, expireOrders } from '../delivery/index.ts'
 import { agentUsers } from '../fleet/tables.ts'
-import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
+import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -24,6 +24,7 @@ import {
   type RefundReplies
 } from './refund-platform.fixture.ts'
 import { settlePayment } from './settle.ts'
+import { addRow } from '../../testing/rows.ts'
 
 export type Buyer = TestClient & { user: { id: number; username: string; email: string } }
 
@@ -96,15 +97,14 @@ export async function startOrderShop({
   const serverIds: number[] = []
   for (const range of ranges) {
     const serverId = await addServer(db, `agent of ${range}`)
-    await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
+    await inTransaction(db, assignCidrs, serverId, [range])
     serverIds.push(serverId)
   }
   const groupId = await addGroup(db, 'here', serverIds)
   const rules: number[] = []
   for (let n = 1; n <= ruleCount; n++) rules.push(await addRule(db, `Rule ${n}`, { platformVariantId: `90${n}` }))
-  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
-  if (!product) throw new Error('nothing was inserted')
-  await db.insert(variants).values({
+  const product = await addRow(ctx, products, { platformId: '1', name: 'Plan' })
+  await addRow(ctx, variants, {
     productId: product.id,
     platformId: '11',
     name: 'Here',

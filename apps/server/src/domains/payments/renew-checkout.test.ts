@@ -21,6 +21,7 @@ import { orders } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { paymentRoutes } from './routes.ts'
 import { openSaleCheck } from './sale-check.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const PLAN_GONE =
   'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
@@ -60,36 +61,33 @@ beforeAll(async () => {
     })
   )
   if (!rule.ok) throw new Error(rule.reason)
-  const [order] = await db
-    .insert(orders)
-    .values({
-      publicId: 'NL-RENEW',
-      userId: customer.user.id,
-      productId: product.id,
-      variantId: product.variants[0]?.id ?? 0,
-      serverGroupId: groupId,
-      productName: 'Plan',
-      variantName: 'London',
-      quantity: 1,
-      cartStep: 1,
-      proxyTime: 30,
-      variantPrice: '2.20',
-      aclPrice: '0.50',
-      amount: '2.70',
-      rules: [rule.rule.id],
-      checkoutUrl: 'https://shop.example.com',
-      reservedUntil: new Date(),
-      proxyUsername: 'u1',
-      proxyPassword: 'p1',
-      state: 'delivered',
-      payAmount: '2.70',
-      platformOrderId: '1',
-      platformOrderNumber: '#1',
-      paidAt: new Date(),
-      expiredAt: new Date(Date.now() + 10 * DAY)
-    })
-    .returning({ id: orders.id })
-  orderId = order?.id ?? 0
+  const order = await addRow(shop.ctx, orders, {
+    publicId: 'NL-RENEW',
+    userId: customer.user.id,
+    productId: product.id,
+    variantId: product.variants[0]?.id ?? 0,
+    serverGroupId: groupId,
+    productName: 'Plan',
+    variantName: 'London',
+    quantity: 1,
+    cartStep: 1,
+    proxyTime: 30,
+    variantPrice: '2.20',
+    aclPrice: '0.50',
+    amount: '2.70',
+    rules: [rule.rule.id],
+    checkoutUrl: 'https://shop.example.com',
+    reservedUntil: new Date(),
+    proxyUsername: 'u1',
+    proxyPassword: 'p1',
+    state: 'delivered',
+    payAmount: '2.70',
+    platformOrderId: '1',
+    platformOrderNumber: '#1',
+    paidAt: new Date(),
+    expiredAt: new Date(Date.now() + 10 * DAY)
+  })
+  orderId = order.id
 })
 
 beforeEach(async () => {

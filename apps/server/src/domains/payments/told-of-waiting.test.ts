@@ -133,8 +133,8 @@ test('payments of another hour, and those of strangers, have a notice each, whic
 test('more payments than are looked for at once are told all the same, and none of them is taken for decided', async () => {
   const { ctx } = world.shop
   await ctx.db.execute(sql`insert into platform_events
-      (event_id, topic, payload, processed_at, needs_hand, outcome, detail, order_public_id)
-    select 'many ' || n, 'orders/paid', '{}', ${new Date(time).toISOString()}::timestamptz - n * interval '1 hour', true,
+      (received_at, event_id, topic, payload, processed_at, needs_hand, outcome, detail, order_public_id)
+    select now(), 'many ' || n, 'orders/paid', '{}', ${new Date(time).toISOString()}::timestamptz - n * interval '1 hour', true,
       'underpaid', '{}', ${(await world.place(buyer)).publicId} from generate_series(1, 120) n`)
   for (const count of [50, 100, 120, 120]) {
     await watch()

@@ -253,8 +253,9 @@ test('a paid event that says cancelled or refunded is not delivered; one that is
 test("a promo code that a paid order of its holder names becomes used, and nobody else's", async () => {
   const { order_id } = await placed()
   const { uid } = await mine(order_id)
-  await stack.ctx.db.execute(sql`insert into coupons (holder_id, code, code_type, discount) values
-    (${uid}, 'Mine-10', 1, 10), (${uid}, 'KEPT', 1, 10), ((select id from users where username = 'boss1'), 'OTHERS', 1, 10)`)
+  await stack.ctx.db.execute(sql`insert into coupons (holder_id, code, code_type, discount, created_at) values
+    (${uid}, 'Mine-10', 1, 10, now()), (${uid}, 'KEPT', 1, 10, now()),
+    ((select id from users where username = 'boss1'), 'OTHERS', 1, 10, now())`)
   const event = paidEvent({ publicId: order_id, amount: '20.00' })
   const discount_codes = [
     { code: 'mine-10', amount: '1.00' },

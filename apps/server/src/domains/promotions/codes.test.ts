@@ -10,6 +10,7 @@ import { writeSettings } from '../settings/index.ts'
 import { checkCodes } from './check-codes.ts'
 import { lookAtCode } from './look-at-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
+import { addRows } from '../../testing/rows.ts'
 
 let world: Promotions
 let holder: Awaited<ReturnType<Promotions['shop']['customer']>>
@@ -264,9 +265,11 @@ test('without a platform nothing is known, and nothing fails', async () => {
 
 test('all codes are compared page by page, over as many runs as it takes', async () => {
   const { db } = world.shop.ctx
-  await db
-    .insert(giftCards)
-    .values(Array.from({ length: 7 }, (_, at) => ({ code: `SWEEP-${at}`, mount: '5.00', point: 1 })))
+  await addRows(
+    world.shop.ctx,
+    giftCards,
+    Array.from({ length: 7 }, (_, at) => ({ code: `SWEEP-${at}`, mount: '5.00', point: 1 }))
+  )
   await addCoupon({ code: 'DIAMOND15', discount: '15', discount_type: 'percent' })
   await db.execute(sql`delete from pgboss.job where name = 'platform-code'`)
   let runs = 0

@@ -28,18 +28,20 @@ test('what was taken back counts as taken as a whole, and a promo code knows who
     'alter table point_records drop column rate, drop column nominal, drop column taken_back'
   ])
     await ctx.db.execute(sql.raw(before))
-  await ctx.db.execute(sql`insert into coupons (holder_id, code, code_type, discount, is_used, used_by) values
-    (${id}, 'free', 1, 1, false, null), (${id}, 'by hand', 1, 1, true, null), (${id}, 'used', 1, 1, true, 'p1'),
-    (${id}, 'freed', 1, 1, false, 'p2')`)
+  await ctx.db
+    .execute(sql`insert into coupons (created_at, holder_id, code, code_type, discount, is_used, used_by) values
+    (now(), ${id}, 'free', 1, 1, false, null), (now(), ${id}, 'by hand', 1, 1, true, null), (now(), ${id}, 'used', 1, 1, true, 'p1'),
+    (now(), ${id}, 'freed', 1, 1, false, 'p2')`)
   const [first] = (
     await ctx.db.execute<{ id: number }>(sql`insert into point_records
-      (user_id, kind, point, reason_code, cause, payment, taken_back_at)
-      values (${id}, 'level', 100, 'payment', 'payment:p1:level', 'p1', now()) returning id`)
+      (created_at, user_id, kind, point, reason_code, cause, payment, taken_back_at)
+      values (now(), ${id}, 'level', 100, 'payment', 'payment:p1:level', 'p1', now()) returning id`)
   ).rows
-  await ctx.db.execute(sql`insert into point_records (user_id, kind, point, reason_code, cause, payment) values
-    (${id}, 'level', -80, 'refund', ${`refund:${first?.id}`}, null),
-    (${id}, 'level', 80, 'payment', ${`restored:${first?.id}`}, 'p1'),
-    (${id}, 'coins', 7, 'invited_payment', 'payment:p1:coins', 'p1')`)
+  await ctx.db
+    .execute(sql`insert into point_records (created_at, user_id, kind, point, reason_code, cause, payment) values
+    (now(), ${id}, 'level', -80, 'refund', ${`refund:${first?.id}`}, null),
+    (now(), ${id}, 'level', 80, 'payment', ${`restored:${first?.id}`}, 'p1'),
+    (now(), ${id}, 'coins', 7, 'invited_payment', 'payment:p1:coins', 'p1')`)
 
   for (const statement of statements()) await ctx.db.execute(sql.raw(statement))
   const coupons = await ctx.db.execute(sql`select code, used_by, freed_by from coupons order by id`)

@@ -5,6 +5,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createHttpApp } from '../../app.ts'
 import { allJobs } from '../../workers.ts'
 import { coupons, giftCards } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -51,9 +52,12 @@ test('none is made where a code of them is a promo code, or the form is wrong', 
   const form = { mount: '2.50', point: 0, count: 3, batch: batchOf('c') }
   const [, second] = (await make(form)).data
   await shop.ctx.db.delete(giftCards).where(sql`code in (select code from gift_cards order by id desc limit 3)`)
-  await shop.ctx.db
-    .insert(coupons)
-    .values({ holderId: admin.user.id, code: second?.code.toUpperCase() ?? '', codeType: 1, discount: '1.00' })
+  await addRow(shop.ctx, coupons, {
+    holderId: admin.user.id,
+    code: second?.code.toUpperCase() ?? '',
+    codeType: 1,
+    discount: '1.00'
+  })
   expect(await make(form)).toMatchObject({ status: 409 })
   for (const wrong of [
     { count: 0 },

@@ -17,6 +17,7 @@ import { ASKS_AN_HOUR, forgetSubscriber } from './subscribers.ts'
 import { addLocation, addServers, readPage } from './status.fixture.ts'
 import { incidentOutages, incidents, incidentUpdates, statusSubscribers } from './tables.ts'
 import { command } from '../../infra/command.ts'
+import { addRow } from '../../testing/rows.ts'
 
 const NO_CHECKS = async () => new Map()
 let shop: TestShop
@@ -212,23 +213,22 @@ test('planned work begins and ends by the clock, is no outage meanwhile, and its
 })
 
 test('an incident of an outage is written once, and an old one is found by its link alone', async () => {
-  const [outage] = await shop.ctx.db
-    .insert(serverOutages)
-    .values({ serverId: server, startedAt: new Date(ago(3 * HOUR)), endedAt: new Date(ago(2 * HOUR)) })
-    .returning()
-  const path = `/api/servers/outages/${outage?.id}/incident/`
+  const outage = await addRow(shop.ctx, serverOutages, {
+    serverId: server,
+    startedAt: new Date(ago(3 * HOUR)),
+    endedAt: new Date(ago(2 * HOUR))
+  })
+  const path = `/api/servers/outages/${outage.id}/incident/`
   const form = { severity: 'major', locations: [london], state: 'resolved', text: 'It is over.' }
   const [first, second] = await Promise.all(['One', 'Two'].map(title => admin.post<Incident>(path, { ...form, title })))
   expect([first?.status, second?.status].toSorted((a = 0, b = 0) => a - b)).toEqual([200, 409])
   const made = first?.status === 200 ? first.data : second?.data
-  expect(made).toMatchObject({ state: 'resolved', outages: [{ id: outage?.id, server: 'secret-host' }] })
+  expect(made).toMatchObject({ state: 'resolved', outages: [{ id: outage.id, server: 'secret-host' }] })
   const other = await open('Another one')
   const name = (incident_id: number | null | string) =>
-    admin.post(`/api/servers/outages/${outage?.id}/name_incident/`, { incident_id })
+    admin.post(`/api/servers/outages/${outage.id}/name_incident/`, { incident_id })
   expect((await name(other.data.id)).code).toBe(2000)
-  expect(await shop.ctx.db.select().from(incidentOutages)).toEqual([
-    { outageId: outage?.id, incidentId: other.data.id }
-  ])
+  expect(await shop.ctx.db.select().from(incidentOutages)).toEqual([{ outageId: outage.id, incidentId: other.data.id }])
   expect((await name(999_999)).data).toMatchObject({ reason: 'unknown_incident' })
   expect((await name('')).code).toBe(2000)
   expect(await shop.ctx.db.$count(incidentOutages)).toBe(0)

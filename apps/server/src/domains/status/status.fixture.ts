@@ -3,6 +3,7 @@ import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { MINUTE } from '../../infra/clock.ts'
+import { addRow } from '../../testing/rows.ts'
 
 /** A clock that stands still until it is moved. */
 export function openClock(start: string) {
@@ -37,16 +38,13 @@ export async function addLocation(
   { group, sells, on }: { group: string; sells: readonly string[]; on: readonly number[] }
 ): Promise<number> {
   const { db } = ctx
-  const [made] = await db.insert(serverGroups).values({ name: group }).returning({ id: serverGroups.id })
-  const groupId = made?.id ?? 0
+  const made = await addRow(ctx, serverGroups, { name: group })
+  const groupId = made.id
   if (on.length > 0) await db.insert(serverGroupServers).values(on.map(serverId => ({ groupId, serverId })))
-  const [product] = await db
-    .insert(products)
-    .values({ platformId: `p-${group}`, name: group })
-    .returning({ id: products.id })
+  const product = await addRow(ctx, products, { platformId: `p-${group}`, name: group })
   for (const [at, description] of sells.entries())
-    await db.insert(variants).values({
-      productId: product?.id ?? 0,
+    await addRow(ctx, variants, {
+      productId: product.id,
       platformId: `v-${group}-${at}`,
       name: `${description} ${at}`,
       description,

@@ -6,6 +6,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { supportRoutes } from './index.ts'
 import { tickets } from './tables.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -21,8 +22,7 @@ afterAll(() => shop.close())
 
 async function ticketOf(email: string, language: 'en' | 'zh-CN' = 'en'): Promise<number> {
   const values = { username: 'Ada', email, phone: '+44 1', message: 'Where is my proxy?\nI paid.', language }
-  const [made] = await shop.ctx.db.insert(tickets).values(values).returning({ id: tickets.id })
-  if (!made) throw new Error('no ticket')
+  const made = await addRow(shop.ctx, tickets, values)
   return made.id
 }
 const read = async (id: number) => (await admin.get<Ticket>(`${TICKET}${id}/`)).data

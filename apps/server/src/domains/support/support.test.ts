@@ -7,6 +7,7 @@ import { auditLog } from '../../infra/tables.ts'
 import { supportRoutes } from './index.ts'
 import { faqs } from './tables.ts'
 import { TICKETS_AN_HOUR } from './submit-ticket.ts'
+import { addRow } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -24,8 +25,7 @@ afterAll(() => shop.close())
 
 async function captcha(): Promise<{ captcha: number; captcha_id: string }> {
   const expiresAt = new Date(shop.ctx.now().getTime() + 60_000)
-  const [made] = await shop.ctx.db.insert(captchas).values({ answer: 42, expiresAt }).returning()
-  if (!made) throw new Error('no captcha')
+  const made = await addRow(shop.ctx, captchas, { answer: 42, expiresAt })
   return { captcha: 42, captcha_id: made.id }
 }
 

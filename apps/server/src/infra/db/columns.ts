@@ -12,7 +12,7 @@ export const ref = () => bigint({ mode: 'number' })
 /** An instant, UTC. */
 export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
-export const createdAt = () => instant().notNull().defaultNow()
+export const createdAt = () => instant().notNull()
 
 /** Exact decimal with 2 places, a string in JavaScript ('12.30'). */
 export const money = () => numeric({ precision: 14, scale: 2 })

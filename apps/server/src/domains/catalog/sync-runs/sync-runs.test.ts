@@ -22,6 +22,7 @@ import { runOf } from '../sync-runs.fixture.ts'
 import { collections, products } from '../tables.ts'
 import { syncRuns } from './tables.ts'
 import { workOnSync } from './work.ts'
+import { addRow } from '../../../testing/rows.ts'
 
 const { catalog } = routes
 const RUNS = catalog.startSync.path
@@ -259,7 +260,7 @@ describe('applying', () => {
     const id = await ready('collections')
     const { sold, collections: theirs } = (await kept(id))?.source ?? {}
     expect(sold?.every(product => product.description === '')).toBe(true)
-    await shop.ctx.db.insert(collections).values({ platformId: theirs?.[0]?.id ?? '', name: 'Here meanwhile' })
+    await addRow(shop.ctx, collections, { platformId: theirs?.[0]?.id ?? '', name: 'Here meanwhile' })
     await apply(id)
     await work(id)
     expect(await state(id)).toMatchObject({ state: 'failed', reason: 'stale', counts: null })

@@ -12,7 +12,7 @@ import type { Published } from '../../../infra/change-feed.ts'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { startTestAgent, type TestAgent } from '../../fleet/fleet.fixture.ts'
 import { servers } from '../../fleet/tables.ts'
-import { addGroup, addOrders, addRule, addServer } from '../../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
@@ -88,7 +88,7 @@ async function addOrder(range: string, quantity: number, { known = true } = {}) 
   const serverId = await addServer(db, `checks ${count++}`)
   await db.update(servers).set({ proxyPort: agent.proxyPort }).where(eq(servers.id, serverId))
   const rule = await addRule(db, `Rule ${count}`)
-  await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
+  await inTransaction(db, assignCidrs, serverId, [range])
   const groupId = await addGroup(db, `checks ${count}`, [serverId])
   const [orderId = 0] = await addOrders(db, groupId, 1)
   const leased = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity }))
@@ -96,8 +96,8 @@ async function addOrder(range: string, quantity: number, { known = true } = {}) 
   const [order] = await db.select().from(orders).where(eq(orders.id, orderId))
   if (!order) throw new Error('no order')
   await db.execute(sql`
-    insert into proxies (order_id, lease_id, server_id, ip, state)
-    select ${orderId}::bigint, ${leased.leaseId}::bigint, ${serverId}::bigint, host(${range}::inet)::inet + n, 'live' from generate_series(0, ${quantity - 1}::int) n`)
+    insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state)
+    select now(), now(), ${orderId}::bigint, ${leased.leaseId}::bigint, ${serverId}::bigint, host(${range}::inet)::inet + n, 'live' from generate_series(0, ${quantity - 1}::int) n`)
   await agent.client.putPrefixes([...(await heldPrefixes()), range])
   if (known) {
     await agent.client.putUser(order.proxyUsername, {

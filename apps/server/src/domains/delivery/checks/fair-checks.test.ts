@@ -7,7 +7,7 @@ import { command } from '../../../infra/command.ts'
 import { startJobs } from '../../../infra/job.ts'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { servers } from '../../fleet/tables.ts'
-import { addGroup, addOrders, addRule, addServer } from '../../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { deliveryJobs } from '../jobs.ts'
@@ -67,7 +67,7 @@ async function addDelivered({ ctx: { db } }: TestShop, port: number, quantities:
   const serverId = await addServer(db, `fair ${count}`)
   await db.update(servers).set({ proxyPort: port }).where(eq(servers.id, serverId))
   const rule = await addRule(db, `Fair ${count}`)
-  await db.transaction(tx => assignCidrs({ tx }, serverId, [`127.${100 + count}.0.0/21`]))
+  await inTransaction(db, assignCidrs, serverId, [`127.${100 + count}.0.0/21`])
   const groupId = await addGroup(db, `fair ${count}`, [serverId])
   const ids = await addOrders(db, groupId, quantities.length)
   for (const [nth, orderId] of ids.entries()) {
@@ -75,8 +75,8 @@ async function addDelivered({ ctx: { db } }: TestShop, port: number, quantities:
     const lease = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity }))
     if (!lease.ok) throw new Error(lease.reason)
     await db.execute(sql`
-      insert into proxies (order_id, lease_id, server_id, ip, state)
-      select ${orderId}::bigint, ${lease.leaseId}::bigint, ${serverId}::bigint,
+      insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state)
+      select now(), now(), ${orderId}::bigint, ${lease.leaseId}::bigint, ${serverId}::bigint,
         ('127.' || ${100 + count}::int || '.' || ${nth}::int || '.0')::inet + n, 'live'
       from generate_series(0, ${quantity - 1}::int) n`)
     await db.execute(sql`

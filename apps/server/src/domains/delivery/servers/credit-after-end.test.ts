@@ -16,6 +16,7 @@ import { lostTimeOf } from './lost-time-of-order.ts'
 import { creditOrder } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
 import { mayDeliver } from '../../payments/index.ts'
+import { addRow } from '../../../testing/rows.ts'
 
 let stack: ServersStack
 
@@ -34,8 +35,8 @@ const ago = (hours: number, at = stack.ctx.now()) => new Date(at.getTime() - hou
 /** An outage of a server, in hours before an instant. */
 const outage = async (serverId: number, from: number, to: number, at = stack.ctx.now()) => {
   const values = { serverId, startedAt: ago(from, at), endedAt: ago(to, at), byHand: true }
-  const [made] = await stack.ctx.db.insert(serverOutages).values(values).returning()
-  return made?.id ?? 0
+  const made = await addRow(stack.ctx, serverOutages, values)
+  return made.id
 }
 const expireIn = (id: number, expiredAt: Date) =>
   stack.ctx.db.update(orders).set({ expiredAt }).where(eq(orders.id, id))

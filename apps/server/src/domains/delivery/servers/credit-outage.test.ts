@@ -16,6 +16,7 @@ import { proxies } from '../tables.ts'
 import { creditOrder, rescueOrders } from './index.ts'
 import { readOutageOrders } from './list-outages.ts'
 import { startServersStack, type ServersStack } from './servers.fixture.ts'
+import { addRow, addRows } from '../../../testing/rows.ts'
 
 let stack: ServersStack
 
@@ -141,17 +142,14 @@ test('an order is credited for the part of an outage in which its addresses were
   const id = await stack.delivered(8)
   const delivered = (await stack.order(id)).paidAt?.getTime() ?? 0
   stack.pass(DAY)
-  const [outage] = await ctx.db
-    .insert(serverOutages)
-    .values({
-      serverId: first.id,
-      startedAt: new Date(delivered - 5 * MINUTE),
-      endedAt: new Date(delivered + HOUR),
-      byHand: true
-    })
-    .returning()
+  const outage = await addRow(ctx, serverOutages, {
+    serverId: first.id,
+    startedAt: new Date(delivered - 5 * MINUTE),
+    endedAt: new Date(delivered + HOUR),
+    byHand: true
+  })
   const was = await end(id)
-  await stack.finish((await credit(outage?.id ?? 0)).data)
+  await stack.finish((await credit(outage.id)).data)
   const gained = (await end(id)) - was
   expect(gained).toBeLessThanOrEqual(HOUR)
   expect(gained).toBeGreaterThan(HOUR - MINUTE)
@@ -166,13 +164,10 @@ test('the time in which two servers of an order were away is credited once', asy
   expect(Object.keys(await stack.live(id))).toHaveLength(2)
   stack.pass(4 * HOUR)
   const ago = (hours: number) => new Date(ctx.now().getTime() - hours * HOUR)
-  const away = await ctx.db
-    .insert(serverOutages)
-    .values([
-      { serverId: first.id, startedAt: ago(3), endedAt: ago(1) },
-      { serverId: second.id, startedAt: ago(2), endedAt: ago(0.5) }
-    ])
-    .returning({ id: serverOutages.id })
+  const away = await addRows(ctx, serverOutages, [
+    { serverId: first.id, startedAt: ago(3), endedAt: ago(1) },
+    { serverId: second.id, startedAt: ago(2), endedAt: ago(0.5) }
+  ])
   const before = await end(id)
   for (const outage of away) await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage.id }))
   expect((await end(id)) - before).toBe(2.5 * HOUR)
@@ -188,12 +183,13 @@ test('an outage is credited in full after an earlier one was credited on address
   stack.pass(4 * HOUR)
   const enter = async (serverId: number) => {
     const [from, to] = [3, 1].map(hours => new Date(ctx.now().getTime() - hours * HOUR))
-    const [outage] = await ctx.db
-      .insert(serverOutages)
-      .values({ serverId, startedAt: from ?? ctx.now(), endedAt: to ?? ctx.now() })
-      .returning()
+    const outage = await addRow(ctx, serverOutages, {
+      serverId,
+      startedAt: from ?? ctx.now(),
+      endedAt: to ?? ctx.now()
+    })
     const before = await end(id)
-    await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage?.id ?? 0 }))
+    await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage.id }))
     return (await end(id)) - before
   }
   expect(await enter(first.id)).toBe(2 * HOUR)

@@ -32,13 +32,13 @@ beforeAll(async () => {
     await tx.execute(sql`update orders set paid_at = case when id % 17 <> 0 then created_at end,
       pay_amount = case when id % 17 <> 0 then amount end, deleted_at = case when id % 19 = 0 then now() end,
       expired_at = case when id % 7 = 0 then ${at('id % 700')} when id % 11 <> 0 then ${at('9999')} end`)
-    await tx.execute(sql`insert into proxies (order_id, lease_id, server_id, ip, state, live_at, updated_at)
-      select id, 1, case when id % 3 = 0 then ${servers[1]}::bigint else ${servers[0]}::bigint end,
+    await tx.execute(sql`insert into proxies (created_at, order_id, lease_id, server_id, ip, state, live_at, updated_at)
+      select now(), id, 1, case when id % 3 = 0 then ${servers[1]}::bigint else ${servers[0]}::bigint end,
         '10.0.0.0'::inet + id * 8 + nth, case when id % 5 = 0 then 'live' else 'retired' end,
         ${at('(id * 37 + nth * 211) % 600')}, ${at('(id * 37 + nth * 211) % 600 + 1 + id * 13 % 240')}
       from orders cross join generate_series(1, 6) nth where nth <= 1 + id % 3 * 2`)
-    await tx.execute(sql`insert into server_outages (server_id, started_at, ended_at)
-      select case when n % 2 = 0 then ${servers[1]}::bigint else ${servers[0]}::bigint end, ${at('n * 10')},
+    await tx.execute(sql`insert into server_outages (created_at, server_id, started_at, ended_at)
+      select now(), case when n % 2 = 0 then ${servers[1]}::bigint else ${servers[0]}::bigint end, ${at('n * 10')},
         case when n < ${OUTAGES} then ${at('n * 10 + 1 + n % 9')} end
       from generate_series(1, ${OUTAGES}::int) n`)
   })

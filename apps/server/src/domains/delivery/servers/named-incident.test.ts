@@ -8,6 +8,7 @@ import { orders } from '../../orders/tables.ts'
 import { proxyChecksOf } from '../checks/index.ts'
 import { proxies } from '../tables.ts'
 import { startServersStack, type ServersStack } from './servers.fixture.ts'
+import { addRow } from '../../../testing/rows.ts'
 
 let stack: ServersStack
 
@@ -21,11 +22,8 @@ test('the credit of an outage names its incident: in the mail, and to whom the o
   const id = await stack.delivered(8)
   stack.pass(3 * HOUR)
   const ago = (minutes: number) => new Date(ctx.now().getTime() - minutes * MINUTE)
-  const [outage] = await ctx.db
-    .insert(serverOutages)
-    .values({ serverId: first.id, startedAt: ago(90), endedAt: ago(30) })
-    .returning({ id: serverOutages.id })
-  const path = `/api/servers/outages/${outage?.id}/`
+  const outage = await addRow(ctx, serverOutages, { serverId: first.id, startedAt: ago(90), endedAt: ago(30) })
+  const path = `/api/servers/outages/${outage.id}/`
   const { locations } = (await admin.get<StatusPage>('/api/status/')).data
   const read = async () => (await admin.get<OutageEntry>(path)).data
   expect(await read()).toMatchObject({
@@ -81,12 +79,9 @@ test('checks of proxies count by customer, and only where they say something of 
     on conflict (order_id) do update set used = 10, allowed = 10`)
   expect(await read()).toEqual({ customers: 1, failing: 0, share: 0 })
   await db.execute(sql`update order_traffic set allowed = null`)
-  const [outage] = await db
-    .insert(serverOutages)
-    .values({ serverId: first.id, startedAt: ago(11), endedAt: ago(9) })
-    .returning({ id: serverOutages.id })
+  const outage = await addRow(ctx, serverOutages, { serverId: first.id, startedAt: ago(11), endedAt: ago(9) })
   expect(await read()).toBeUndefined()
-  await db.delete(serverOutages).where(eq(serverOutages.id, outage?.id ?? 0))
+  await db.delete(serverOutages).where(eq(serverOutages.id, outage.id))
   await db.update(proxies).set({ checkedAt: ago(61) })
   expect(await read()).toBeUndefined()
 
@@ -97,21 +92,18 @@ test('checks of proxies count by customer, and only where they say something of 
     bing: 'https://closed.example/',
     amazon: 'https://closed.example/'
   }
-  const [rule] = await db
-    .insert(aclRules)
-    .values({
-      name: 'closed',
-      price: '1.00',
-      platformVariantId: '1',
-      aclValue: 'closed.example',
-      domains: ['closed.example']
-    })
-    .returning({ id: aclRules.id })
+  const rule = await addRow(ctx, aclRules, {
+    name: 'closed',
+    price: '1.00',
+    platformVariantId: '1',
+    aclValue: 'closed.example',
+    domains: ['closed.example']
+  })
   expect(await read(closed)).toBeUndefined()
   expect(await read({ google: closed.google })).toMatchObject({ customers: 1 })
   await db
     .update(orders)
-    .set({ rules: sql`${orders.rules} || ${rule?.id ?? 0}::int` })
+    .set({ rules: sql`${orders.rules} || ${rule.id}::int` })
     .where(eq(orders.id, id))
   expect(await read(closed)).toEqual({ customers: 1, failing: 1, share: 1 })
 }, 60_000)

@@ -6,6 +6,7 @@ import { writeSettings } from '../../settings/index.ts'
 import { cidrs } from '../../inventory/tables.ts'
 import { serverGroups, serverGroupServers, servers } from '../tables.ts'
 import { useStarted } from '../../../testing/use-started.ts'
+import { addRows } from '../../../testing/rows.ts'
 
 const shop = useStarted(() => startTestShop({}))
 const admin = useStarted(() => shop.admin())
@@ -13,24 +14,22 @@ let ids: number[]
 
 beforeAll(async () => {
   const { db } = shop.ctx
-  const rows = await db
-    .insert(servers)
-    .values(['ny', 'ldn', 'both', 'gone'].map((name, at) => ({ name, ip: `203.0.113.${at + 1}` })))
-    .returning({ id: servers.id })
+  const rows = await addRows(
+    shop.ctx,
+    servers,
+    ['ny', 'ldn', 'both', 'gone'].map((name, at) => ({ name, ip: `203.0.113.${at + 1}` }))
+  )
   ids = rows.map(({ id }) => id)
   const [ny = 0, ldn = 0, both = 0, gone = 0] = ids
   await db.update(servers).set({ status: 'given_up' }).where(eq(servers.id, gone))
-  await db.insert(cidrs).values([
+  await addRows(shop.ctx, cidrs, [
     { cidr: '198.51.100.0/25', serverId: ny },
     { cidr: '2001:db8:1::/48', serverId: ny },
     { cidr: '198.51.100.128/25', serverId: ldn },
     { cidr: '203.0.113.0/26', serverId: both },
     { cidr: '203.0.113.64/26', serverId: gone }
   ])
-  const groups = await db
-    .insert(serverGroups)
-    .values([{ name: 'ISP · New York' }, { name: 'London DC' }])
-    .returning({ id: serverGroups.id })
+  const groups = await addRows(shop.ctx, serverGroups, [{ name: 'ISP · New York' }, { name: 'London DC' }])
   const [america = 0, europe = 0] = groups.map(({ id }) => id)
   await db.insert(serverGroupServers).values([
     { groupId: america, serverId: ny },

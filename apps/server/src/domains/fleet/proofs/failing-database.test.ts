@@ -6,6 +6,7 @@ import { startTestShop } from '../../../testing/shop.ts'
 import { addTestServer } from '../fleet.fixture.ts'
 import { accessProofs, servers } from '../tables.ts'
 import { proveAccess } from './prove.ts'
+import { addRows } from '../../../testing/rows.ts'
 
 const world = useStarted(() => startTestShop({}))
 
@@ -31,7 +32,7 @@ test('where a try cannot be written down its run fails, and not the process', as
     prefixes: [],
     nextAt: ctx.now()
   }
-  await ctx.db.insert(accessProofs).values([
+  await addRows(ctx, accessProofs, [
     { ...proof, username: 'one' },
     { ...proof, username: 'two' }
   ])

@@ -20,6 +20,7 @@ import { accessProofs, agentUsers, orderAccess, servers } from '../tables.ts'
 import { countOpenProofs } from './alarm.ts'
 import { proveAccess, proveDue } from './prove.ts'
 import { useStarted } from '../../../testing/use-started.ts'
+import { addRows } from '../../../testing/rows.ts'
 
 const agent = useStarted(startTestAgent)
 const world = useStarted(() => startTestShop({}))
@@ -257,7 +258,11 @@ const asked = ({ orderId, serverId, prefix }: Lease, cause: 'password' | 'remove
 
 test('many leases that end at once are tried a few at a time, so that the console is not taken for guessing', async () => {
   const lease = await addLease()
-  await ctx.db.insert(accessProofs).values(Array.from({ length: 30 }, (_, n) => asked(lease, 'removed', `gone${n}`)))
+  await addRows(
+    ctx,
+    accessProofs,
+    Array.from({ length: 30 }, (_, n) => asked(lease, 'removed', `gone${n}`))
+  )
   await Promise.all([proveAccess(ctx, lease.serverId), proveAccess(ctx, lease.serverId)])
   const states = async () => (await proofsOf(lease)).map(({ state }) => state).toSorted()
   expect((await states()).filter(state => state === 'proved')).toHaveLength(20)
@@ -374,7 +379,7 @@ test('a refusal proves nothing where listed clients alone are let in, whatever t
 test('ends of leases are tried before former passwords, of which a customer can make many', async () => {
   const lease = await addLease()
   const resets = Array.from({ length: 25 }, (_, n) => asked(lease, 'password', `reset${n}`))
-  await ctx.db.insert(accessProofs).values([...resets, asked(lease, 'removed', 'ended')])
+  await addRows(ctx, accessProofs, [...resets, asked(lease, 'removed', 'ended')])
   await proveAccess(ctx, lease.serverId)
   const rows = await proofsOf(lease)
   expect(rows.find(({ username }) => username === 'ended')).toMatchObject({ state: 'proved' })

@@ -15,13 +15,14 @@ import { command } from '../../../infra/command.ts'
 import { addTestServer, audited, heldBy, noOrders, serverRow, startTestAgent } from '../fleet.fixture.ts'
 import { checkServers } from '../health.ts'
 import { repairServer } from '../repair.ts'
-import { serverReports, servers } from '../tables.ts'
+import { serverGroups, serverReports, servers } from '../tables.ts'
 import { certificateMaker, type Pair } from '../../../testing/certificates.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
 import { lookAtAllNames, lookAtNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
+import { addRow } from '../../../testing/rows.ts'
 
 // No name server answers there.
 const world = useStarted(() => startTestShop({ config: { dnsServers: ['127.0.0.1:9'] } }))
@@ -280,10 +281,7 @@ test('a name that leads to a proxy is its name; a group offers TLS where all of 
   await lookAtNames(ctx, server, () => Promise.resolve(['198.51.100.9']))
   expect(await leads()).toEqual({ '*.group.test': [] })
 
-  const { rows } = await ctx.db.execute<{ id: number }>(
-    sql`insert into server_groups (name) values (${`group ${count}`}) returning id`
-  )
-  const group = rows[0]?.id ?? 0
+  const { id: group } = await addRow(ctx, serverGroups, { name: `group ${count}` })
   const join = (id: number) =>
     ctx.db.execute(sql`insert into server_group_servers (group_id, server_id) values (${group}, ${id})`)
   const offers = async (now = ctx.now()) => (await groupsWithTls(ctx.db, [group], now)).has(group)

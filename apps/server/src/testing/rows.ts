@@ -1,0 +1,30 @@
+import { getTableColumns, type InferInsertModel, type InferSelectModel } from 'drizzle-orm'
+import { PgTimestamp, type PgTable } from 'drizzle-orm/pg-core'
+import type { Clock } from '../infra/clock.ts'
+import type { Executor } from '../infra/db/client.ts'
+
+type Times<Row> = { [K in keyof Row]-?: Row[K] extends Date ? K : never }[keyof Row]
+type NewRow<T extends PgTable, Row = InferInsertModel<T>> = Omit<Row, Times<Row>> & Partial<Pick<Row, Times<Row>>>
+
+/** A shop's context, or the unit of a command. */
+export type Place = { db: Executor; now: Clock } | { tx: Executor; now: Date }
+
+/** Inserts rows without their command. A time that they need and leave out is the present one of the shop. */
+export async function addRows<T extends PgTable>(
+  place: Place,
+  table: T,
+  rows: NewRow<T>[]
+): Promise<InferSelectModel<T>[]> {
+  const [db, now] = 'tx' in place ? [place.tx, place.now] : [place.db, place.now()]
+  const times = Object.entries(getTableColumns(table))
+    .filter(([, column]) => column instanceof PgTimestamp && column.notNull && !column.hasDefault)
+    .map(([name]) => [name, now])
+  const values = rows.map(row => ({ ...Object.fromEntries(times), ...row }))
+  return (await db.insert(table).values(values).returning()) as InferSelectModel<T>[]
+}
+
+export async function addRow<T extends PgTable>(place: Place, table: T, row: NewRow<T>): Promise<InferSelectModel<T>> {
+  const [added] = await addRows(place, table, [row])
+  if (!added) throw new Error('nothing was inserted')
+  return added
+}
