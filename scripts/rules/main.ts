@@ -1,6 +1,7 @@
 // Holds the tree against the rules of docs/ARCHITECTURE.md: which folder may import which, who writes a table,
-// and how long the subject of a commit may be.
+// by which clock a row says when it was made, and how long the subject of a commit may be.
 import { fileURLToPath } from 'node:url'
+import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
 import { tableWriteViolations } from './table-writes.ts'
@@ -9,10 +10,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const violations = [
   ...importViolations(await readImports(root)),
   ...tableWriteViolations(root),
+  ...columnDefaultViolations(root),
   ...commitViolations(root)
 ]
 for (const { rule, where, what } of violations) console.error(`${where} ${what} (${rule})`)
 console.log(
-  violations.length === 0 ? 'Every import and every write keeps the rules.' : `${violations.length} violations`
+  violations.length === 0 ? 'Every import, write and default keeps the rules.' : `${violations.length} violations`
 )
 process.exitCode = violations.length === 0 ? 0 : 1

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { domainPicture } from '../docs/domains.ts'
+import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
 import { tableWriteViolations } from './table-writes.ts'
@@ -189,6 +190,32 @@ describe('writes of tables', () => {
     expect(await writes(text, `${S}/domains/audit/index.ts`)).toEqual([
       `${S}/domains/audit/index.ts:2 calls insert on auditLog`
     ])
+  })
+})
+
+describe('defaults of columns', () => {
+  const FILE = `${S}/domains/orders/tables.ts`
+  const violations = async (column: string) =>
+    columnDefaultViolations(
+      await treeWith({ [FILE]: `export const orders = pgTable('orders', {\n  at: ${column}\n})\n` })
+    )
+
+  test.each(['instant().notNull()', 'text().default(sql`gen_random_uuid()`)', "text().default('now()')"])(
+    'allowed: %s',
+    async column => {
+      expect(await violations(column)).toEqual([])
+    }
+  )
+
+  test.each([
+    'instant().notNull().defaultNow()',
+    'instant().default(sql`now()`)',
+    "instant().default(\n    sql`now() + interval '1 day'`\n  )",
+    'instant().default(sql`clock_timestamp()`)',
+    'instant().default(sql`CURRENT_TIMESTAMP`)',
+    'date().default(sql`current_date`)'
+  ])('refused: %s', async column => {
+    expect(await violations(column)).toMatchObject([{ rule: 'no-database-clock', where: `${FILE}:2` }])
   })
 })
 

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Violation } from './violation.ts'
+
+const SERVER = 'apps/server/src'
+const DATABASE_CLOCK =
+  /\.(?:defaultNow\(|default\(\s*sql`[^`]*\b(?:now\(|\w+_timestamp\b|timeofday\(|current_(?:date|time)\b|localtime))/gi
+
+/** Columns whose default is the time of the database: a command gives its own, `unit.now`. */
+export function columnDefaultViolations(root: string): Violation[] {
+  return readdirSync(join(root, SERVER), { recursive: true, encoding: 'utf8' })
+    .filter(name => /(?:tables|columns)\.ts$/.test(name))
+    .toSorted()
+    .flatMap(name => {
+      const text = readFileSync(join(root, SERVER, name), 'utf8')
+      return [...text.matchAll(DATABASE_CLOCK)].map(({ index }) => ({
+        rule: 'no-database-clock',
+        where: `${SERVER}/${name}:${text.slice(0, index).split('\n').length}`,
+        what: "defaults to the database's clock: a command passes `unit.now`."
+      }))
+    })
+}
