@@ -12,26 +12,10 @@ export type MovedClock = {
 /** How the shop asks the database for the time. */
 const ASKED = ['now()', 'clock_timestamp()']
 
-/** Columns whose default is `from`, in every schema of the shop's own. */
-const setDefaults = (from: string, to: string) => `
-  do $$
-  declare found record;
-  begin
-    for found in
-      select d.adrelid::regclass as relation, a.attname as name from pg_attrdef d
-      join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
-      join pg_class c on c.oid = d.adrelid
-      where pg_get_expr(d.adbin, d.adrelid) = '${from}' and c.relnamespace::regnamespace::text not in ('pgboss', 'demo_clock')
-    loop
-      execute format('alter table %s alter column %I set default ${to}', found.relation, found.name);
-    end loop;
-  end $$`
-
 /**
  * Moves the clock of a whole database, for as long as the history is made. Commands take their moment from their context,
- * but many columns and the functions of the inventory ask the database: `now()`, `clock_timestamp()`. Here these columns' defaults are
- * those of a function that reads the moved time, and connections made from now on find that function where a function
- * says the same. Nobody else may use the database meanwhile.
+ * but the functions of the inventory ask the database: `now()`, `clock_timestamp()`. Connections made from now on find
+ * functions that read the moved time in their place. Nobody else may use the database meanwhile.
  */
 export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
   const client = new Client({ connectionString: databaseUrl })
@@ -45,12 +29,10 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
   await client.query('create schema demo_clock')
   await client.query('create table demo_clock.moment (at timestamptz not null)')
   await client.query('insert into demo_clock.moment values ($1)', [at])
-  for (const asked of ASKED) {
+  for (const asked of ASKED)
     await client.query(
       `create function demo_clock.${asked} returns timestamptz language sql stable as 'select at from demo_clock.moment'`
     )
-    await client.query(setDefaults(asked, `demo_clock.${asked}`))
-  }
   await client.query(`alter database ${database} set search_path = demo_clock, pg_catalog, "$user", public`)
   // A history that was cut short is thrown away: nothing needs to be on disk before it is whole.
   await client.query(`alter database ${database} set synchronous_commit = off`)
@@ -68,10 +50,7 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
       await client.query('set synchronous_commit = on')
       await client.query('begin')
       await client.query(`alter database ${database} reset all`)
-      for (const asked of ASKED) {
-        await client.query(setDefaults(`demo_clock.${asked}`, asked))
-        await client.query(`drop function demo_clock.${asked}`)
-      }
+      for (const asked of ASKED) await client.query(`drop function demo_clock.${asked}`)
       await client.query('drop table demo_clock.moment')
       await client.query('drop schema demo_clock')
       await client.query('commit')
