@@ -51,7 +51,7 @@ test('gift cards are deleted by id; one that somebody has stays', async () => {
   const [first = 0, taken = 0, kept = 0] = await addCards('IDS-1', 'IDS-2', 'IDS-3')
   await shop.ctx.db
     .update(giftCards)
-    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: new Date() })
+    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: shop.ctx.now() })
     .where(eq(giftCards.id, taken))
   expect(outcomes(await rowsAfter('gift_card.delete', { ids: [first, taken, 999_999] }))).toEqual([
     [first, 'IDS-1', 'succeeded', null],
@@ -69,7 +69,7 @@ test('gift cards are deleted by a query, as the list reads it', async () => {
   const [one = 0, two = 0, taken = 0] = await addCards('QUERY-1', 'query-2', 'QUERY-3')
   await shop.ctx.db
     .update(giftCards)
-    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: new Date() })
+    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: shop.ctx.now() })
     .where(eq(giftCards.id, taken))
   const query = { search: 'query', is_exchanged: '0', limit: '1', sort_by: 'point' }
   const shown = await admin.get<Page<GiftCard>>(`/api/rewards/gift_card/?${new URLSearchParams(query).toString()}`)
@@ -184,7 +184,7 @@ test('codes are asked about on the platform, each by a job; those that were used
   const [open = 0, taken = 0] = await addCards('THERE-1', 'THERE-2')
   await db
     .update(giftCards)
-    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: new Date() })
+    .set({ isExchanged: true, exchangedBy: buyer.user.id, exchangedAt: shop.ctx.now() })
     .where(eq(giftCards.id, taken))
   expect(outcomes(await rowsAfter('gift_card.create_there', { ids: [open, taken] }))).toEqual([
     [open, 'THERE-1', 'succeeded', null],

@@ -36,7 +36,7 @@ beforeAll(async () => {
     { state: 'refunded' },
     { state: 'expired', expiredAt: past },
     { expiredAt: past },
-    { task: 'check', taskId: 'asked', taskAt: new Date() },
+    { task: 'check', taskId: 'asked', taskAt: shop.ctx.now() },
     { deletedAt: past }
   ]
   const made = []

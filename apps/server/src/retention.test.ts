@@ -15,7 +15,6 @@ import { retention } from './retention.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
 import { allQueues } from './workers.ts'
 import { addRow } from './testing/rows.ts'
-import { payments } from './domains/payments/tables.ts'
 
 let shop: TestShop
 beforeAll(async () => {
@@ -70,15 +69,8 @@ test('an order that was never paid goes after its time, with its history and its
   await timeOut(cancelled, 31, 'cancelled')
   await timeOut(fresh, 29)
   await timeOut(paid, 31)
-  await addRow(shop.ctx, payments, {
-    orderId: paid,
-    platformOrderId: 'late',
-    platformOrderNumber: '#1',
-    kind: 'purchase',
-    amount: '1',
-    discount: '0',
-    accepted: false
-  })
+  await shop.ctx.db.execute(sql`insert into payments (order_id, platform_order_id, platform_order_number, kind, amount,
+      discount, accepted, created_at) values (${paid}, 'late', '#1', 'purchase', 1, 0, false, now())`)
   await shop.ctx.db
     .update(orders)
     .set({ state: 'timed_out', createdAt: ago(31) })

@@ -122,7 +122,12 @@ test('the signed report of the chat bot counts once, however often it is sent at
   }
   expect((await admin.post('/api/settings/config', settings)).code).toBe(2000)
   await shop.ctx.db.execute(sql`update users set discord_id = '4242' where id = ${admin.user.id}`)
-  const body = JSON.stringify({ event_id: 'one', discord_id: '4242', channel_id: '1', at: new Date().toISOString() })
+  const body = JSON.stringify({
+    event_id: 'one',
+    discord_id: '4242',
+    channel_id: '1',
+    at: shop.ctx.now().toISOString()
+  })
   const headers = { 'x-signature': createHmac('sha256', 'bot token').update(body).digest('hex') }
   const replies = await Promise.all(
     Array.from({ length: 8 }, () => shop.visitor().post<{ granted: number }>('/api/users/bot_webhook', body, headers))

@@ -21,7 +21,7 @@ const shop = useStarted(() =>
 )
 
 const failing = (key: string) =>
-  shop.ctx.db.insert(loginFailures).values(Array.from({ length: 60 }, () => ({ key, at: new Date() })))
+  shop.ctx.db.insert(loginFailures).values(Array.from({ length: 60 }, () => ({ key, at: shop.ctx.now() })))
 
 test('behind a proxy that TRUST_PROXY does not name, one client’s failures do not lock out the others', async () => {
   const { user } = await shop.customer()

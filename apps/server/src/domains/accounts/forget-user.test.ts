@@ -177,11 +177,7 @@ test('nothing in the database names a person who was deleted', async () => {
   const earns = (paymentId: string) =>
     command(shop.ctx, SYSTEM, async unit => {
       const payment = { orderId: order.id, kind: 'renewal', amount: '20.00', discount: '0', accepted: true } as const
-      await addRow(unit, payments, {
-        ...payment,
-        platformOrderId: paymentId,
-        platformOrderNumber: '#1'
-      })
+      await addRow(unit, payments, { ...payment, platformOrderId: paymentId, platformOrderNumber: '#1' })
       const rates = { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 5, coins_hold_days: 0 }
       const paid = { orderPublicId: 'NL-1', userId: user.id, amount: '20.00', settings: rates, paymentId }
       await grantForPayment(unit, paid)

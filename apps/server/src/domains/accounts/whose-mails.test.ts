@@ -25,7 +25,7 @@ beforeEach(async () => {
 type Client = Awaited<ReturnType<TestShop['customer']>>
 const send = (order: MailOrder) => sendMail(shop.ctx, order, 'job')
 const loginOf = (username: string, to: string, key: string): MailOrder<'new-login'> => {
-  const at = new Date().toISOString()
+  const at = shop.ctx.now().toISOString()
   return {
     to,
     key,
@@ -38,7 +38,7 @@ const unnamed = (to: string, key: string): MailOrder => ({
   to,
   key,
   template: 'address-registered',
-  data: { at: new Date().toISOString() }
+  data: { at: shop.ctx.now().toISOString() }
 })
 const sendWaiting = async () => {
   const { rows } = await shop.ctx.db.execute<{ data: MailOrder }>(

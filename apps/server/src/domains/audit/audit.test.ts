@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { auditNames } from '../../order-names.ts'
 import { auditRoutes } from './index.ts'
+import { fromNow } from '../../testing/later.ts'
 
 let shop: TestShop
 
@@ -95,7 +96,10 @@ test('entries are found by who acted, on what, what was done, and when', async (
   expect(await found('verb=edit')).toEqual(['server.edit', 'user.edit'])
   expect(await found('verb=edi')).toEqual([])
   expect(await found('actor=boss1&verb=edit&target_type=server&search=server%203')).toEqual(['server.edit'])
-  const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)
+  const day = (ahead: number) =>
+    fromNow(shop.ctx, ahead * 86_400_000)
+      .toISOString()
+      .slice(0, 10)
   expect(await found(`from=${day(0)}&until=${day(0)}`)).toHaveLength(3)
   expect(await found(`from=${day(-9)}&until=${day(-1)}`)).toEqual([])
   expect(await found(`from=${day(1)}`)).toEqual([])

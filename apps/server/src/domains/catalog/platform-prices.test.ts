@@ -174,7 +174,7 @@ test('a rule’s price is written to the platform first, and refused in its word
 test('a rule that is refused here, by an overlap or its name, has no price written to the platform', async () => {
   const { db } = shop.ctx
   const input = { description: '', price: '0.10', platformVariantId: '43', name: 'Broad', aclValue: 'broad.test' }
-  const broad = await db.transaction(tx => createRule({ tx, now: new Date() }, input))
+  const broad = await db.transaction(tx => createRule({ tx, now: shop.ctx.now() }, input))
   if (!broad.ok) throw new Error(broad.reason)
   const path = `/api/servers/acls/${ruleId}/`
   const form = {

@@ -62,9 +62,10 @@ export async function startPriceShop() {
       })
       await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
       await platformPrices({ [first.id]: '2.20', [second.id]: '2.02' })
-      await db.update(products).set({ deletedAt: new Date(), active: false })
-      await db.update(variants).set({ deletedAt: new Date() })
-      await db.update(aclRules).set({ deletedAt: new Date() })
+      const deletedAt = shop.ctx.now()
+      await db.update(products).set({ deletedAt, active: false })
+      await db.update(variants).set({ deletedAt })
+      await db.update(aclRules).set({ deletedAt })
       const product = await addProduct(db, { platformId: plan.id, name: plan.title }, [
         { platformId: first.id, option1: 'New York', option2: 'Single address', price: '2.20', serverGroupId: groupId },
         { platformId: second.id, option1: 'New York', option2: 'Block of 8', price: '2.02', cartStep: 8 }

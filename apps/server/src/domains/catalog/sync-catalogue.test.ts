@@ -44,7 +44,7 @@ beforeAll(async () => {
   })
   const made = await app.ctx.db.transaction(tx =>
     createRule(
-      { tx, now: new Date() },
+      { tx, now: app.ctx.now() },
       { name: 'Nike', description: '', price: '0.10', platformVariantId: rule.variantId, aclValue: 'nike.com' }
     )
   )
@@ -153,7 +153,7 @@ test('visitors never see the tag of the rules, nor a product that holds rules, w
   await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
   expect((await shelf()).map(product => product.id)).not.toContain(holder.id)
   // Without the rule it is a tag and a product like any other.
-  await app.ctx.db.transaction(tx => deleteRule({ tx, now: new Date() } as never, ruleId))
+  await app.ctx.db.transaction(tx => deleteRule({ tx, now: app.ctx.now() } as never, ruleId))
   await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
   expect((await named()).map(tag => tag.tag_name)).toContain('acl')
   await app.ctx.db.update(aclRules).set({ deletedAt: null }).where(eq(aclRules.id, ruleId))

@@ -103,7 +103,7 @@ test('a collection with texts in Chinese still takes its name from the platform,
   await saveTag(tag.id, { tag_name: tag.name, tag_desc: '', translations: { 'zh-CN': { name: '标签' } } })
   // As the platform had it before; the tag is not there any more when the sync begins.
   await db.update(collections).set({ name: 'Behind' }).where(eq(collections.id, first.id))
-  await db.update(tags).set({ deletedAt: new Date() }).where(eq(tags.id, tag.id))
+  await db.update(tags).set({ deletedAt: app.ctx.now() }).where(eq(tags.id, tag.id))
   const now = async () => ({
     collection: (await db.select().from(collections).where(eq(collections.id, first.id)))[0],
     tag: (await db.select().from(tags).where(eq(tags.id, tag.id)))[0]

@@ -7,6 +7,7 @@ import { users } from '../accounts/tables.ts'
 import { pointRecords } from '../rewards/tables.ts'
 import { chatTold } from './tables.ts'
 import { CHANNEL, OTHER_CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
+import { fromNow } from '../../testing/later.ts'
 
 let chat: Chat
 const EARNING = {
@@ -164,7 +165,7 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
     amount: '8.00',
     deliveryNum: 8
   }
-  const inDays = (days: number) => new Date(Date.now() + days * DAY + 60_000)
+  const inDays = (days: number) => fromNow(chat.shop.ctx, days * DAY + 60_000)
   await db
     .update(orders)
     .set({ ...own, state: 'delivered', expiredAt: inDays(12) })
@@ -219,7 +220,7 @@ test('/proxies offers a renewal no longer than its term would last, where that i
       .where(eq(orders.id, id))
     return (await chat.ask('lena', 'proxies'))?.content
   }
-  const ended = new Date(Date.now() - DAY + HOUR)
+  const ended = fromNow(chat.shop.ctx, HOUR - DAY)
   const until = new Date(ended.getTime() + DAY).toISOString()
   expect(await endedAt(ended)).toContain(
     `· expired; renew it until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC to keep`

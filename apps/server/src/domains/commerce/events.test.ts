@@ -14,6 +14,7 @@ import { platformEvents } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { addRow } from '../../testing/rows.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { later } from '../../testing/later.ts'
 
 let shop: TestShop
 
@@ -169,9 +170,8 @@ test('events whose jobs are gone are asked for again, each in its own queue, and
   )
   await sweepEvents(shop.ctx)
   expect(await waiting(settlePaymentQueue.name)).toEqual([])
-  const later = { ...shop.ctx, now: () => new Date(Date.now() + 6_000) }
-  await sweepEvents(later)
-  await sweepEvents(later)
+  await sweepEvents(later(shop.ctx, 6_000))
+  await sweepEvents(later(shop.ctx, 6_000))
   expect(await waiting(settlePaymentQueue.name)).toEqual([payment])
   expect(await waiting(applyProductEventQueue.name)).toEqual([product])
 })

@@ -23,6 +23,7 @@ import { watchNotices } from '../notices/watch.ts'
 import { commerceFinders } from './notice-finders.ts'
 import { platformChecks, platformEvents, webhookAddresses } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
+import { fromNow, later } from '../../testing/later.ts'
 
 const OURS = 'https://shop.example.com'
 const OTHER = 'https://staging.example.com'
@@ -136,7 +137,7 @@ const stored = (eventId: string, payload: unknown, topic = 'orders/paid') =>
 const received = (eventId: string, ago: number) =>
   shop.ctx.db
     .update(platformEvents)
-    .set({ receivedAt: new Date(Date.now() - ago) })
+    .set({ receivedAt: fromNow(shop.ctx, -ago) })
     .where(eq(platformEvents.eventId, eventId))
 
 test('payments of which no webhook tells are told of while that lasts; a webhook that is only late is none', async () => {
@@ -162,8 +163,7 @@ test('payments of which no webhook tells are told of while that lasts; a webhook
   expect(await watch()).toEqual([[1, false]])
   expect(await watch()).toEqual([[1, false]])
   expect((await health()).webhooks.missed).toBe(1)
-  const later = { ...shop.ctx, now: () => new Date(Date.now() + 25 * HOUR) }
-  expect(await watch(later)).toEqual([[1, true]])
+  expect(await watch(later(shop.ctx, 25 * HOUR))).toEqual([[1, true]])
 })
 
 test('the health page tells what came, what waits, and what needs attention', async () => {
@@ -173,12 +173,12 @@ test('the health page tells what came, what waits, and what needs attention', as
   await stored('reconciled:7', {})
   await shop.ctx.db
     .update(platformEvents)
-    .set({ processedAt: new Date(), outcome: 'unknown_order' })
+    .set({ processedAt: shop.ctx.now(), outcome: 'unknown_order' })
     .where(eq(platformEvents.eventId, 'orders/paid 1'))
   await received('orders/paid 1', 2 * HOUR)
   const found: NonNullable<Health['platform']> = await health()
   expect(found.events).toMatchObject({ waiting: 2, unresolved: 1 })
   const paid = found.webhooks.last_events.find(one => one.topic === 'orders/paid')
-  expect(Date.now() - Date.parse(paid?.at ?? '')).toBeGreaterThan(HOUR)
+  expect(shop.ctx.now().getTime() - Date.parse(paid?.at ?? '')).toBeGreaterThan(HOUR)
   expect(found.webhooks.last_events.find(one => one.topic === 'products/delete')?.at).toBeNull()
 })

@@ -153,7 +153,7 @@ async function another(clients: string): Promise<void> {
   const list = { access: 'address' as const, clientIps: [clients] }
   await db
     .insert(orderAccess)
-    .values({ orderId: OTHER, ...list, attemptsSince: new Date() })
+    .values({ orderId: OTHER, ...list, attemptsSince: stack.ctx.now() })
     .onConflictDoUpdate({ target: orderAccess.orderId, set: list })
 }
 

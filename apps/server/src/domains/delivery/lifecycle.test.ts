@@ -22,6 +22,7 @@ import { startTestStack, type TestStack, type ShopProcess } from '../../testing/
 import { withServerLock } from '../fleet/lock.ts'
 import { orders } from '../orders/tables.ts'
 import { advance, endGraces, expireOrders } from './index.ts'
+import { fromNow } from '../../testing/later.ts'
 
 let stack: TestStack
 let shop: ShopProcess
@@ -83,7 +84,7 @@ test("another customer's order does not exist, and some actions are the administ
   expect((await stranger.get<{ total: number }>(`/api/orders/order_list/?username=buyer1`)).data.total).toBe(0)
   const others: ['get' | 'post' | 'delete', string, unknown?][] = [
     ['post', path('devery_order')],
-    ['post', path('update_proxy_expired_at'), { expired_at: Date.now() + DAY }],
+    ['post', path('update_proxy_expired_at'), { expired_at: fromNow(stack.ctx, DAY).getTime() }],
     ['get', path('timeline')],
     ['delete', `/api/orders/order_list/${order.id}/`],
     ['post', '/api/orders/order_list/one_key_reset/', { order_ids: String(order.id) }],
@@ -195,7 +196,10 @@ test('other addresses: the old ones work until the new ones do, and only then re
 
 test('a task that still waits for its turn is not taken for done when an agent confirms something else', async () => {
   const { db } = stack.ctx
-  await db.update(orders).set({ task: 'change', taskId: 'waiting', taskAt: new Date() }).where(eq(orders.id, order.id))
+  await db
+    .update(orders)
+    .set({ task: 'change', taskId: 'waiting', taskAt: stack.ctx.now() })
+    .where(eq(orders.id, order.id))
   await command(stack.ctx, SYSTEM, unit => advance(unit, [order.id]))
   expect((await current()).task).toBe('change')
   await db.update(orders).set({ task: null, taskId: null, taskAt: null }).where(eq(orders.id, order.id))
@@ -241,7 +245,7 @@ test('at its end an order stops working at once; addresses return after its grac
     await stack.eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     await db
       .update(orders)
-      .set({ expiredAt: new Date(Date.now() - 1000) })
+      .set({ expiredAt: fromNow(stack.ctx, -1000) })
       .where(eq(orders.id, order.id))
     expect((await current()).is_expired).toBe(true)
     // The clock decides, not the job.
@@ -261,7 +265,7 @@ test('at its end an order stops working at once; addresses return after its grac
   expect((await buyer.post(path('order-renew-checkout'))).code).toBe(2000)
   await db
     .update(orders)
-    .set({ graceUntil: new Date(Date.now() - 1000) })
+    .set({ graceUntil: fromNow(stack.ctx, -1000) })
     .where(eq(orders.id, order.id))
   await endGraces(stack.ctx)
   await stack.eventually('the addresses to return', async () => (await stockOf(stack, [rule])) === stock + 8)

@@ -39,7 +39,7 @@ test('a delivery in spite of missing lines does not deadlock with a payment of t
   const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
   const [order] = await ctx.db
     .update(orders)
-    .set({ state: 'failed', paidAt: new Date(), payAmount: '9.00', platformOrderId: '77', rules: [rule] })
+    .set({ state: 'failed', paidAt: ctx.now(), payAmount: '9.00', platformOrderId: '77', rules: [rule] })
     .where(eq(orders.id, orderId))
     .returning()
   if (!order) throw new Error('no order')

@@ -123,7 +123,7 @@ test('of 10,000 proxies any page is read by the index of the order, and sorted i
     const watched = Object.create(db, {
       execute: { value: (statement: SQL) => (queries.push(statement), db.execute(statement)) }
     }) as Executor
-    const page = await paginate(watched, proxyList({ id: orderId, is_expired: false }, new Date()), query)
+    const page = await paginate(watched, proxyList({ id: orderId, is_expired: false }, world.shop.ctx.now()), query)
     expect(page).toMatchObject({ ok: true, data: { total: 9996, total_exact: true } })
     const [statement] = queries
     if (!statement) throw new Error('nothing was asked')

@@ -17,6 +17,7 @@ import { advance } from './advance.ts'
 import { sweep } from './sweep.ts'
 import { requestTask, runTask } from './tasks.ts'
 import { mayDeliver } from '../payments/index.ts'
+import { later } from '../../testing/later.ts'
 
 /** No job runs by itself: the test does what workers would. */
 let stack: TestStack
@@ -152,9 +153,8 @@ test('a task whose job is gone is taken up by the sweep, once it must be lost', 
   }
   await sweep(ctx)
   expect(await jobs()).toEqual([])
-  const later = { ...ctx, now: () => new Date(Date.now() + 2 * MINUTE) }
-  await sweep(later)
-  await sweep(later)
+  await sweep(later(ctx, 2 * MINUTE))
+  await sweep(later(ctx, 2 * MINUTE))
   const [job, ...more] = await jobs()
   expect(more).toEqual([])
   await runTask(ctx, deliveryPorts, job ?? { orderId: 0, taskId: '' })

@@ -123,7 +123,7 @@ test('what others do to the list of clients is told: an operator, and an order t
   if (!served) throw new Error('the order is on no agent')
   const other = { orderId: 999_999, access: 'address' as const, clientIps: ['198.51.100.0/24'] }
   await db.insert(agentUsers).values({ ...served, orderId: other.orderId, username: 'another' })
-  await db.insert(orderAccess).values({ ...other, attemptsSince: new Date() })
+  await db.insert(orderAccess).values({ ...other, attemptsSince: stack.ctx.now() })
   await task(id, 'reset_proxy_password')
   const lost = await toldTo(mine)
   expect(lost.map(({ type, data }) => [type, data['changed']])).toEqual([

@@ -33,7 +33,7 @@ const admin = useStarted(() => world.admin())
 
 /** Each test has a server of its own on the one agent, so the agent is emptied between them. */
 async function freshServer(name: string, ranges: string[]): Promise<number> {
-  await world.ctx.db.update(servers).set({ deletedAt: new Date() })
+  await world.ctx.db.update(servers).set({ deletedAt: world.ctx.now() })
   for (const user of await heldBy(agent)) await agent.client.deleteUser(user)
   const id = await addTestServer(world.ctx, name, { agent, ranges })
   await convergeServer(world.ctx, id, noOrders(world.ctx))

@@ -215,11 +215,11 @@ test.each<[string, Row, string | null]>([
   '%s is in trouble for the list, for the first screen and for the health page, or for none of them',
   async (_, row, why) => {
     const { db } = world.ctx
-    await db.update(servers).set({ deletedAt: new Date() })
+    await db.update(servers).set({ deletedAt: world.ctx.now() })
     const id = await addTestServer(world.ctx, 'one')
     await db.update(servers).set(row).where(eq(servers.id, id))
     const listed = await admin.get<{ total: number }>('/api/servers/servers/?state=trouble')
-    const health = await serversHealth(db, new Date())
+    const health = await serversHealth(db, world.ctx.now())
     const told = [...health.unreachable.map(() => 'unreachable'), ...health.troubled.map(({ message }) => message)]
     expect(told).toEqual(why === null ? [] : [expect.stringContaining(why) as string])
     expect([listed.data.total, await countTroubledServers(db)]).toEqual([told.length, told.length])

@@ -31,6 +31,7 @@ import {
   type OrderRow
 } from './index.ts'
 import { orderEvents, orders } from './tables.ts'
+import { fromNow } from '../../testing/later.ts'
 
 let shop: TestShop
 let groupId = 0
@@ -109,12 +110,12 @@ test('an administrator’s edits and the time-out are published too', async () =
   const feed = listen(id, userId)
   await shop.ctx.db
     .update(orders)
-    .set({ reservedUntil: new Date(Date.now() - 1000) })
+    .set({ reservedUntil: fromNow(shop.ctx, -1000) })
     .where(eq(orders.id, id))
   expect(await timeOutOrders(shop.ctx)).toBe(1)
   await eventually('the time-out', async () => feed.heard() === 1)
   const path = `/api/orders/order_list/${id}/`
-  const expired_at = Date.now() + DAY
+  const expired_at = fromNow(shop.ctx, DAY).getTime()
   expect((await admin.post(`${path}update_proxy_expired_at/`, { expired_at })).status).toBe(409)
   expect((await admin.delete(path)).code).toBe(2000)
   await eventually('the deletion', async () => feed.heard() === 2)
@@ -134,7 +135,7 @@ test('the end of what is kept for a failed order is published for its customer',
   expect(leased.ok).toBe(true)
   await db
     .update(orders)
-    .set({ state: 'failed', expiredAt: null, reservedUntil: new Date(Date.now() - 1000) })
+    .set({ state: 'failed', expiredAt: null, reservedUntil: fromNow(shop.ctx, -1000) })
     .where(eq(orders.id, id))
   const feed = listen(id, (await rowOf(id)).userId)
   await timeOutOrders(shop.ctx)

@@ -66,7 +66,6 @@ beforeAll(async () => {
       ...ORDERED,
       productName: 'Metro',
       rules: [rule],
-      reservedUntil: new Date(),
       state: 'timed_out',
       proxyUsername: what,
       ...change
@@ -74,7 +73,7 @@ beforeAll(async () => {
     made[what] = row.id
     return row.id
   }
-  const paid = { paidAt: new Date(), payAmount: '20.00', platformOrderId: '70001', platformOrderNumber: '#4001' }
+  const paid = { paidAt: shop.ctx.now(), payAmount: '20.00', platformOrderId: '70001', platformOrderNumber: '#4001' }
   const holding = await insert('holding', {
     ...paid,
     state: 'delivered',
@@ -90,7 +89,7 @@ beforeAll(async () => {
     amount: '28.00'
   })
   await insert('rural', { userId: bert.user.id, productId: rural.id, productName: 'Rural' })
-  await insert('gone', { deletedAt: new Date() })
+  await insert('gone', { deletedAt: shop.ctx.now() })
   await addRow(shop.ctx, payments, {
     orderId: holding,
     platformOrderId: '80001',

@@ -77,7 +77,7 @@ test('docs/ORDERS.md draws the table of tasks and nothing else', async () => {
 })
 
 test('a task is queued, running, or there is none; each event is possible in its states only', () => {
-  const at = new Date()
+  const at = new Date('2026-05-15T12:00:00Z')
   const none = { task: null, taskBegunAt: null }
   const queued = { task: 'reset' as const, taskBegunAt: null }
   const running = { task: 'reset' as const, taskBegunAt: at }

@@ -9,7 +9,7 @@ import { raisedNotices } from '../../testing/raised-notices.ts'
 let world: OrderShop
 let buyer: Buyer
 /** At the beginning of an hour: mails are counted by the hours of the clock. */
-let time = Math.ceil(Date.now() / HOUR) * HOUR
+let time = Date.parse('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
   world = await startOrderShop({ ranges: ['127.95.0.0/24'], now: () => new Date(time) })

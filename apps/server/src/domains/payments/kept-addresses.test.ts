@@ -21,11 +21,11 @@ import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture
 let world: OrderShop
 let buyer: Buyer
 let boss: ReturnType<typeof userActor>
-let ahead = 0
+let time = Date.parse('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
   const ranges = ['127.94.0.0/29', '127.94.1.0/29', '127.94.2.0/29', '127.94.3.0/29']
-  world = await startOrderShop({ ranges, now: () => new Date(Date.now() + ahead) })
+  world = await startOrderShop({ ranges, now: () => new Date(time) })
   buyer = await world.customer('keeper')
   const admin = await world.admin('boss')
   boss = userActor(admin.user.id, { username: admin.user.username, isSuperuser: true })
@@ -68,7 +68,7 @@ async function leave(how: typeof giveUpServer, nth: number, { work = true } = {}
 }
 
 async function rescue(): Promise<void> {
-  ahead += MINUTE
+  time += MINUTE
   await rescueOrders(world.shop.ctx)
 }
 

@@ -6,6 +6,7 @@ import { DAY } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { webhookDeliveries, webhookEvents } from '../webhooks/tables.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
+import { later } from '../../testing/later.ts'
 
 // What the stand-in platform reports over HTTP, as an operators' webhook is told of it.
 
@@ -42,7 +43,7 @@ test('an order that is cancelled, and one that nobody pays', async () => {
   expect(await typesOf(cancelled.order_id)).toEqual(['order.placed', 'order.cancelled'])
 
   const left = await world.placed()
-  await timeOutOrders({ ...world.stack.ctx, now: () => new Date(Date.now() + DAY) })
+  await timeOutOrders(later(world.stack.ctx, DAY))
   expect(await toldOf(left.order_id)).toMatchObject([
     { type: 'order.placed', data: { order_id: left.id, state: 'placed' } },
     { type: 'order.timed_out', data: { order_id: left.id, state: 'timed_out' } }

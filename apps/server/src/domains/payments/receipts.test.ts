@@ -166,11 +166,11 @@ test('a payment that did not count has no receipt, and is shown as what it is', 
   const [twice, test] = uncounted
   await db
     .update(payments)
-    .set({ refundedAt: new Date() })
+    .set({ refundedAt: world.shop.ctx.now() })
     .where(eq(payments.id, twice?.id ?? 0))
   await db
     .update(payments)
-    .set({ ignoredAt: new Date() })
+    .set({ ignoredAt: world.shop.ctx.now() })
     .where(eq(payments.id, test?.id ?? 0))
   expect((await receiptsOf(paid.id)).uncounted.map(({ state }) => state)).toEqual(['refunded', 'ignored'])
 })

@@ -9,6 +9,7 @@ import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
 import { DAY } from '../../infra/clock.ts'
 import { writeSettings } from '../settings/index.ts'
 import { reconcilePayments } from './reconcile.ts'
+import { later } from '../../testing/later.ts'
 
 type Node = Record<string, unknown>
 
@@ -78,15 +79,15 @@ async function paidUnheard(): Promise<string> {
   return placed.order_id
 }
 
-const later = (days: number) => ({ ...stack.ctx, now: () => new Date(Date.now() + days * DAY) })
+const inDays = (days: number) => later(stack.ctx, days * DAY)
 const health = async () => (await admin.get<Health>('/api/settings/health/')).data.platform?.reconciliation
 const named = (publicId: string) => (node: Node) => JSON.stringify(node['customAttributes']).includes(publicId)
 
 test('a payment is found however long ago the last reconciliation was', async () => {
   await reconcilePayments(stack.ctx)
   await paidUnheard()
-  expect(await reconcilePayments(later(30))).toBe(1)
-  expect(await reconcilePayments(later(31))).toBe(0)
+  expect(await reconcilePayments(inDays(30))).toBe(1)
+  expect(await reconcilePayments(inDays(31))).toBe(0)
 })
 
 test('an odd order keeps no other payment from being found, and stands in the inbox', async () => {
@@ -118,7 +119,7 @@ test('a reconciliation that fails says so on the health page, and goes on from w
   expect((await health())?.error).toContain('503')
   status = 200
   // With the odd order of before, which can be read by now.
-  expect(await reconcilePayments(later(10))).toBe(2)
+  expect(await reconcilePayments(inDays(10))).toBe(2)
   expect((await health())?.error).toBeNull()
 })
 

@@ -22,6 +22,7 @@ import { writeSettings } from '../settings/index.ts'
 import { paymentRoutes } from './routes.ts'
 import { openSaleCheck } from './sale-check.ts'
 import { addRow } from '../../testing/rows.ts'
+import { fromNow } from '../../testing/later.ts'
 
 const PLAN_GONE =
   'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
@@ -77,15 +78,14 @@ beforeAll(async () => {
     amount: '2.70',
     rules: [rule.rule.id],
     checkoutUrl: 'https://shop.example.com',
-    reservedUntil: new Date(),
     proxyUsername: 'u1',
     proxyPassword: 'p1',
     state: 'delivered',
     payAmount: '2.70',
     platformOrderId: '1',
     platformOrderNumber: '#1',
-    paidAt: new Date(),
-    expiredAt: new Date(Date.now() + 10 * DAY)
+    paidAt: shop.ctx.now(),
+    expiredAt: fromNow(shop.ctx, 10 * DAY)
   })
   orderId = order.id
 })
@@ -118,9 +118,9 @@ test('a plan that is sold has a link that the platform opens', async () => {
 
 test.each([
   ['its product was withdrawn on the platform', () => shop.ctx.db.update(products).set({ valid: false })],
-  ['its product was removed from the shop', () => shop.ctx.db.update(products).set({ deletedAt: new Date() })],
+  ['its product was removed from the shop', () => shop.ctx.db.update(products).set({ deletedAt: shop.ctx.now() })],
   ['its product is not offered', () => shop.ctx.db.update(products).set({ active: false })],
-  ['its variant is gone', () => shop.ctx.db.update(variants).set({ deletedAt: new Date() })],
+  ['its variant is gone', () => shop.ctx.db.update(variants).set({ deletedAt: shop.ctx.now() })],
   ['its variant is not offered', () => shop.ctx.db.update(variants).set({ isActive: false })],
   [
     'the platform archived it, and nobody has told us',
@@ -132,7 +132,7 @@ test.each([
 })
 
 test.each([
-  ['deleted', () => shop.ctx.db.update(aclRules).set({ deletedAt: new Date() })],
+  ['deleted', () => shop.ctx.db.update(aclRules).set({ deletedAt: shop.ctx.now() })],
   ['withdrawn on the platform', () => shop.ctx.db.update(aclRules).set({ valid: false })],
   [
     'archived on the platform, and nobody has told us',
@@ -218,7 +218,7 @@ test.each([
     const node = (id: string) => ({
       id: `gid://shopify/ProductVariant/${id}`,
       price,
-      product: { id: 'gid://shopify/Product/1', status: 'ACTIVE', updatedAt: new Date().toISOString() }
+      product: { id: 'gid://shopify/Product/1', status: 'ACTIVE', updatedAt: shop.ctx.now().toISOString() }
     })
     request.resume().on('end', () => {
       response.statusCode = price === undefined ? 500 : 200

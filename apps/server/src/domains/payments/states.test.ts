@@ -9,7 +9,7 @@ test('docs/ORDERS.md draws the table of payments and nothing else', async () => 
 })
 
 test('a payment is accepted while it is held or ignored, and refunded once', () => {
-  const at = new Date()
+  const at = new Date('2026-05-15T12:00:00Z')
   const payments = [
     { accepted: false, refundedAt: null, ignoredAt: null },
     { accepted: true, refundedAt: null, ignoredAt: null },

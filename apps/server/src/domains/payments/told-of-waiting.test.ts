@@ -15,7 +15,7 @@ let world: OrderShop
 let buyer: Buyer
 let boss: Buyer
 /** At the beginning of an hour: notices are counted by the hours of the clock. */
-let time = Math.ceil(Date.now() / HOUR) * HOUR
+let time = Date.parse('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
   world = await startOrderShop({ ranges: ['127.95.0.0/24'], now: () => new Date(time) })

@@ -152,7 +152,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   const delivered = await inState(stack, buyer, order_id, 'delivered')
   expect(delivered).toMatchObject({ delivery_num: 8, fail_reason: null, fail: null })
   // The month starts with the delivery, and the points come once.
-  expect(Date.parse(delivered.expired_at ?? '') - Date.now()).toBeGreaterThan(30 * DAY - 60_000)
+  expect(Date.parse(delivered.expired_at ?? '') - stack.ctx.now().getTime()).toBeGreaterThan(30 * DAY - 60_000)
   expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
   expect(await one(sql`select accepted from payments where platform_order_id = ${String(event.id)}`)).toEqual({
     accepted: true

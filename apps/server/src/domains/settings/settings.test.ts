@@ -183,7 +183,7 @@ test('values that cannot be read any more count as not saved: the shop runs on',
 
 test('the logs show the latest lines of both kinds, oldest first, and do not grow without end', async () => {
   const store = storeLogLines(shop.ctx)
-  const at = new Date()
+  const at = shop.ctx.now()
   const lines = (source: 'server' | 'task', from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ source, line: `${source} ${from + index}`, at }))
   await store(lines('task', 0, 3))

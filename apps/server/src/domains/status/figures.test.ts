@@ -15,7 +15,7 @@ let shop: TestShop
 let deliveries = { orders: 0, p50: null as number | null }
 let reads = 0
 /** The clock moves only by what is waited for. */
-let time = Date.now()
+let time = Date.parse('2026-05-15T12:00:00Z')
 const wait = (milliseconds: number) => void (time += milliseconds)
 beforeAll(async () => {
   shop = await startTestShop({

@@ -14,6 +14,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } f
 import { ADMIN, DELIVERIES, delivered, ENDPOINTS, SENDING, startHooks, type Hooks } from './webhooks.fixture.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { fromNow } from '../../testing/later.ts'
 
 const hooks = useStarted(startHooks)
 
@@ -305,11 +306,11 @@ test('the log is kept for a month, but for what still waits; a deleted account l
   const { db } = hooks.shop.ctx
   const [done, open] = [await waiting('/kept'), await waiting('/kept')]
   await hooks.deliver(done.id)
-  const long = new Date(Date.now() - 40 * DAY)
+  const long = fromNow(hooks.shop.ctx, -40 * DAY)
   const events = [(await readDelivery(done.id)).eventId, (await readDelivery(open.id)).eventId]
   for (const event of events) await db.update(webhookEvents).set({ at: long }).where(eq(webhookEvents.id, event))
   const remove = webhookRetention.find(entry => entry.what === 'webhook_events')
-  await command(hooks.shop.ctx, SYSTEM, async unit => remove?.remove(unit, new Date(Date.now() - 30 * DAY), 100))
+  await command(hooks.shop.ctx, SYSTEM, async unit => remove?.remove(unit, fromNow(hooks.shop.ctx, -30 * DAY), 100))
   expect(await db.$count(webhookDeliveries, eq(webhookDeliveries.id, done.id))).toBe(0)
   expect(await db.$count(webhookAttempts, eq(webhookAttempts.deliveryId, done.id))).toBe(0)
   expect(await readDelivery(open.id)).toMatchObject({ state: 'waiting' })

@@ -252,7 +252,7 @@ test('an edit of another version is refused, and one that is switched on begins 
   const { id, url, events, version } = await hooks.endpoint(client, '/edited')
   await hooks.shop.ctx.db
     .update(webhookEndpoints)
-    .set({ enabled: false, offReason: 'failing', failures: 9, failingSince: new Date() })
+    .set({ enabled: false, offReason: 'failing', failures: 9, failingSince: hooks.shop.ctx.now() })
     .where(eq(webhookEndpoints.id, id))
   const stale = await client.put<{ changed: string[] }>(`${ENDPOINTS}${id}/`, { url, events, version })
   expect(stale.status).toBe(409)

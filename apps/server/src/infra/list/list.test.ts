@@ -27,6 +27,7 @@ const list = defineList<Query, Entry>({
     }))
 })
 
+const NOW = new Date('2026-05-15T12:00:00Z')
 let database: TestDatabase
 let db: Database
 
@@ -228,7 +229,7 @@ test('the file holds what the pages hold, in their order, over more than one bat
   for (const asked of [{ sort_by: 'action' }, { actor: 'b' }, { search: 'edit', sort_order: 'asc' }] as const) {
     const file = await csvOf(db, list, query({ ...asked, limit: 3, offset: 5 }), {
       columns: ['id', 'action'],
-      now: new Date()
+      now: NOW
     })
     if (!file.ok) throw new Error('no file')
     const [head, ...lines] = (await textOf(file.data.content)).trimEnd().split('\r\n')
@@ -262,7 +263,7 @@ test('each row stands in the file once, whatever becomes meanwhile of what it is
         return items
       }
     }
-    const file = await csvOf(db, changing, query(asked), { columns: ['id'], now: new Date() })
+    const file = await csvOf(db, changing, query(asked), { columns: ['id'], now: NOW })
     if (!file.ok) throw new Error('no file')
     const [, ...lines] = (await textOf(file.data.content)).trimEnd().split('\r\n')
     expect(lines).toHaveLength(4000)
@@ -273,7 +274,7 @@ test('each row stands in the file once, whatever becomes meanwhile of what it is
 
 test('a cell that a spreadsheet would run is made harmless', async () => {
   await insert(1, { actions: ['=1+1', '@sum'] })
-  const file = await csvOf(db, list, query(), { columns: ['action'], now: new Date() })
+  const file = await csvOf(db, list, query(), { columns: ['action'], now: NOW })
   if (!file.ok) throw new Error('no file')
   expect(await textOf(file.data.content)).toMatch(/^action\r\n'(=1\+1|@sum)\r\n$/)
 })
@@ -285,7 +286,7 @@ test('a reader that goes away ends the reading; a bad cursor is refused before a
     ...list,
     load: (executor: Parameters<typeof list.load>[0], ids: number[]) => (batches++, list.load(executor, ids))
   }
-  const file = await csvOf(db, counted, query(), { columns: ['id'], now: new Date() })
+  const file = await csvOf(db, counted, query(), { columns: ['id'], now: NOW })
   if (!file.ok) throw new Error('no file')
   await once(file.data.content, 'readable')
   file.data.content.destroy()
@@ -293,7 +294,7 @@ test('a reader that goes away ends the reading; a bad cursor is refused before a
   // Whatever was being read when it closed has ended once this statement has its turn.
   await db.execute(sql`select 1`)
   expect(batches).toBeLessThan(10)
-  expect(await csvOf(db, list, query({ after: 'x' }), { columns: ['id'], now: new Date() })).toMatchObject({
+  expect(await csvOf(db, list, query({ after: 'x' }), { columns: ['id'], now: NOW })).toMatchObject({
     ok: false
   })
 })

@@ -1,6 +1,6 @@
 import type { Order } from '@netlet/contract'
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import { momentText } from '../../kit/time.tsx'
 import { answer, requestsOf } from '../../testing/answers.ts'
@@ -9,8 +9,11 @@ import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
 import OrdersPage from './page.tsx'
 
+const NOW = Date.parse('2026-05-15T12:00:00Z')
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
+
 describe('the end of an order', () => {
-  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const inDays = (days: number) => new Date(NOW + days * 86_400_000)
   /** As a field for a date and a time takes it. */
   const typed = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
   const openExpiry = async (row: Order) => {
@@ -32,7 +35,7 @@ describe('the end of an order', () => {
   }
 
   it('is sent as it was where it was not edited, with its seconds', async () => {
-    const ends = new Date(Date.now() + 5 * 86_400_000 + 48_123).toISOString()
+    const ends = new Date(NOW + 5 * 86_400_000 + 48_123).toISOString()
     const { save } = await openExpiry({ ...order, expired_at: ends })
     await save()
     await waitFor(() =>

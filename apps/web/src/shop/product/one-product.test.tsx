@@ -235,7 +235,7 @@ describe('an order', () => {
 
   it('is placed once, and led to its payment with what was bought', async () => {
     vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
-    const expires_at = new Date(Date.now() + 30 * 60_000).toISOString()
+    const expires_at = '2026-05-15T12:30:00Z'
     const arrive = hold(orders.checkout)
     const { user } = open(at, variant)
     await ready()
@@ -267,7 +267,7 @@ describe('an order', () => {
 
   it('is placed also where the browser lets no tab open', async () => {
     vi.spyOn(window, 'open').mockReturnValue(null)
-    answer(orders.checkout, { ...placed, expires_at: new Date().toISOString() })
+    answer(orders.checkout, { ...placed, expires_at: '2026-05-15T12:30:00Z' })
     const { user } = open(at, variant)
     await ready()
     await user.click(await purchase())

@@ -1,5 +1,5 @@
 import { act, screen } from '@testing-library/react'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { catalog, orders } from '../../api/routes.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { keepPayment } from '../../kit/payment/pending.ts'
@@ -25,6 +25,8 @@ it.each([
   ['nobody', null],
   ['another customer', { ...customer, id: customer.id + 1 }]
 ])('shows a payment no more once %s is signed in', async (_, next) => {
+  const now = Date.parse('2026-05-15T12:00:00Z')
+  vi.useFakeTimers({ toFake: ['Date'], now })
   answer(orders.payment, {
     status: 'pending',
     is_cancelled: false,
@@ -37,7 +39,7 @@ it.each([
     id: 7,
     orderId: 'NL-7',
     checkoutUrl: 'https://pay.example.com/1',
-    deadline: Date.now() + 60_000,
+    deadline: now + 60_000,
     bought: { product_name: 'Metro ISP', variant_name: 'Paris', acl_names: ['Video'], quantity: 8, amount: '8.00' }
   })
   renderAt(<ProductPage />, { at: '/product', user: customer })

@@ -130,12 +130,13 @@ describe('the sign-up form', () => {
   })
 
   it('forgets after an hour, takes nothing that is none of it, and works without a store', async () => {
+    const at = Date.parse('2026-05-15T12:00:00Z')
+    vi.useFakeTimers({ toFake: ['Date'], now: at })
     sessionStorage.setItem(
       'netlet-draft-sign-up',
-      JSON.stringify({ at: Date.now() - 3_700_000, username: 'Alice1', email: 'a@example.com' })
+      JSON.stringify({ at: at - 3_700_000, username: 'Alice1', email: 'a@example.com' })
     )
     open().unmount()
-    const at = Date.now()
     for (const hostile of ['{', '[]', 'null', JSON.stringify({ at, username: { length: 3 }, code_until: 'x' })]) {
       sessionStorage.setItem('netlet-draft-sign-up', hostile)
       const { unmount } = open()

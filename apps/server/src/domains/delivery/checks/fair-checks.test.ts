@@ -103,7 +103,7 @@ const taskOf = async ({ ctx }: TestShop, orderId: number) => {
 test('a check works for a slice of time, shows how far it is, and goes on where it stopped', async () => {
   const [orderId = 0] = await addDelivered(idle, refusingPort, [250])
   const taskId = await ask(idle, orderId)
-  const since = (await taskOf(idle, orderId))?.at ?? new Date()
+  const since = (await taskOf(idle, orderId))?.at ?? idle.ctx.now()
   asked = []
   const job = { orderId, taskId }
   for (const done of [100, 200]) {

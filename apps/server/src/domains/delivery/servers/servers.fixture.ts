@@ -21,6 +21,7 @@ import { writeSettings } from '../../settings/index.ts'
 import { confirmOutcomes } from '../index.ts'
 import { proxies } from '../tables.ts'
 import { sweep } from '../sweep.ts'
+import { fromNow } from '../../../testing/later.ts'
 
 /** A server with an agent of its own. */
 export type TestServer = { id: number; agent: Pick<AgentRunner, 'start' | 'stop'> }
@@ -66,7 +67,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   const admin = await stack.admin(shop.url, 'boss1')
   let ahead = 0
   let events = 0
-  const ctx: AppContext = { ...stack.ctx, now: () => new Date(Date.now() + ahead) }
+  const ctx: AppContext = { ...stack.ctx, now: () => fromNow(stack.ctx, ahead) }
   const { db } = ctx
   // What ends gives its addresses back as soon as its agents have confirmed.
   await writeSettings(ctx, { grace_hours: 0 })

@@ -25,6 +25,7 @@ import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 import { mayDeliver } from '../../payments/index.ts'
 import { payments } from '../../payments/tables.ts'
+import { fromNow } from '../../../testing/later.ts'
 
 /** Nothing works on jobs here: the test does all that workers would, at once and in any order. */
 let stack: ServersStack
@@ -112,7 +113,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   // The first orders wait for it: it is away for a long time.
   await db
     .update(orders)
-    .set({ reservedUntil: new Date(Date.now() + DAY) })
+    .set({ reservedUntil: fromNow(ctx, DAY) })
     .where(inArray(orders.id, ids.slice(0, 8)))
   await turn(silent, false)
   for (const event of events.slice(0, 3)) await stack.handle(event)

@@ -350,7 +350,7 @@ const letInListedOnly = ({ orderId }: Lease) =>
     orderId,
     access: 'password_and_address',
     clientIps: ['192.0.2.1/32'],
-    attemptsSince: new Date()
+    attemptsSince: ctx.now()
   })
 
 test('where there is no check site, or listed clients alone are let in, nothing is tried', async () => {

@@ -23,6 +23,7 @@ import { tlsOf } from './kept.ts'
 import { lookAtAllNames, lookAtNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 import { addRow } from '../../../testing/rows.ts'
+import { fromNow } from '../../../testing/later.ts'
 
 // No name server answers there.
 const world = useStarted(() => startTestShop({ config: { dnsServers: ['127.0.0.1:9'] } }))
@@ -38,7 +39,7 @@ afterAll(() => make.remove())
 
 /** Each test has a server of its own on the one agent. */
 beforeEach(async () => {
-  await world.ctx.db.update(servers).set({ deletedAt: new Date() })
+  await world.ctx.db.update(servers).set({ deletedAt: world.ctx.now() })
   for (const user of await heldBy(agent)) await agent.client.deleteUser(user)
   server = await addTestServer(world.ctx, `tls ${(count += 1)}`, { agent, ranges: [`127.44.${count}.0/24`] })
   await converge()
@@ -323,13 +324,10 @@ test('a look from outside says what is wrong', async () => {
   expect(over.data.findings).toEqual(['unresolved', 'untrusted'])
 
   const at = await tlsServer(make.selfSigned(['DNS:right.test']))
-  expect((await dial(at, 'right.test', new Date())).findings).toEqual(['untrusted'])
-  expect((await dial(at, 'wrong.test', new Date())).findings).toEqual(['wrong_name', 'untrusted'])
-  expect((await dial(at, 'right.test', new Date(Date.now() + 31 * 86_400_000))).findings).toEqual([
-    'expired',
-    'untrusted'
-  ])
-  expect((await dial(at, 'right.test', new Date(Date.now() - 86_400_000))).findings).toEqual(['not_begun', 'untrusted'])
+  expect((await dial(at, 'right.test', world.ctx.now())).findings).toEqual(['untrusted'])
+  expect((await dial(at, 'wrong.test', world.ctx.now())).findings).toEqual(['wrong_name', 'untrusted'])
+  expect((await dial(at, 'right.test', fromNow(world.ctx, 31 * 86_400_000))).findings).toEqual(['expired', 'untrusted'])
+  expect((await dial(at, 'right.test', fromNow(world.ctx, -86_400_000))).findings).toEqual(['not_begun', 'untrusted'])
   await agent.stop()
   expect((await look(() => [first()])).findings).toContain('not_listening')
   await agent.start()

@@ -15,6 +15,7 @@ const RANGES = ['127.92.0.0/26', '127.92.1.0/26', '127.92.2.0/26']
 
 let world: OrderShop
 let admin: Buyer
+/** Addresses rest by the database's clock. */
 let now = Date.now()
 
 beforeAll(async () => {
