@@ -1,18 +1,16 @@
 import type { Language } from '@netlet/contract'
-import {
-  Body,
-  Button,
-  Column,
-  Container,
-  Head,
-  Heading,
-  Html,
-  Link,
-  render,
-  Row,
-  Section,
-  Text
-} from '@react-email/components'
+import { Body } from '@react-email/body'
+import { Button } from '@react-email/button'
+import { Column } from '@react-email/column'
+import { Container } from '@react-email/container'
+import { Head } from '@react-email/head'
+import { Heading } from '@react-email/heading'
+import { Html } from '@react-email/html'
+import { Link } from '@react-email/link'
+import { render } from '@react-email/render'
+import { Row } from '@react-email/row'
+import { Section } from '@react-email/section'
+import { Text } from '@react-email/text'
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { createElement as h, Fragment, type ReactElement } from 'react'
 
