@@ -37,7 +37,7 @@ test('a domain without records, and one whose name server is silent, are told ap
     's2._domainkey.shop.example': null,
     '_dmarc.shop.example': null
   })
-  expect(await check()).toMatchObject({
+  expect(await check('sendgrid.net', 100)).toMatchObject({
     spf: { state: 'unknown' },
     dkim: { state: 'unknown' },
     dmarc: { state: 'unknown' }
@@ -93,13 +93,13 @@ test.each([
 })
 
 test('a domain whose keys and return path are the mail service’s own needs no word of it in SPF', async () => {
-  const automated = () =>
+  const automated = (timeoutMs = 1000) =>
     checkSenderDomain('shop.example', {
       include: 'sendgrid.net',
       selectors: ['s1', 's2'],
       delegate: 'sendgrid.net',
       servers: [dns.address],
-      timeoutMs: 1000
+      timeoutMs
     })
   const key = { 's1._domainkey.shop.example': [KEY, 'CNAME s1.domainkey.u1.wl2.sendgrid.net'] }
   publish(key)
@@ -117,7 +117,7 @@ test('a domain whose keys and return path are the mail service’s own needs no 
   // Whether the names lead there is not known: nobody says so of one of them.
   const silent = { 's1._domainkey.shop.example': [KEY], 's2._domainkey.shop.example': null }
   publish({ ...silent, 'shop.example': ['v=spf1 include:_spf.google.com ~all'] })
-  expect((await automated()).spf).toMatchObject({ state: 'unknown', found: 'v=spf1 include:_spf.google.com ~all' })
+  expect((await automated(400)).spf).toMatchObject({ state: 'unknown', found: 'v=spf1 include:_spf.google.com ~all' })
   publish({ ...silent, 'shop.example': ['v=spf1 +all'] })
-  expect((await automated()).spf).toMatchObject({ state: 'wrong' })
+  expect((await automated(400)).spf).toMatchObject({ state: 'wrong' })
 })
