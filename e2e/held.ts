@@ -1,4 +1,4 @@
-import type { Page, Request, Route } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { settled } from './settled.ts'
 import { expect } from './shop.ts'
 
@@ -6,29 +6,37 @@ import { expect } from './shop.ts'
 const drawn = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
+/** Runs in the page, where it is cheap: with a route of the test runner, each page would load all of its files again. */
+const HOLD = `{
+  const { fetch } = window
+  window.held = CALLS.map(source => {
+    const one = { call: new RegExp(source), replies: [] }
+    one.opened = new Promise(open => (one.open = open))
+    return one
+  })
+  window.fetch = (...call) => {
+    const one = window.held.find(({ call: of }) => of.test(call[0].url ?? call[0]))
+    const reply = fetch(...call)
+    if (!one) return reply
+    one.replies.push(reply.then(whole => whole.clone().arrayBuffer()))
+    return one.opened.then(() => reply)
+  }
+}`
+
 /**
  * Opens a page and keeps the answers of these calls back, each until those before it in the list are drawn. All of them
  * are to be asked for at once, before the first answer.
  */
 export async function openInOrder(page: Page, address: string, calls: readonly RegExp[]): Promise<void> {
-  const held = new Map<RegExp, { route: Route; request: Request }[]>(calls.map(call => [call, []]))
-  const open = new Set<RegExp>()
-  const isCall = ({ pathname, search }: URL) => calls.some(call => call.test(pathname + search))
-  await page.route(isCall, (route, request) => {
-    const call = calls.find(one => one.test(request.url()))
-    return !call || open.has(call) ? route.continue() : void held.get(call)?.push({ route, request })
-  })
+  const hold = await page.addInitScript(HOLD.replace('CALLS', JSON.stringify(calls.map(({ source }) => source))))
   await page.goto(address)
-  await expect.poll(() => [...held.values()].map(asked => asked.length > 0)).toEqual(calls.map(() => true))
+  const asked = () => page.evaluate<boolean[]>('held.map(({ replies }) => replies.length > 0)')
+  await expect.poll(asked).toEqual(calls.map(() => true))
   await drawn(page)
-  for (const call of calls) {
-    open.add(call)
-    for (const { route, request } of held.get(call) ?? []) {
-      await route.continue()
-      await (await request.response())?.finished()
-    }
+  for (const at of calls.keys()) {
+    await page.evaluate(`Promise.all(held[${at}].replies).then(held[${at}].open)`)
     await drawn(page)
   }
   await settled(page)
-  await page.unroute(isCall)
+  await hold.dispose()
 }
