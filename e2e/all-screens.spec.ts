@@ -2,7 +2,7 @@ import type { Order, Product } from '@netlet/contract'
 import type { Page } from '@playwright/test'
 import { someIds, shotsOf, type Ids } from '../scripts/shots/screens.ts'
 import { violations } from './axe.ts'
-import { buy, call, signedIn, signIn } from './calls.ts'
+import { anOrder, call, signedIn, signIn } from './calls.ts'
 import { layoutFaults, movedIn, shiftOf, watchShifts } from './layout.ts'
 import { aPlan, consoleScreens } from './screens.ts'
 import { countCalls, goWithin, settled } from './settled.ts'
@@ -23,18 +23,12 @@ const MOST_SHIFT = 0.05
 /** What tables of the console may do: the whole text is beside them, in the drawer of a row. */
 const OF_TABLES = /^(shortened|broken in the middle)/
 const CONSOLE = '/dashboard/index/'
+/** What every screen has around it, and axe looks at once. */
+const AROUND = ['header:not(main *)', '#side-menu', 'footer:not(main *)']
 /** The plan whose quantities begin, on a phone, where the bar at the window's bottom lies. */
 const UNDER_THE_BAR = 'Harbor Datacenter'
 
 const nameOf = (path: string) => path.replace(CONSOLE, '').split(/[/?]/)[0] ?? ''
-
-/** One order is enough for all tests of a shop. */
-const orders = new Map<string, Promise<Order>>()
-function anOrder(shop: RunningShop): Promise<Order> {
-  const order = orders.get(shop.url) ?? buy(shop)
-  orders.set(shop.url, order)
-  return order
-}
 
 async function idsOf(shop: RunningShop): Promise<Ids> {
   const { id } = await anOrder(shop)
@@ -75,13 +69,21 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
 
     /** Looks at what has been opened, at the window's width and at the other one, which stays. */
     async function lookAt(page: Page, name: string, accepted?: RegExp): Promise<void> {
-      expect.soft(await violations(page), name).toEqual([])
+      expect.soft(await violations(page, AROUND), name).toEqual([])
       const opened = page.viewportSize()?.width
       for (const width of widths.toSorted((a, b) => Number(b === opened) - Number(a === opened))) {
         if (width !== opened) await page.setViewportSize({ width, height: 900 })
         const faults = async () => (await layoutFaults(page)).filter(fault => !accepted?.test(fault))
         // Charts draw themselves again once they have heard of another width.
         await expect.soft.poll(faults, { message: `${name} at ${width} px` }).toEqual([])
+      }
+    }
+
+    /** Looks at all of a page, with what every other one has around it. */
+    async function lookAround(page: Page): Promise<void> {
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 })
+        expect.soft(await violations(page), `around ${page.url()} at ${width} px`).toEqual([])
       }
     }
 
@@ -101,11 +103,13 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
       for (const { name, path } of await shotsOf('public', ids)) await visit(path, name)
       await page.setViewportSize({ width: widths[0], height: 900 })
       await visit(await underTheBar(shop, page), UNDER_THE_BAR)
+      await lookAround(page)
       // A page that is not there answers so.
       expect(errors.filter(error => !/no\/such\/page|product\?id=999999/.test(error))).toEqual([])
       await signIn(page, shop, 'customer')
       errors.length = 0
       for (const { name, path } of await shotsOf('customer', ids)) await visit(path, name)
+      await lookAround(page)
       expect(errors).toEqual([])
     })
 
@@ -125,6 +129,7 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
         await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible()
         await lookAt(page, screen, OF_TABLES)
       }
+      await lookAround(page)
       expect(errors).toEqual([])
     })
   })

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { certificateMaker, type Pair } from '../apps/server/src/testing/certificates.ts'
 import { violations } from './axe.ts'
-import { buy, call, signedIn, signIn } from './calls.ts'
+import { anOrder, call, signedIn, signIn } from './calls.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
   shop
 }) => {
   test.setTimeout(300_000)
-  const order = await buy(shop)
+  const order = await anOrder(shop)
   const customer = await signedIn(shop, 'customer')
   const { proxy_lines: lines } = await call<{ proxy_lines: string[] }>(
     customer,

@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { buy, cancelOpen, signIn } from './calls.ts'
+import { anOrder, buy, cancelOpen, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
 // With motion, as most people have it: the focus comes and goes while dialogs fade.
@@ -171,7 +171,7 @@ test('the dashboard by keyboard: its parts are skipped to, an order is renewed, 
 })
 
 test('the console by keyboard: the palette, the menu of a row, its form and its question', async ({ page, shop }) => {
-  const order = await buy(shop)
+  const order = await anOrder(shop)
   await signIn(page, shop, 'admin')
   await page.goto(`${shop.url}/dashboard/index/home`)
   await expect(page.getByRole('heading', { level: 1, name: 'Home' })).toBeVisible()

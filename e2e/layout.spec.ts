@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { buy, cancelOpen, signIn } from './calls.ts'
+import { anOrder, buy, cancelOpen, signIn } from './calls.ts'
 import { settled } from './settled.ts'
 import { expect, test } from './shop.ts'
 
@@ -124,7 +124,7 @@ test('a receipt is printed alone and black on white; nothing moves for those who
   page,
   shop
 }) => {
-  const order = await buy(shop)
+  const order = await anOrder(shop)
   await signIn(page, shop, 'customer')
   await page.emulateMedia({ colorScheme: 'dark' })
   for (const path of ['/', '/product', '/product?id=1', '/dashboard/index/rewards']) {
@@ -174,7 +174,7 @@ test('what is longer than the window ends inside it: the menu of a row, and a qu
       }))
     )
   }
-  const order = await buy(shop)
+  const order = await anOrder(shop)
   await signIn(page, shop, 'admin')
   // Such a fleet has no shop of a test: only what the question says of it is made up.
   await page.route(/\/plan\/\?/, route => route.fulfill({ json: { code: 2000, data: plan } }))
@@ -183,7 +183,7 @@ test('what is longer than the window ends inside it: the menu of a row, and a qu
     { width: 1440, height: 900 }
   ]) {
     await page.setViewportSize(size)
-    await page.goto(`${shop.url}/dashboard/index/orders`)
+    await page.goto(`${shop.url}/dashboard/index/orders?search=${order.order_id}`)
     const button = page.getByRole('button', { name: `Actions: ${order.order_id}` })
     await button.scrollIntoViewIfNeeded()
     await button.click()

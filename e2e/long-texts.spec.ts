@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { buy, signIn } from './calls.ts'
+import { anOrder, signIn } from './calls.ts'
 import { layoutFaults } from './layout.ts'
 import { countCalls, goWithin, settled } from './settled.ts'
 import { expect, test } from './shop.ts'
@@ -53,7 +53,7 @@ const SHOP = ['/', '/product', '/product?id=1', '/dashboard/index/proxies', '/da
 const REWARDS = ['rewards', 'promocodeUser', 'invite', 'setting'].map(name => `/dashboard/index/${name}`)
 
 test('names of more than 100 characters, and the biggest figures, fit what customers see', async ({ page, shop }) => {
-  await buy(shop)
+  await anOrder(shop)
   await signIn(page, shop, 'customer')
   await countCalls(page)
   await changeAnswers(page, /\/api\//, url => (value, key) => {
@@ -85,7 +85,7 @@ for (const [who, paths, names] of [
   ]
 ] as const)
   test(`a name that is one long word leaves all in reach on a phone: ${who}`, async ({ page, shop }) => {
-    await buy(shop)
+    await anOrder(shop)
     await signIn(page, shop, who)
     await countCalls(page)
     await page.setViewportSize({ width: 360, height: 800 })
@@ -122,7 +122,7 @@ test('a phone whose text has twice its size shows every page in its width, with 
   page,
   shop
 }) => {
-  const order = await buy(shop)
+  const order = await anOrder(shop)
   await signIn(page, shop, 'customer')
   await countCalls(page)
   await page.setViewportSize({ width: 390, height: 844 })

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { buy, signIn } from './calls.ts'
+import { anOrder, buy, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
 /** Half of what a call waits for its answer: what is said by then waited for none. */
@@ -24,7 +24,7 @@ test('what is done without a connection says so at once, and nothing is sent aft
   context,
   shop
 }) => {
-  await buy(shop)
+  const order = await anOrder(shop)
   await signIn(page, shop, 'customer')
   const said = page.getByRole('alert').filter({ hasText: 'You are offline.' })
 
@@ -48,7 +48,7 @@ test('what is done without a connection says so at once, and nothing is sent aft
   })
 
   await test.step('Copy, Export and Check', async () => {
-    await page.goto(`${shop.url}/dashboard/index/proxies`)
+    await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
     const proxies = page.getByRole('region', { name: 'Proxies' })
     await expect(proxies.getByRole('row')).toHaveCount(9)
     // The code of messages is loaded with the first thing that somebody does.

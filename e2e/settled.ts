@@ -1,10 +1,14 @@
 import type { Page } from '@playwright/test'
 
-/** Counts the calls of each page that is opened from now on, for `settled`. */
+/**
+ * Counts the calls of each page that is opened from now on, for `settled`. Its browser is never idle: else each page would
+ * load the code of all others ahead.
+ */
 export const countCalls = (page: Page): Promise<unknown> =>
   page.addInitScript(`{
     const { fetch } = window
     window.openCalls = 0
+    window.requestIdleCallback = () => 0
     window.fetch = (...call) => {
       window.openCalls += 1
       return fetch(...call).finally(() => (window.openCalls -= 1))

@@ -1,4 +1,4 @@
-import { buy, signedIn, signIn } from './calls.ts'
+import { anOrder, signedIn, signIn } from './calls.ts'
 import { openInOrder } from './held.ts'
 import { movedIn, shiftOf, watchShifts } from './layout.ts'
 import { countCalls } from './settled.ts'
@@ -24,7 +24,7 @@ test('nothing on a page of the dashboard is moved by what is answered later, in 
   await signIn(page, shop, 'customer')
   await watchShifts(page)
   await countCalls(page)
-  await buy(shop)
+  await anOrder(shop)
   // Signed in from so many places that their list is longer than what is held for it.
   for (let n = 0; n < 16; n++) await (await signedIn(shop, 'customer')).dispose()
   for (const [width, inOrder] of [
