@@ -49,7 +49,7 @@ const test = base.extend<{ day: Day; customer: Page }>({
         await host?.close()
       }
     },
-    { timeout: 180_000 }
+    { timeout: 300_000 }
   ],
   customer: async ({ browser }, use) => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })

@@ -39,7 +39,7 @@ if (typeof selection === 'string') {
   process.exit(2)
 }
 /** A test of the long tier that is named runs as one. */
-const isLong = process.argv.includes(LONG) || selection.files.some(file => file.endsWith('.long.test.ts'))
+const isLong = process.argv.includes(LONG) || selection.files.some(file => /\.long\.(test|spec)\.ts$/.test(file))
 const all = selection.stages.length + selection.files.length === 0
 const chosen = [
   ...stages.filter(({ name, only }) => (all ? !only || (isLong && only === 'long') : selection.stages.includes(name))),

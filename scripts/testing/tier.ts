@@ -1,6 +1,6 @@
 /**
- * Whether this run is `npm run test:long`, which has hours: it also runs files named `*.long.test.ts`, and searches with
- * random seeds where `npm test` repeats a fixed slice.
+ * Whether this run is `npm run test:long`, which has hours: it also runs files named `*.long.test.ts` and
+ * `*.long.spec.ts`, and searches with random seeds where `npm test` repeats a fixed slice.
  */
 export const isLong = process.env['NETLET_TEST_TIER'] === 'long'
 
