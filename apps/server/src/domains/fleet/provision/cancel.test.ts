@@ -14,10 +14,16 @@ import { useStarted } from '../../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const admin = useStarted(() => world.admin())
+/** What happens while it is connected to. */
+let onConnection: (socket: Socket) => Promise<void>
+let connected: Promise<void>
 /** A machine that accepts connections and says nothing. */
 const silent = useStarted(async () => {
   const sockets = new Set<Socket>()
-  const server = createServer(socket => void sockets.add(socket.on('error', () => {})))
+  const server = createServer(socket => {
+    sockets.add(socket.on('error', () => {}))
+    connected = onConnection(socket)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -31,6 +37,7 @@ const silent = useStarted(async () => {
 let id: number
 let count = 0
 beforeEach(async () => {
+  onConnection = async () => {}
   id = await addTestServer(world.ctx, `machine ${(count += 1)}`)
   await world.ctx.db
     .update(servers)
@@ -135,6 +142,24 @@ test('is noticed by the process that installs, whichever process was asked, whil
   const shown = await admin.get<Server>(`/api/servers/servers/${id}/`)
   expect(shown.data.provisioning).toMatchObject({ status: 'cancelled', step: 'connect', cancelling: false })
   expect(shown.data.provisioning?.steps.at(-1)).toMatchObject({ step: 'connect', status: 'cancelled' })
+})
+
+test.each([
+  ['it is cancelled', false, { status: 'cancelled', step: 'connect' }],
+  ['what was asked for since stays', true, { status: 'running', step: 'waiting' }]
+])('where one fails before it knows of its cancel, %s', async (_, isAskedAgain, shown) => {
+  await ask()
+  const [job] = await jobs()
+  if (!job) throw new Error('no job')
+  onConnection = async socket => {
+    await cancel()
+    if (isAskedAgain) await ask()
+    socket.destroy()
+  }
+  await work(job)
+  // It may have heard of the cancel before all of that has happened.
+  await connected
+  expect((await row()).provisioning).toMatchObject(shown)
 })
 
 test('one whose worker died ends at once', async () => {
