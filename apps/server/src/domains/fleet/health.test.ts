@@ -3,6 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq, sql } from 'drizzle-orm'
 import { expect, test, onTestFinished } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { recordReport } from './agent-report.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent } from './fleet.fixture.ts'
 import { ALARM_AFTER, checkServers } from './health.ts'
 import { serverReports, servers } from './tables.ts'
@@ -56,6 +59,44 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   })
   expect(await waiting('converge-server', id)).toBe(1)
   expect(await waiting('repair-server', id)).toBe(1)
+})
+
+test('screens hear when an agent goes away and comes back', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'shown', { agent })
+  await checkServers(ctx)
+  const heard = new Set<number | undefined>()
+  onTestFinished(
+    ctx.changes.subscribe(event => {
+      for (const change of event?.changes ?? []) if (change.resource === 'server') heard.add(change.id)
+    })
+  )
+  for (const change of ['stop', 'start'] as const) {
+    // It is heard behind all that was published before.
+    ctx.changes.publish([{ resource: 'server', id: 0 }])
+    await expect.poll(() => heard.has(0)).toBe(true)
+    heard.clear()
+    await agent[change]()
+    await checkServers(ctx)
+    await expect.poll(() => heard.has(id)).toBe(true)
+  }
+})
+
+test('what was asked before the report that is there, and comes late, is dropped', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'late')
+  const askedAt = ctx.now().getTime()
+  const told = async (version: string, ms: number) => {
+    const health = { status: 'ok' as const, version, workers: 1, uptime_seconds: 5 }
+    const info = { epoch: 'e', version: 1, proxy_port: 3128, cidr: [], num_of_users: 0, health }
+    await command(ctx, SYSTEM, unit => recordReport(unit, id, info, new Date(askedAt + ms)))
+    const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
+    return row?.report.version
+  }
+  expect(await told('new', 0)).toBe('new')
+  expect(await told('old', -4000)).toBe('new')
+  // A clock that was set back keeps nothing from being written down.
+  expect(await told('after', -3_600_000)).toBe('after')
 })
 
 test('one server that cannot be asked keeps no other from being asked', async () => {
