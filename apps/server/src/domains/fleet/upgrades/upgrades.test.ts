@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { iso, MINUTE } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'
-import { addTestServer, audited, serverRow, startFleetShop } from '../fleet.fixture.ts'
+import { addTestServer, audited, serverRow, startFleetShop, wantTestUsers } from '../fleet.fixture.ts'
 import { agentVersion } from '../provision/bundle.ts'
 import { serviceOf } from '../provision/effect.ts'
 import { layoutOf, unitOf } from '../provision/layout.ts'
@@ -75,7 +75,7 @@ async function finish(
   if (status === 'done') await tell(id, tells)
 }
 
-test('the plan names who is upgraded, those with the fewest orders first, and who is left out and why', async () => {
+test('the plan names who is upgraded, and who is left out and why', async () => {
   const [old = 0, same = 0, sources = 0] = await addServers(3)
   await tell(same, version)
   await tell(sources, '0.1.0+source')
@@ -112,6 +112,17 @@ test('the plan names who is upgraded, those with the fewest orders first, and wh
   expect((await plan({ query: { nonsense: '1' } })).code).toBe(400)
   expect((await start([same, paused])).code).toBe(409)
   expect((await start([old, paused], paused)).code).toBe(400)
+})
+
+test('after the first one, those with the fewest orders come first, as the plan says', async () => {
+  const [most = 0, some = 0, none = 0] = await addServers(3)
+  for (const [orderId, id] of [most, most, some].entries())
+    await wantTestUsers(world.ctx, id, { count: 1, base: `127.60.${orderId}`, orderId })
+  const ids = [most, some, none]
+  const { data } = await admin.post<UpgradePlan>(`${PATH}plan/`, { selection: { ids } })
+  expect(data.servers.map(server => server.id)).toEqual([none, some, most])
+  const upgrade = await start(ids, some)
+  expect((await rowsOf(upgrade.data.id)).map(row => row.id)).toEqual([some, none, most])
 })
 
 test('the plan says of each server whether its tunnels go on, and how many connections are cut', async () => {
