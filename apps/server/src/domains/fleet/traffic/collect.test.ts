@@ -246,6 +246,27 @@ test('an order of hundreds of addresses is read by its own sums, as of its own s
   expect(nobody.as_of).toBeNull()
 })
 
+test.each([
+  [
+    'of an order',
+    sql`select sum(up) from traffic_hours where order_id = 1 and at >= now() - interval '2 days'`,
+    'order'
+  ],
+  [
+    'that is too old',
+    sql`select ctid from traffic_hours where at < now() - interval '30 days' limit 1000`,
+    'at_server_id_username_ip_pk'
+  ]
+])('among many, traffic %s is found by an index', async (_, query, index) => {
+  const { db } = world.ctx
+  const id = await readBefore(`many ${index}`, [])
+  await db.execute(sql`insert into traffic_hours (at, server_id, username, ip, order_id, up, down, requests, connections, codes)
+    select now() - n * interval '1 minute', ${id}, 'm', '10.0.0.1', n, 1, 1, 1, 1, '{}' from generate_series(1, 1000) n`)
+  await db.execute(sql`analyze traffic_hours`)
+  const { rows } = await db.execute<{ 'QUERY PLAN': string }>(sql`explain ${query}`)
+  expect(rows.map(line => line['QUERY PLAN']).join('\n')).toContain(`traffic_hours_${index}`)
+})
+
 test('an agent that is slow, or not there, is left after its time', async () => {
   expect(await collectServerTraffic(world.ctx, await addTestServer(world.ctx, 'silent'), untold)).toBe(0)
   const slow = createServer(() => {})
