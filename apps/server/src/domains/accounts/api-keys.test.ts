@@ -107,6 +107,23 @@ test('an administrator’s key opens no door of the console, and is a customer�
   expect((await shop.visitor().get('/api/test/rights', bearer(data.key))).data).toEqual({ isSuperuser: false })
 })
 
+test('its last use is written at most once a minute', async () => {
+  const client = await shop.customer()
+  const { data } = await client.post<Made>(KEYS, { name: 'busy', scopes: ['read'], password })
+  const lastUsed = async () => {
+    await shop.visitor().get(ME, bearer(data.key))
+    const [row] = await shop.ctx.db.select().from(apiKeys).where(eq(apiKeys.id, data.id))
+    return row?.lastUsedAt?.getTime() ?? 0
+  }
+  // The beginning of a minute.
+  shop.advance(MINUTE - (shop.ctx.now().getTime() % MINUTE))
+  const first = await lastUsed()
+  shop.advance(MINUTE / 2)
+  expect(await lastUsed()).toBe(first)
+  shop.advance(MINUTE)
+  expect(await lastUsed()).toBeGreaterThan(first)
+})
+
 test('a revoked key and a banned user’s key are no keys', async () => {
   const client = await shop.customer()
   const { data: one } = await client.post<Made>(KEYS, { name: 'one', scopes: ['read'], password })

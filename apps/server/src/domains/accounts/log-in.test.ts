@@ -236,6 +236,21 @@ test('a session lives as long as it is used, and its use is written at most once
   expect((await client.get(LOGIN)).code).toBe(401)
 })
 
+test('many requests at once write the use of a session once', async () => {
+  const client = await shop.customer()
+  const { db } = shop.ctx
+  await db.execute(sql`create table session_writes ()`)
+  await db.execute(sql`create function count_session_write() returns trigger language plpgsql as
+    'begin insert into session_writes default values; return new; end'`)
+  await db.execute(sql`create trigger count_session_write after update on sessions
+    for each row execute function count_session_write()`)
+  shop.advance(2 * HOUR)
+  await Promise.all(Array.from({ length: 8 }, () => client.get(LOGIN)))
+  const { rows } = await db.execute(sql`select 1 from session_writes`)
+  await db.execute(sql`drop function count_session_write cascade`)
+  expect(rows).toHaveLength(1)
+})
+
 test('the own password: the others end, this one stays; the old one has to be right', async () => {
   const client = await shop.customer()
   const other = shop.visitor()
