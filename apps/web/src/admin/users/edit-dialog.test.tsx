@@ -99,6 +99,35 @@ describe('the Edit dialog', () => {
     )
   })
 
+  it('shows what somebody else saved meanwhile, and of who is no administrator no role', async () => {
+    const current = { ...alice, reward_points: 20, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser', 'reward_points'] } })
+    const { user } = edit({ is_superuser: true, operator_role: 'viewer' })
+    const email = await screen.findByLabelText<HTMLInputElement>(/Email/)
+    await user.type(email, 'x')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    const alert = within(await screen.findByRole('alert'))
+    for (const words of ['Admin: was YES, is now NO', 'Role: was Read only, is now –', 'Coins: was 120, is now 20'])
+      expect(alert.getByText(words)).toBeTruthy()
+    expect(email.value).toBe('alice@example.comx')
+  })
+
+  it('keeps the role that was given to a new administrator, where somebody else gave another one', async () => {
+    const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
+    answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
+    const { user } = edit()
+    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    const alert = within(await screen.findByRole('alert'))
+    expect(alert.getByText('Role: you entered Owner, somebody else saved Read only')).toBeTruthy()
+    const role = screen.getByRole<HTMLSelectElement>('combobox', { name: /Role/ })
+    expect(role.value).toBe('owner')
+    await user.click(alert.getByRole('button', { name: 'Take what was saved: Role' }))
+    expect(role.value).toBe('viewer')
+  })
+
   it('offers no Undo where a debt took some of the coins', async () => {
     answer(accounts.updateUser, { ...alice, reward_points: 140 })
     const { user } = edit()
