@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { Client } from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { startTestShop, TEST_PASSWORD, type TestUser } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
@@ -15,6 +15,7 @@ import {
   visitorFromAnywhere,
   wrongCode
 } from './accounts.fixture.ts'
+import { passwordsAreFull } from './passwords.ts'
 import { emailCodes } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import type { TestClient } from '../../testing/client.ts'
@@ -207,6 +208,16 @@ test('a forgotten password is set again by the code; every session ends; the pro
   expect((await user.get('/api/auth/login')).code).toBe(401)
   expect((await visitor.post('/api/auth/login', { username: email, password: PASSWORD })).code).toBe(2000)
   expect((await visitor.post(FORGOT, { email, password: PASSWORD, ...proof })).code).toBe(400)
+})
+
+test('a new password is hashed only for a proof: a flood without one keeps nobody waiting', async () => {
+  let isFull = false
+  const look = setInterval(() => (isFull ||= passwordsAreFull()))
+  onTestFinished(() => clearInterval(look))
+  const form = { email: 'nobody@example.com', password: PASSWORD, verify_id: randomUUID() }
+  const replies = await Promise.all(Array.from({ length: 110 }, () => shop.visitor().post(FORGOT, form)))
+  expect(new Set(replies.map(({ msg }) => msg))).toEqual(new Set([EXPIRED.msg]))
+  expect(isFull).toBe(false)
 })
 
 test('a code for signing up is none for a forgotten password', async () => {
