@@ -1,23 +1,17 @@
 import { utimesSync } from 'node:fs'
-import { freePorts } from '../apps/server/src/testing/free-ports.ts'
-import { startProgram, untilAnswers } from '../scripts/demo/programs.ts'
-import { expect, test } from './shop.ts'
+import { expect, test } from '@playwright/test'
+import { startShop } from './shop.ts'
 
 /** Tells watchers that a file changed, and changes nothing in it. */
 const touch = (file: string) => utimesSync(new URL(`../${file}`, import.meta.url), new Date(), new Date())
 
-test('the dev server changes the open page without a reload, and passes calls on to the shop', async ({
-  page,
-  shop
-}) => {
-  const [port = 0] = await freePorts(1)
-  const url = `http://127.0.0.1:${port}`
-  const program = startProgram('The dev server', ['scripts/dev/web.ts'], { PORT: String(port), SHOP_URL: shop.url })
+test('npm run dev changes the open page without a reload, and starts the shop again on a change', async ({ page }) => {
+  test.setTimeout(420_000)
+  const { shop, output, stop } = await startShop({ dev: true })
   try {
-    expect(await untilAnswers(url, program, 120_000)).toBe(true)
     const updates: string[] = []
     page.on('websocket', socket => socket.on('framereceived', ({ payload }) => updates.push(String(payload))))
-    await page.goto(url)
+    await page.goto(shop.url)
     // What the shop sells.
     await expect(page.getByRole('row').filter({ hasText: 'Metro ISP' })).toBeVisible({ timeout: 60_000 })
     await page.evaluate(() => Object.assign(globalThis, { stays: true }))
@@ -27,7 +21,14 @@ test('the dev server changes the open page without a reload, and passes calls on
       .toBe(true)
     await expect(page.locator('footer')).toBeVisible()
     expect(await page.evaluate(() => 'stays' in globalThis)).toBe(true)
+
+    const changed = 'apps/server/src/infra/http/health.ts'
+    touch(changed)
+    await expect.poll(output).toContain(`The shop starts again: ${changed} changed`)
+    // A call waits for the shop, but not as long as a start may take on a busy machine.
+    const status = async () => (await page.request.get(`${shop.url}/readyz`)).status()
+    await expect.poll(status, { timeout: 120_000 }).toBe(200)
   } finally {
-    await program.stop()
+    expect(await stop()).toBe(0)
   }
 })

@@ -37,11 +37,13 @@ export const test = base.extend<object, { shop: RunningShop }>({
 
 /**
  * Starts a whole shop on free ports and a folder of its own.
+ * @param dev as `npm run dev` starts it
  * @param history with the demo's history, as a newcomer has it
- * @returns the shop, and how to stop it (with its exit code)
+ * @returns the shop, all that it printed so far, and how to stop it (with its exit code)
  */
-export async function startShop({ history = false } = {}): Promise<{
+export async function startShop({ dev = false, history = false } = {}): Promise<{
   shop: RunningShop
+  output: () => string
   stop: () => Promise<number | null>
 }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
@@ -49,7 +51,7 @@ export async function startShop({ history = false } = {}): Promise<{
   await chmod(dataDir, 0o755)
   const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0, dnsPort = 0] = await freePorts(5)
   const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
-  const child = spawn('node', ['scripts/start.mjs'], {
+  const child = spawn('node', ['scripts/start.mjs', ...(dev ? ['dev'] : [])], {
     cwd: root,
     env: {
       ...env,
@@ -83,6 +85,7 @@ export async function startShop({ history = false } = {}): Promise<{
       customer: { username: 'demo1', password: 'Demo#2026' },
       admin: { username: 'admin', password: 'Admin#2026' }
     },
+    output,
     async stop() {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
