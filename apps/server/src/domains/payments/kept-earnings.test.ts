@@ -70,6 +70,21 @@ test('a part that is given back takes back the points and coins of that part, on
   expect(await earned()).toEqual({ points: 0, coins: 0, owed: 0 })
 })
 
+test('an invitation stays rewarded as long as a payment of the invited customer stands', async () => {
+  const { order, buyer, inviter } = await ordered()
+  const paid = [order, await world.place(buyer)].map(({ publicId }) =>
+    paidEvent({ publicId, amount: '100.00', lines: ALL })
+  )
+  const reward = () =>
+    one(world.shop.ctx, sql`select level_points::int as points from users where id = ${inviter.user.id}`)
+  for (const event of paid) await tell(world, 'orders/paid', event)
+  expect(await reward()).toEqual({ points: 5 })
+  for (const [at, { id }] of paid.entries()) {
+    await refund(id, '100.00')
+    expect(await reward()).toEqual({ points: at === 0 ? 5 : 0 })
+  }
+})
+
 test('what is known to have gone back before it settles earns nothing', async () => {
   const { order, earned } = await ordered()
   const paid = paidEvent({ publicId: order.publicId, amount: '10000.00', lines: ALL })
