@@ -18,7 +18,7 @@ import {
 import { lockEarners, restoreForPayment, useCouponsAgain, type Money } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './accept.ts'
-import { downToCents, sumRefunds } from './compare-payment.ts'
+import { downToCents, sumRefunds } from './paid-order.ts'
 import { decidedAt, lastDecidedAt, LOST, WON } from './dispute-decisions.ts'
 import { addForeign, askForRefunds, awaitDecision, subjectOf } from './foreign-refunds.ts'
 import { keyAfter, rowsOf } from './refund-differences.ts'

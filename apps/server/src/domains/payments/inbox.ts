@@ -10,7 +10,7 @@ import { users } from '../accounts/tables.ts'
 import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
-import { compareLines, lineOf } from './compare-payment.ts'
+import { compareLines, lineOf } from './paid-order.ts'
 import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 

@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { titleOf } from './compare-payment.ts'
+import { titleOf } from './paid-order.ts'
 import { shownPayment } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 

@@ -8,7 +8,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
-import { downToCents } from './compare-payment.ts'
+import { downToCents } from './paid-order.ts'
 import { foreignAmountOf } from './foreign-amount.ts'
 import {
   askForRefunds,

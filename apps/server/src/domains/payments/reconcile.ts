@@ -5,7 +5,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { EDITED, noteCheck, openPlatform, readCheck, storeEvent } from '../commerce/index.ts'
+import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { differences } from './refund-differences.ts'
 import type { PaymentRow } from './rows.ts'
@@ -109,7 +109,11 @@ export async function missedOf(ctx: AppContext, orders: readonly ShopifyOrder[])
   return compared.flatMap(({ order, payment, rows, missed }) => {
     const left = missed.filter(({ eventId }) => !handled.has(eventId))
     // What was missed comes first: it may be the whole difference.
-    return left.length > 0 || !payment ? left : differences(order, { payment, rows, now: ctx.now() })
+    if (left.length > 0 || !payment) return left
+    return differences(order, { payment, rows, now: ctx.now() }).map(found => ({
+      ...found,
+      eventId: `${RECONCILED}${found.eventId}`
+    }))
   })
 }
 

@@ -1,8 +1,8 @@
 import { fromCents, toCents } from '@netlet/contract'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
-import { RECONCILED, type ChangedRefund, type DoubtfulRefund } from '../commerce/index.ts'
-import { downToCents, sumRefunds } from './compare-payment.ts'
+import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
+import { downToCents, sumRefunds } from './paid-order.ts'
 import type { PaymentRow } from './rows.ts'
 import type { paymentRefunds } from './tables.ts'
 
@@ -39,6 +39,7 @@ const reportedKey = (platformOrderId: string): string => `reported:${platformOrd
  * Where the platform's account of what it gave back of a payment differs from ours: a refund that is more or less by now, or
  * failed; a status by which all of it went back, or not so much as counts here. Disputes, cancellations and what operators
  * decided are no part of it.
+ * @returns events whose ids tell these differences apart
  */
 export function differences(order: ShopifyOrder, compared: Compared): Difference[] {
   const { payment, rows, now } = compared
@@ -75,7 +76,7 @@ function changeOf(
   { key, known, amount }: Change
 ): Difference {
   const payload = { order_id: id, name, key, known: fromCents(known), amount, status }
-  const eventId = `${RECONCILED}${key}:${payload.known}:${amount ?? 'all'}:${updatedAt}`
+  const eventId = `${key}:${payload.known}:${amount ?? 'all'}:${updatedAt}`
   return { eventId, topic: 'reconciled/refund', payload }
 }
 
@@ -99,5 +100,5 @@ function doubtsOf(
   const most = status === 'PAID' ? 0n : toCents(charged) - 1n
   if (sum <= most || status === null || !told.every(row => isSettled(row, now))) return []
   const payload = { order_id: id, name, amount: fromCents(sum), status }
-  return [{ eventId: `${RECONCILED}doubt:${id}:${status}:${payload.amount}`, topic: 'reconciled/doubt', payload }]
+  return [{ eventId: `doubt:${id}:${status}:${payload.amount}`, topic: 'reconciled/doubt', payload }]
 }

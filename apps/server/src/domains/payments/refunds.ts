@@ -22,7 +22,7 @@ import {
 import { orders } from '../orders/tables.ts'
 import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { downToCents, sumRefunds } from './compare-payment.ts'
+import { downToCents, sumRefunds } from './paid-order.ts'
 import { decideAsAll, dropForeign, isListed, noteForeignRefund } from './foreign-refunds.ts'
 import { isRequested, NO_REFUND } from './refund-underway.ts'
 import { givenBackOf, keptOf, lastAmountOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'

@@ -1,11 +1,11 @@
-import { fromCents, toCents, type Settings } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract'
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
-import { downToCents, moneyOf, sumRefunds } from './compare-payment.ts'
+import { downToCents, moneyOf, type MoneyRules, sumRefunds } from './paid-order.ts'
 import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments, type PaidLine } from './tables.ts'
 
@@ -100,8 +100,6 @@ export async function updatePayment(
   if (!payment) throw new Error(`There is no payment ${id}`)
   return payment
 }
-
-type MoneyRules = Pick<Settings, 'shop_currency' | 'accept_test_payments'>
 
 /** What the platform's report says of a payment. */
 function columnsOf(unit: Unit, paid: PaidOrder, settings: MoneyRules, refunds: readonly { amount: string | null }[]) {
