@@ -15,30 +15,6 @@ const heapMb = (): number => {
   return (heapUsed + arrayBuffers) / 1e6
 }
 
-test('a set of numbers has what was added, before and after it is shrunk, and once more', () => {
-  const numbers = fc.array(fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(0xffff_ffff)), { maxLength: 200 })
-  fc.assert(
-    fc.property(numbers, numbers, fc.nat(20_000), (first, second, run) => {
-      const set = new NumberSet()
-      const expected = new Set<number>()
-      const add = (value: number): void => {
-        expect(set.add(value)).toBe(!expected.has(value))
-        expected.add(value)
-      }
-      for (const value of first) add(value)
-      // Some blocks are better kept as bits.
-      for (let value = 0; value < run; value++) if (set.add(value)) expected.add(value)
-      set.shrink()
-      for (const value of second) add(value)
-      set.shrink()
-      expect(set.size).toBe(expected.size)
-      expect([...set].toSorted((a, b) => a - b)).toEqual([...expected].toSorted((a, b) => a - b))
-      expect([...first, ...second, run].every(value => set.has(value) === expected.has(value))).toBe(true)
-    }),
-    { numRuns: 30 }
-  )
-})
-
 test('names have their numbers as long as any set holds them, whatever comes and goes', async () => {
   // Few letters and labels, so that many are the same, begin or end alike, and share slots.
   const name = fc

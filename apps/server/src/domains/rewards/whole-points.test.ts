@@ -1,6 +1,5 @@
 import { assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { levelOf } from '../accounts/index.ts'
 import { wholePoints } from './whole-points.ts'
 
 test('points are rounded down from the exact product', () => {
@@ -13,6 +12,8 @@ test('points are rounded down from the exact product', () => {
   expect(wholePoints('1000000.00', 5e-7)).toBe(0)
   expect(wholePoints('2000000.00', 5e-7)).toBe(1)
   expect(wholePoints('3.99', 0)).toBe(0)
+  expect(wholePoints('2', 1e21)).toBe(2e21)
+  expect(wholePoints('20000000', 1.5e-7)).toBe(3)
 })
 
 test('any amount at any rate of hundredths is what whole numbers say', () => {
@@ -25,10 +26,6 @@ test('any amount at any rate of hundredths is what whole numbers say', () => {
   )
 })
 
-test('a level is the highest whose threshold is reached', () => {
-  const thresholds = [100, 5000, 10_000, 20_000, 50_000].map((point, at) => ({ level: at + 1, point }))
-  const levels = [0, 99, 100, 4999, 5000, 49_999, 50_000, 10 ** 9].map(points => levelOf(points, thresholds))
-  expect(levels).toEqual([0, 0, 1, 1, 2, 4, 5, 5])
-  expect(levelOf(60_000, thresholds.toReversed())).toBe(5)
-  expect(levelOf(10, [])).toBe(0)
+test.each(['', '-1', '1.', '.5', '1,5', '1e', 'NaN', '1.5.5', 'x1', '1e5x'])('no decimal: %j', text => {
+  expect(() => wholePoints(text, 1)).toThrow(`not a decimal: ${text}`)
 })

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { fromCents, toCents } from './money.ts'
+
+test.each([
+  ['12', 1200n, '12.00'],
+  ['12.3', 1230n, '12.30'],
+  ['12.30', 1230n, '12.30'],
+  ['0.05', 5n, '0.05'],
+  ['0', 0n, '0.00'],
+  ['-0.05', -5n, '-0.05'],
+  ['-12.3', -1230n, '-12.30'],
+  ['-0', 0n, '0.00'],
+  // More than a float has digits for.
+  ['90071992547409.93', 9_007_199_254_740_993n, '90071992547409.93']
+])('%s is %i cents', (text, cents, written) => {
+  expect(toCents(text)).toBe(cents)
+  expect(fromCents(cents)).toBe(written)
+})
+
+test.each(['', '.5', '5.', '1.005', '1,50', '+1', '--1', ' 1', '1 ', '1e2', '0x10', '$1'])('no amount: %j', text =>
+  expect(() => toCents(text)).toThrow(`not an amount: ${text}`)
+)
