@@ -2,16 +2,13 @@
 
 /** An exact amount as whole cents. The text must be `12`, `12.3` or `12.30`, with an optional sign. */
 export function toCents(value: string): bigint {
-  const match = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(value)
-  if (!match) throw new RangeError(`not an amount: ${value}`)
-  const [, sign, whole = '0', fraction = ''] = match
-  const cents = BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0'))
-  return sign === '-' ? -cents : cents
+  if (!/^-?\d+(?:\.\d{1,2})?$/.test(value)) throw new RangeError(`not an amount: ${value}`)
+  const [whole, fraction = ''] = value.split('.')
+  return BigInt(`${whole}${fraction.padEnd(2, '0')}`)
 }
 
 /** `1230n` → '12.30'. */
 export function fromCents(cents: bigint): string {
-  const positive = cents < 0n ? -cents : cents
-  const text = `${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
-  return cents < 0n ? `-${text}` : text
+  const digits = String(cents).replace('-', '').padStart(3, '0')
+  return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }

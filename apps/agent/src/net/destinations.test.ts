@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import type { PortRange } from '@netlet/contract/agent-settings'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type DestinationRules, DestinationPolicy } from './destinations.ts'
@@ -61,6 +62,31 @@ describe("the server's own addresses", () => {
     expect([allows('127.0.0.1', 22), allows('127.0.0.1', 5432)]).toEqual([true, false])
   })
 
+  test('are none either where they are of a link, or become protected later', () => {
+    expect(policy({ allow: prefixes('fe80::/10') })('fe80::1', 80)).toBe(false)
+    expect(policy({ allow: prefixes('fe80::/10') })('fe80::2', 80)).toBe(true)
+    const made = new DestinationPolicy(
+      { allow: [], allowedPorts: [], deniedPorts: [], ownPorts: ports(80, 81), protectedPorts: [] },
+      () => ['9.9.9.10']
+    )
+    made.protectPort(81)
+    const own = parseAddress('9.9.9.10') ?? expect.fail()
+    expect([made.allows(own, 80), made.allows(own, 81)]).toEqual([true, false])
+  })
+
+  test('are those of the interfaces', () => {
+    const made = new DestinationPolicy({
+      allow: prefixes('0.0.0.0/0', '::/0'),
+      allowedPorts: [],
+      deniedPorts: [],
+      ownPorts: [],
+      protectedPorts: []
+    })
+    const outer = Object.values(networkInterfaces()).flatMap(list => (list ?? []).filter(entry => !entry.internal))
+    for (const { address } of outer)
+      expect(made.allows(parseAddress(address.replace(/%.*/, '')) ?? expect.fail(address), 80), address).toBe(false)
+  })
+
   test('leave all others open', () => {
     const allows = policy()
     for (const address of ['8.8.5.4', '9.9.9.9', '2a00:1::6', '2a00:3::1', '64:ff9b::8.8.8.8'])
@@ -100,12 +126,19 @@ test('an address that an interface gets is known within seconds, whatever the cl
   onTestFinished(() => void vi.useRealTimers())
   const addresses = ['9.9.9.10']
   const rules = { allow: [], allowedPorts: [], deniedPorts: [], ownPorts: [], protectedPorts: [] }
-  const policy = new DestinationPolicy(rules, () => addresses)
+  let asked = 0
+  const policy = new DestinationPolicy(rules, () => {
+    asked++
+    return addresses
+  })
   const added = parseAddress('9.9.9.11')
   if (added === null) throw new Error('no address')
   expect(policy.allows(added, 443)).toBe(true)
   addresses.push('9.9.9.11')
   vi.setSystemTime(Date.now() - 3_600_000)
-  vi.advanceTimersByTime(6000)
-  expect(policy.allows(added, 443)).toBe(false)
+  vi.advanceTimersByTime(5000)
+  // Not asked for each connection.
+  expect([policy.allows(added, 443), asked]).toEqual([true, 1])
+  vi.advanceTimersByTime(1)
+  expect([policy.allows(added, 443), asked]).toEqual([false, 2])
 })

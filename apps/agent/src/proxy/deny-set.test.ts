@@ -26,6 +26,29 @@ test('an exception opens no address, and stands beside addresses that are denied
   expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
 })
 
+test('a set knows whether it denies names, and whether addresses', () => {
+  const of = (...entries: string[]) => {
+    const set = new DenySet(entries)
+    return [set.hasNames, set.hasAddresses]
+  }
+  expect(of()).toEqual([false, false])
+  expect(of('a.test')).toEqual([true, false])
+  expect(of('!a.test', '10.0.0.0/8')).toEqual([false, true])
+  expect(of('2001:db8::/32')).toEqual([false, true])
+  // Names may end in digits, too.
+  expect(of('a0.b9')).toEqual([true, false])
+  expect(of('10.0.0.0/8', '10.0.0.0')).toEqual([false, true])
+})
+
+test('addresses that are added are denied once the set is whole', () => {
+  const set = new DenySet(['a.test'])
+  const address = parseAddress('10.0.0.9') ?? expect.fail()
+  set.add(['10.0.0.9', 'b.test'])
+  expect(set.deniesAddress(address)).toBe(false)
+  expect(set.seal()).toBe(set)
+  expect([set.deniesAddress(address), set.deniesName('b.test'), set.deniesName('c.test')]).toEqual([true, true, false])
+})
+
 test('a denied IPv4 address is denied inside an IPv6 one that leads there, too', () => {
   const set = new DenySet(['93.184.216.34', '2001:db8::/32', '2002:a00::/24'])
   const denies = (text: string): boolean => set.deniesAddress(parseAddress(text) ?? expect.fail(text))

@@ -11,4 +11,6 @@ test.each([
   ['0.0100', '0.01']
 ])('the price %s is %s', (text, price) => expect(wholeCents(text)).toBe(price))
 
-test.each(['5.001', '5.0010', '5.100x'])('no price: %s', text => expect(() => wholeCents(text)).toThrow(RangeError))
+test.each(['5.001', '5.1001', '5.100x'])('no price: %s', text => {
+  expect(() => wholeCents(text)).toThrow(`not an amount: ${text}`)
+})

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDomains } from './domains.ts'
+import { parentsOf, parseDomains } from './domains.ts'
 
 const domainsOf = (text: string) => {
   const parsed = parseDomains(text)
@@ -41,6 +41,57 @@ describe('parseDomains', () => {
     expect(domainsOf('\n # nothing\n')).toEqual([1])
   })
 
+  it('says of each line what is wrong with it', () => {
+    const long = `${'a'.repeat(90)}.example`
+    const text = `ok.example\n https://example.com/path # a page\nexample.com?q\nexample.com:443\nexample.com:\n-x\n${long}`
+    expect(parseDomains(text)).toEqual({
+      ok: false,
+      lines: [
+        [2, 'https://example.com/path', 'has a path: a rule covers whole domains'],
+        [3, 'example.com?q', 'has a path: a rule covers whole domains'],
+        [4, 'example.com:443', 'has a port: a rule covers whole domains'],
+        [5, 'example.com:', 'has a port: a rule covers whole domains'],
+        [6, '-x', 'is not a domain, such as example.com'],
+        [7, long, 'is not a domain, such as example.com']
+      ].map(([line, text, problem]) => ({
+        line,
+        text,
+        message: `Line ${line}: '${String(text).slice(0, 80)}' ${problem}`
+      }))
+    })
+    expect(parseDomains('#')).toEqual({
+      ok: false,
+      lines: [{ line: 1, text: '', message: 'At least one domain is needed' }]
+    })
+  })
+
+  it.each([
+    ['a', ['a']],
+    ['a.1b', ['a.1b']],
+    ['1.a', ['1.a']],
+    ['a_b-c.example', ['a_b-c.example']],
+    [`${'a'.repeat(63)}.example`, [`${'a'.repeat(63)}.example`]],
+    ['H2+x.1-y://A.example', ['a.example']],
+    ['*.*..a.example', ['a.example']],
+    ['a.example\rb.example\r\nc.example', ['a.example', 'b.example', 'c.example']],
+    ['1.2.3.4.', ['1.2.3.4']],
+    ['a.12', [1]],
+    ['12', [1]],
+    ['1://a.example', [1]],
+    ['a.example//', [1]],
+    ['a.example..', [1]],
+    ['a*.example', [1]],
+    ['a-.example', [1]],
+    ['a.-b', [1]],
+    ['x a.example', [1]]
+  ])('%j is %j', (text, domains) => expect(domainsOf(text)).toEqual(domains))
+
+  it('takes a domain of 253 characters, and none of 254', () => {
+    const domain = `${'a.'.repeat(126)}b`
+    expect(domainsOf(domain)).toEqual([domain])
+    expect(domainsOf(`${'a.'.repeat(126)}bc`)).toEqual([1])
+  })
+
   it('reads back what it wrote', () => {
     fc.assert(
       fc.property(fc.array(fc.domain(), { minLength: 1, maxLength: 20 }), names => {
@@ -50,4 +101,9 @@ describe('parseDomains', () => {
       })
     )
   })
+})
+
+it('knows the domains above one', () => {
+  expect(parentsOf('a.b.c')).toEqual(['b.c', 'c'])
+  expect(parentsOf('c')).toEqual([])
 })

@@ -46,8 +46,7 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
   // ASCII stays as it is: the conversion refuses underscores nowhere, but rewrites numbers into addresses.
   // oxlint-disable-next-line no-control-regex
   const domain = /^[\x00-\x7f]*$/.test(plain) ? plain : domainToASCII(plain)
-  const labels = domain.split('.')
-  const valid = domain.length <= 253 && labels.every(part => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '')
+  const valid = domain.length <= 253 && domain.split('.').every(part => label.test(part)) && !/(^|\.)\d+$/.test(domain)
   return valid ? { ok: true, domain } : { ok: false, problem: 'is not a domain, such as example.com' }
 }
 

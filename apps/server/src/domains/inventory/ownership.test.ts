@@ -37,6 +37,26 @@ describe('overlaps', () => {
     const again: Listing = { id: 3, domains: ['nike.com', 'nike.com'] }
     expect(duplicatesOf([nike, shop, again])).toEqual([{ domain: 'nike.com', rules: [1, 3] }])
     expect(duplicatesOf([again])).toEqual([])
+    const more: Listing = { id: 4, domains: ['zoo.com', 'nike.com', 'adidas.com'] }
+    const most: Listing = { id: 5, domains: ['adidas.com', 'zoo.com'] }
+    expect(duplicatesOf([nike, more, most])).toEqual([
+      { domain: 'adidas.com', rules: [4, 5] },
+      { domain: 'nike.com', rules: [1, 4] },
+      { domain: 'zoo.com', rules: [4, 5] }
+    ])
+  })
+
+  it('of one domain are in the order of their rules', () => {
+    const listings = [7, 3, 5].map(id => ({ id, domains: ['a.b.c'] }))
+    const above = [6, 4].map(id => ({ id, domains: ['b.c'] }))
+    const found = overlapsOf([...listings, ...above, { id: 8, domains: ['c', 'x.c'] }])
+    expect(found.map(({ narrow, broad, domain, within }) => `${narrow} ${broad} ${domain} ${within}`)).toEqual([
+      ...['3 4', '3 6', '5 4', '5 6', '7 4', '7 6'].flatMap((pair, at) =>
+        at % 2 === 0 ? [`${pair} a.b.c b.c`] : [`${pair} a.b.c b.c`, `${pair.slice(0, 1)} 8 a.b.c c`]
+      ),
+      '4 8 b.c c',
+      '6 8 b.c c'
+    ])
   })
 })
 
@@ -67,6 +87,23 @@ describe('intersections', () => {
     expect(intersectionsOf([nike, shop], decided([nike, shop], 'narrow'))).toEqual([])
     expect(intersectionsOf([nike, shop], decided([nike, shop], 'broad'))).toEqual([[1, 2]])
     expect(intersectionsOf([nike, { id: 3, domains: ['nike.com'] }], [])).toEqual([[1, 3]])
+  })
+
+  it('are none by what was decided of a domain that nobody lists any more', () => {
+    expect(intersectionsOf([nike], [{ domain: 'gone.nike.com', broad: 1, winner: 'broad' }])).toEqual([])
+    expect(denyLists([nike], [{ domain: 'gone.nike.com', broad: 1, winner: 'broad' }], [1])).toEqual({
+      denied: [],
+      allowed: []
+    })
+  })
+
+  it('are ascending, by the numbers of the rules, each once', () => {
+    const lists = [10, 9, 2].map(id => ({ id, domains: ['nike.com', 'zoo.com'] }))
+    expect(intersectionsOf(lists, [])).toEqual([
+      [2, 9],
+      [2, 10],
+      [9, 10]
+    ])
   })
 
   it('join two broader rules that both won the same domain', () => {

@@ -28,12 +28,14 @@ function listed(rules: Iterable<Listing>): Listed {
   return byDomain
 }
 
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
 /** Domains that several rules list, ascending, with those rules. */
 export function duplicatesOf(rules: Iterable<Listing>): { domain: string; rules: readonly number[] }[] {
   return [...listed(rules)]
     .filter(([, ids]) => ids.length > 1)
     .map(([domain, ids]) => ({ domain, rules: ids }))
-    .toSorted((a, b) => (a.domain < b.domain ? -1 : 1))
+    .toSorted((a, b) => byText(a.domain, b.domain))
 }
 
 /** Every pair of rules of which one has a domain below one of the other, once for each such domain, ascending. */
@@ -50,9 +52,7 @@ export function overlapsOf(rules: Iterable<Listing>): Overlap[] {
       }
     }
   }
-  return [...found.values()].toSorted((a, b) =>
-    a.domain === b.domain ? a.narrow - b.narrow || a.broad - b.broad : a.domain < b.domain ? -1 : 1
-  )
+  return [...found.values()].toSorted((a, b) => byText(a.domain, b.domain) || a.narrow - b.narrow || a.broad - b.broad)
 }
 
 /** What tells overlaps apart. */

@@ -1,4 +1,4 @@
-import { ORDER_STATES, type OrderState } from '@netlet/contract'
+import { ORDER_STATES, type OrderState } from '@netlet/contract/states'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drawnTransitions, transitionsOf } from '../../testing/diagram.ts'

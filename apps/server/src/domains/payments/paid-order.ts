@@ -1,4 +1,5 @@
-import { toCents, type Settings } from '@netlet/contract'
+import type { Settings } from '@netlet/contract'
+import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
@@ -25,15 +26,15 @@ export const moneyOf = (paid: PaidOrder, settings: MoneyRules): string =>
 
 /** '12.3456' → '12.34': the platform may write more decimals than a currency has; what is below a cent counts for nothing. */
 export const downToCents = (text: string): string => {
-  const [whole = '0', decimals = ''] = text.split('.')
+  const [whole, decimals = ''] = text.split('.')
   return `${whole}.${decimals.slice(0, 2).padEnd(2, '0')}`
 }
 
 /** Each line that an order needs, with how much of it the platform's order brings. A variant may be needed twice. */
 export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder, 'line_items'>): NeededLine[] {
-  const left = new Map<string, number>()
+  const left = new Map<string | null | undefined, number>()
   for (const { variant_id, quantity, current_quantity } of paid.line_items) {
-    if (variant_id) left.set(variant_id, (left.get(variant_id) ?? 0) + Math.max(0, current_quantity ?? quantity))
+    left.set(variant_id, (left.get(variant_id) ?? 0) + Math.max(0, current_quantity ?? quantity))
   }
   return needed.map(({ variant, name, quantity }) => {
     const there = left.get(variant) ?? 0
@@ -76,8 +77,8 @@ export function missing(
 export const isPaidBack = (paid: PaidOrder): boolean =>
   Boolean(paid.cancelled_at) || paid.financial_status === 'refunded' || paid.financial_status === 'voided'
 
-const UNPAID = new Set(['pending', 'authorized', 'partially_paid', 'expired'])
-export const isUnpaid = (paid: PaidOrder): boolean => UNPAID.has(paid.financial_status ?? '')
+const UNPAID = new Set<unknown>(['pending', 'authorized', 'partially_paid', 'expired'])
+export const isUnpaid = (paid: PaidOrder): boolean => UNPAID.has(paid.financial_status)
 
 /**
  * @param charged decimals, as the refunds' amounts; an amount of null is all of it

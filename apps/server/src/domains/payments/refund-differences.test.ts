@@ -157,7 +157,9 @@ describe('a doubt', () => {
   })
 
   test('waits for a status, and for rows that are no news; what came back is none', () => {
-    expect(found(listed('4.00', null), refund('4.00'))).toEqual([])
+    expect(found(listed('10.00', null), refund('10.00'))).toEqual([])
+    const grown = [...refund('4.00'), row('refund:1:2', '2.00', { createdAt: ago(9) })]
+    expect(found(listed('6.00', 'PAID'), grown)).toEqual([])
     expect(found(listed('4.00', 'PAID'), refund('4.00', { createdAt: ago(9) }))).toEqual([])
     expect(found(listed('0.00', 'PAID'), refund('4.00', { reversedAt: now }))).toEqual([])
   })

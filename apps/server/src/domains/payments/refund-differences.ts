@@ -1,4 +1,4 @@
-import { fromCents, toCents } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
@@ -43,14 +43,14 @@ const reportedKey = (platformOrderId: string): string => `reported:${platformOrd
  */
 export function differences(order: ShopifyOrder, compared: Compared): Difference[] {
   const { payment, rows, now } = compared
-  const keys = rows.flatMap(({ key }) => /^(?:refund|reported):[^:]+$/.exec(key)?.[0] ?? [])
+  const keys = rows.map(({ key }) => key).filter(key => /^(?:refund|reported):[^:]+$/.test(key))
   const changes = keys.flatMap(key => {
     const of = rowsOf(rows, key)
     const known = countedOf(of, payment.charged)
     const says = saidOf(order, key)
-    if (says === null || says === known) return []
+    if (says === null) return []
     // The platform may know of it only since it was asked: less than that is believed later.
-    if (says < known && !of.every(row => isSettled(row, now))) return []
+    if (says <= known && (says === known || !of.every(row => isSettled(row, now)))) return []
     return [changeOf(order, { key, known, amount: fromCents(says) })]
   })
   if (changes.length > 0) return changes

@@ -14,8 +14,7 @@ export function wholePoints(amount: string, rate: number): number {
 function decimal(text: string): [digits: bigint, scale: number] {
   const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text)
   if (!match) throw new RangeError(`not a decimal: ${text}`)
-  const [, whole = '0', fraction = '', exponent = '0'] = match
+  const [, whole, fraction = '', exponent = 0] = match
   const scale = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return scale >= 0 ? [digits, scale] : [digits * 10n ** BigInt(-scale), 0]
+  return [BigInt(`${whole}${fraction}`) * 10n ** BigInt(Math.max(0, -scale)), Math.max(0, scale)]
 }

@@ -60,7 +60,7 @@ export function locationState(servers: readonly LocationState[]): LocationState 
   return serving.every(state => state === 'up') ? 'up' : 'degraded'
 }
 
-const WORST: readonly LocationState[] = ['down', 'degraded', 'maintenance', 'up', 'unknown']
+const WORST: readonly LocationState[] = ['down', 'degraded', 'maintenance', 'up']
 
 /** The worst of several; `unknown` only where nothing else is. */
 export const worstState = (states: readonly LocationState[]): LocationState =>
@@ -86,5 +86,5 @@ export function dayState(minutes: Minutes): LocationState {
   if (share === null) return minutes.maintenance > 0 ? 'maintenance' : 'unknown'
   if (share < DOWN_DAY) return 'down'
   const { up, degraded, down } = minutes
-  return share < UP_DAY || degraded / (up + degraded + down) > 1 - UP_DAY / 100 ? 'degraded' : 'up'
+  return share < UP_DAY || degraded * 100 > (up + degraded + down) * (100 - UP_DAY) ? 'degraded' : 'up'
 }
