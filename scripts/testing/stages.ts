@@ -107,6 +107,18 @@ export const stages: Stage[] = [
     check: vitest(['--project=database'], { ONLY_OWN_SQL: '1' })
   },
   { name: 'browser', minutes: 15, lane: 'tests', check: playwright() },
+  // Do the tests of pure rules notice when a rule is changed?
+  {
+    ...program(
+      'mutation',
+      60,
+      'node_modules/@stryker-mutator/core/bin/stryker.js',
+      'run',
+      'scripts/testing/mutation.ts'
+    ),
+    lane: 'tests',
+    only: 'long'
+  },
   // Honest and hostile clients at an agent for an hour.
   { ...program('soak', 90, 'apps/agent/soak/main.ts'), lane: 'tests', only: 'long' }
 ]
