@@ -59,6 +59,10 @@ describe('parseDomains', () => {
         message: `Line ${line}: '${String(text).slice(0, 80)}' ${problem}`
       }))
     })
+    expect(parseDomains('a:1b')).toEqual({
+      ok: false,
+      lines: [{ line: 1, text: 'a:1b', message: "Line 1: 'a:1b' is not a domain, such as example.com" }]
+    })
     expect(parseDomains('#')).toEqual({
       ok: false,
       lines: [{ line: 1, text: '', message: 'At least one domain is needed' }]
@@ -75,6 +79,8 @@ describe('parseDomains', () => {
     ['*.*..a.example', ['a.example']],
     ['a.example\rb.example\r\nc.example', ['a.example', 'b.example', 'c.example']],
     ['1.2.3.4.', ['1.2.3.4']],
+    ['1.2.3.0x4', ['1.2.3.0x4']],
+    ['*.http://b.example', [1]],
     ['a.12', [1]],
     ['12', [1]],
     ['1://a.example', [1]],

@@ -21,7 +21,7 @@ export function parseDomains(aclValue: string): ParsedDomains {
   const domains = new Set<string>()
   const lines: DomainLine[] = []
   for (const [at, raw] of aclValue.split(/\r\n|\r|\n/).entries()) {
-    const text = raw.replace(/#.*$/, '').trim()
+    const text = raw.replace(/#.*/, '').trim()
     if (text === '') continue
     const read = readDomain(text)
     if (read.ok) domains.add(read.domain)

@@ -79,6 +79,12 @@ describe('deny lists', () => {
   it('leave open what several rules list and one was bought', () => {
     const twice = [nike, { id: 3, domains: ['nike.com'] }]
     expect(denyLists(twice, [], [3])).toEqual({ denied: [], allowed: [] })
+    expect(denyLists(twice, [], [1])).toEqual({ denied: [], allowed: [] })
+  })
+
+  it('tell a domain from one whose name ends alike', () => {
+    const alike = [nike, { id: 3, domains: ['xnike.com', 'a.xnike.com'] }]
+    expect(denyLists(alike, [], [3])).toEqual({ denied: ['nike.com'], allowed: [] })
   })
 })
 
@@ -103,6 +109,21 @@ describe('intersections', () => {
       [2, 9],
       [2, 10],
       [9, 10]
+    ])
+    const sites: [number, string[]][] = [
+      [4, ['w']],
+      [3, ['w']],
+      [10, ['z']],
+      [1, ['z', 'y', 'x']],
+      [9, ['y']],
+      [2, ['x']]
+    ]
+    const rules = sites.map(([id, domains]) => ({ id, domains }))
+    expect(intersectionsOf(rules, [])).toEqual([
+      [1, 2],
+      [1, 9],
+      [1, 10],
+      [3, 4]
     ])
   })
 

@@ -66,6 +66,7 @@ export const overlapKey = ({ narrow, broad, domain }: Pick<Overlap, 'narrow' | '
 export function intersectionsOf(rules: Iterable<Listing>, overlaps: Iterable<Decision>): [number, number][] {
   const byDomain = listed(rules)
   const shared = new Map<string, Set<number>>()
+  // Stryker disable next-line ConditionalExpression,EqualityOperator: a set of one gives no pairs, and is only spared.
   for (const [domain, ids] of byDomain) if (ids.length > 1) shared.set(domain, new Set(ids))
   for (const { domain, broad, winner } of overlaps) {
     if (winner !== 'broad') continue
