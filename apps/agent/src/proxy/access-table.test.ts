@@ -33,6 +33,8 @@ describe('a user', () => {
     expect(table.authorise(LEASED, HOME, 'other', 'secret')).toBe(null)
     for (const wrong of ['', 'secre', 'secret ', 'Secret', 'secret\0', 'x'.repeat(200)])
       expect(table.authorise(LEASED, HOME, 'u', wrong), wrong).toBe(null)
+    // As what a user that is not known is compared with.
+    expect(table.authorise(LEASED, HOME, 'other', '\u0001'.repeat(0x0101))).toBe(null)
     expect([table.named(LEASED, 'u'), table.named(FOREIGN, 'u'), table.named(LEASED, 'other')]).toEqual([
       lease,
       null,
@@ -100,7 +102,7 @@ describe('a user', () => {
       addresses: packRanges(prefixesOf(['192.0.2.0/29'])),
       clients: packRanges(prefixesOf(['198.51.100.0/24']))
     }
-    const listed = record({ prefixes: [], allowedClientIps: ['198.51.100.0/24'] })
+    const listed = record({ prefixes: [], allowedClientIps: ['packed'] })
     table.apply([{ op: 'user', user: 'u', record: listed, packed }])
     expect(table.authorise(LEASED, HOME, 'u', 'secret')).toBe(table.lease('u'))
     expect(table.authorise(LEASED, AWAY, 'u', 'secret')).toBe(null)

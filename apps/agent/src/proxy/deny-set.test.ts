@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { normaliseDenyList } from '@netlet/contract/agent'
 import { expect, test } from 'vitest'
 import { parseAddress } from '../net/ip.ts'
-import { DenySet } from './deny-set.ts'
+import { DenySet, emptyDenySet } from './deny-set.ts'
+import { DomainNames } from './domain-names.ts'
 
 const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
 
@@ -26,12 +27,20 @@ test('an exception opens no address, and stands beside addresses that are denied
   expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
 })
 
+test('lines of other sets that share its names decide nothing', () => {
+  const names = new DomainNames()
+  const own = new DenySet(['wide.test', '!open.test'], names)
+  expect(new DenySet(['a.wide.test', '!b.wide.test'], names).deniesName('a.wide.test')).toBe(true)
+  expect(['a.wide.test', 'b.wide.test', 'open.test'].map(host => own.deniesName(host))).toEqual([true, true, false])
+})
+
 test('a set knows whether it denies names, and whether addresses', () => {
   const of = (...entries: string[]) => {
     const set = new DenySet(entries)
     return [set.hasNames, set.hasAddresses]
   }
   expect(of()).toEqual([false, false])
+  expect([emptyDenySet.hasNames, emptyDenySet.hasAddresses]).toEqual([false, false])
   expect(of('a.test')).toEqual([true, false])
   expect(of('!a.test', '10.0.0.0/8')).toEqual([false, true])
   expect(of('2001:db8::/32')).toEqual([false, true])

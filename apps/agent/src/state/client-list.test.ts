@@ -26,6 +26,7 @@ test('what operators added and took stays so when the console sends its list aga
     allowedClientIps: ['b', 'd', 'x'],
     sentClientIps: ['d', 'a', 'b']
   })
+  expect(resentClients(changed, ['d', 'a'])).toEqual({ allowedClientIps: ['d', 'x'], sentClientIps: ['d', 'a'] })
   // The console has learned of both: there is no difference left.
   expect(resentClients(changed, ['b', 'x'])).toEqual({ allowedClientIps: ['b', 'x'] })
 })

@@ -67,3 +67,18 @@ test('what was saved counts on, and is spent only where a user still has that qu
   expect(quotas.takeSpent()).toEqual(['u q1', 'half q3'])
   expect(quotas.saved().map(({ user }) => user)).toEqual(['u', 'half'])
 })
+
+test('a quota that was spent before a restart is told', () => {
+  const { quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
+  quotas.load([{ user: 'u', id: 'q1', used: 100 }])
+  expect(quotas.takeSpent()).toEqual(['u q1'])
+})
+
+test('a quota that comes back after another one begins at nothing', () => {
+  const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
+  quotas.add('u', 100)
+  present.set('u', { id: 'q2', bytes: 100 })
+  expect(quotas.saved()).toEqual([])
+  present.set('u', { id: 'q1', bytes: 100 })
+  expect(quotas.takeSpent()).toEqual([])
+})

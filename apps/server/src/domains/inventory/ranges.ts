@@ -107,8 +107,7 @@ export function prefixesOf(runs: UnitRun[]): string[] {
 }
 
 /** The same leased addresses with the whole /64 of each IPv6 one, for users whose connections leave from anywhere in it. */
-export const wholeUnits = (prefixes: string[]): string[] =>
-  prefixes.map(prefix => prefix.replace('::1/128', '::/64'))
+export const wholeUnits = (prefixes: string[]): string[] => prefixes.map(prefix => prefix.replace('::1/128', '::/64'))
 
 /** Half-open spans of numbers, ascending, none touching another. */
 function joinRuns(runs: UnitRun[]): [number, number][] {
