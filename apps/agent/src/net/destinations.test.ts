@@ -111,6 +111,13 @@ test.each([
   expect(policy({ allow: prefixes('::/0', '0.0.0.0/0') })(address, 80)).toBe(true)
 })
 
+test.each(
+  (
+    '0.1.2.3 10.0.0.1 100.64.0.1 127.0.0.1 168.63.129.16 169.254.169.254 172.16.0.1 192.0.0.1 192.0.2.1 192.88.99.1 ' +
+    '192.168.0.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 255.255.255.255 ::1 2001:db8::1 3fff::1'
+  ).split(' ')
+)('no way leads to what is not the public internet: %s', address => expect(policy()(address, 80)).toBe(false))
+
 test('of ports, those that are listed as open are, without those that are closed; without a list all others are', () => {
   const rules = { allow: [], ownPorts: [], protectedPorts: [] }
   const deniedPorts = [{ first: 20, last: 25 }]

@@ -34,6 +34,12 @@ describe('addresses', () => {
     '.1.2.3',
     '1..2.3',
     '1.2.3.4 ',
+    '1.2.3.4:',
+    '1.2.3.a',
+    '11.22.33',
+    '11.22.33.',
+    '11..22.33',
+    '11.22.33.44.5',
     '0x1.2.3.4',
     '1.2.3.-4'
   ])('not an address: %j', text => expect(parseV4(text)).toBe(-1))
@@ -127,6 +133,11 @@ describe('prefixes', () => {
       [6, '::/0'],
       [6, '2001:db8::/32']
     ])
+    const nested = ['10.0.0.0/16', '10.0.0.0/12', '10.0.0.0/8']
+    for (const order of [nested, nested.toReversed()]) {
+      const sorted = parsePrefixes(order)
+      expect(sorted.ok && sorted.prefixes.map(({ text }) => text)).toEqual(nested)
+    }
     expect(prefixesOf(['10.0.0.0/8', 'x', '::1']).map(({ text }) => text)).toEqual(['10.0.0.0/8', '::1/128'])
   })
 
