@@ -10,7 +10,7 @@ export type Prefix = { text: string; family: 4 | 6; first: bigint; last: bigint 
 /** Reads a strict dotted quad; -1 for anything else (no octal, no short forms). */
 export function parseV4(text: string): number {
   const length = text.length
-  // Stryker disable next-line ConditionalExpression: others are only refused sooner.
+  // Stryker disable next-line ConditionalExpression,LogicalOperator: others are only refused sooner.
   if (length < 7 || length > 15) return -1
   let value = 0
   let octet = 0
@@ -68,17 +68,22 @@ export function makePrefix(family: 4 | 6, first: bigint, length: number): Prefix
 /** Reads `address/length`, or a bare address as a prefix of one. null where it is none or has bits behind its length. */
 export function parsePrefix(text: string): Prefix | null {
   const slash = text.indexOf('/')
+  // Stryker disable next-line EqualityOperator: before a slash at the beginning is no address either.
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash))
   if (address === null) return null
   const family = address.v4 >= 0 ? 4 : 6
   if (family === 4 && text.includes(':')) return null
+  // Stryker disable next-line EqualityOperator: the same.
   const digits = slash < 0 ? String(bitsOf(family)) : text.slice(slash + 1)
   if (!/^(?:0|[1-9]\d{0,2})$/.test(digits) || Number(digits) > bitsOf(family)) return null
   return makePrefix(family, family === 4 ? BigInt(address.v4) : address.v6, Number(digits))
 }
 
 export const byOrder = (a: Prefix, b: Prefix): number =>
-  a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0) || (a.last < b.last ? -1 : 1)
+  a.family - b.family ||
+  (a.first < b.first ? -1 : a.first > b.first ? 1 : 0) ||
+  // Stryker disable next-line EqualityOperator: the same prefix twice may be in any order.
+  (a.last < b.last ? -1 : 1)
 
 /** Reads, sorts and deduplicates; the first text that is no prefix comes back as `bad`. */
 export function parsePrefixes(texts: readonly string[]): { ok: true; prefixes: Prefix[] } | { ok: false; bad: string } {

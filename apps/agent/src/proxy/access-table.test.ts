@@ -151,7 +151,7 @@ test('what is no client address is on no list', () => {
   ])
 })
 
-test('the lease that a change replaced lets nobody in by the address', () => {
+test('the lease that a change replaced lets no client in by the address', () => {
   const table = tableOf({ u: { access: 'address', allowedClientIps: [`${HOME}/32`] } })
   table.apply([{ op: 'user', user: 'u', record: record({ access: 'address', allowedClientIps: [`${AWAY}/32`] }) }])
   expect([table.openTo(LEASED, HOME), table.openTo(LEASED, AWAY)]).toEqual([null, table.lease('u')])

@@ -40,7 +40,7 @@ test('of users who list the same client the address tells which it is; where tha
   expect(clients.find(parseAddress('192.0.2.2') ?? expect.fail(), '198.51.100.7')).toBe(other)
 })
 
-test('what is no prefix lets nobody in', () => {
+test('what is no prefix lets no client in', () => {
   const clients = new OpenClients()
   const lease = leaseOf('192.0.2.1/32', 'somewhere', '198.51.100.7/32')
   clients.add(lease)

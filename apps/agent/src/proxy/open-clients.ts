@@ -24,7 +24,7 @@ class PrefixIndex<L, T extends number | bigint> {
     const networks = this.#byLength.get(length)
     const leases = networks?.get(first)
     leases?.delete(lease)
-    // Stryker disable all: what is empty finds nobody, and only takes room.
+    // Stryker disable all: what is empty finds no lease, and only takes room.
     if (leases?.size === 0) networks?.delete(first)
     if (networks?.size === 0) this.#byLength.delete(length)
     // Stryker restore all

@@ -95,7 +95,7 @@ describe('intersections', () => {
     expect(intersectionsOf([nike, { id: 3, domains: ['nike.com'] }], [])).toEqual([[1, 3]])
   })
 
-  it('are none by what was decided of a domain that nobody lists any more', () => {
+  it('are none by what was decided of a domain that no rule lists any more', () => {
     expect(intersectionsOf([nike], [{ domain: 'gone.nike.com', broad: 1, winner: 'broad' }])).toEqual([])
     expect(denyLists([nike], [{ domain: 'gone.nike.com', broad: 1, winner: 'broad' }], [1])).toEqual({
       denied: [],

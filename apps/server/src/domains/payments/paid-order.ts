@@ -61,7 +61,7 @@ export const lineOf = ({
 })
 
 /**
- * 'New York: 8/16', alike in every language; null where nothing is missing. Of an order whose lines nobody knows, every
+ * 'New York: 8/16', alike in every language; null where nothing is missing. Of an order whose lines are not known, every
  * address is.
  */
 export function missing(
