@@ -15,8 +15,8 @@ export default defineConfig({
   },
   test: {
     isolate: false,
-    // Also in the long tier the fixed slice of searches: each mutant repeats them.
     testTimeout: 60_000,
+    // Also in the long tier the fixed slice of searches: each mutant repeats them.
     env: { NETLET_TEST_TIER: '' },
     include: mutated.map(file => file.replace(/\.ts$/, '.test.ts'))
   }

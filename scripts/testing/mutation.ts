@@ -1,4 +1,4 @@
-// Options of Stryker: it changes pure rules one by one, and a change that no test notices is one that they would let pass.
+// Options of Stryker, which changes pure rules one by one and lists each change that no test notices.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -32,13 +32,13 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/testing/mutation-tests.ts' },
   concurrency: 2,
-  // A busy machine takes its time; a loop without end is known by its turns.
+  // A busy machine takes its time; a loop without end is mostly known by its turns.
   timeoutMS: 10_000,
   // What its copy of the repository needs. It cannot read a tsconfig.json with TypeScript 7, and needs none.
   ignorePatterns: ['**', '!package.json', '!{apps/agent,apps/server,packages,scripts}/**/*.ts', '!docs/ORDERS.md'],
   tempDirName: join(tmpdir(), 'netlet-mutation'),
   cleanTempDir: 'always',
-  // A later run repeats what changed, of the mutated files and their tests.
+  // The next run goes over what changed in these files and their tests; without this file, over all of it.
   incremental: true,
   incrementalFile: 'node_modules/.cache/mutation.json',
   reporters: ['clear-text'],
