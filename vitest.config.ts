@@ -43,6 +43,8 @@ const agent = {
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    // Files of a project share a process, and must not care which ran before. The order's seed is printed.
+    sequence: { shuffle: { files: isLong || process.env['NETLET_TEST_ORDER'] === 'random' } },
     // 'database' needs PostgreSQL: its server starts when one of these files is run. 'web' has a DOM.
     projects: [
       {
