@@ -42,7 +42,8 @@ const agent = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than the cores that are counted on: many tests wait, for a timeout or for another process.
+    maxWorkers: 3,
     // Files of a project share a process, and must not care which ran before. The order's seed is printed.
     sequence: { shuffle: { files: isLong || process.env['NETLET_TEST_ORDER'] === 'random' } },
     // 'database' needs PostgreSQL: its server starts when one of these files is run. 'web' has a DOM.

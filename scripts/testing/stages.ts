@@ -97,6 +97,8 @@ export const stages: Stage[] = [
   program('rules', 10, 'scripts/rules/main.ts'),
   // Files, exports and packages that nothing uses.
   program('unused', 10, 'node_modules/knip/bin/knip.js', '--no-progress'),
+  // While the unit tests run, so that the browser tests need not wait for it.
+  build,
   { name: 'unit', minutes: 60, lane: 'tests', check: vitest() },
   // For a second run on another server, named by DATABASE_URL.
   {

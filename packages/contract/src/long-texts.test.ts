@@ -3,9 +3,9 @@ import type { z } from 'zod'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
-const LENGTH = 20_000
+const LENGTH = 10_000
 /** A text that is looked at once, character by character, takes a hundredth of it; one that is looked at again from each takes seconds. */
-const MOST_MS = 1000
+const MOST_MS = 500
 
 type Part = { where: string; schema: z.ZodType }
 type Def = z.core.$ZodTypeDef & Record<string, unknown>
