@@ -18,6 +18,15 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ ...valid, PORT: '70000' }, 'PORT is not a port number'],
   [{ ...valid, PORT: '80.5' }, 'PORT is not a port number'],
   [{ ...valid, PORT: 'http' }, 'PORT is not a port number'],
+  [{ ...valid, PORT: '' }, 'PORT is not a port number'],
+  [{ ...valid, DATABASE_URL: 'postgres://a:50%off@127.0.0.1/b' }, 'DATABASE_URL is not the address of one database'],
+  [{ ...valid, DATABASE_URL: 'postgres://a@one:5432,two:5432/b' }, 'DATABASE_URL is not the address of one database'],
+  [{ ...valid, SMTP_URL: 'smtp://shop:50%off@mail.example.com' }, 'SMTP_URL is not an address'],
+  [{ ...valid, SMTP_URL: 'smtp://shop:50%off@mail.example.com' }, 'write % as %25'],
+  [{ ...valid, SMTP_URL: 'mail.example.com:587' }, 'SMTP_URL is not an address'],
+  [{ ...valid, SENDGRID_URL: 'ftp://sendgrid.example' }, 'SENDGRID_URL is not an address'],
+  [{ ...valid, CHECK_BING_URL: 'bing' }, 'CHECK_BING_URL is not an address'],
+  [{ ...valid, DNS_SERVERS: '192.0.2.53,dns.example' }, 'DNS_SERVERS must list addresses'],
   [{ ...valid, PUBLIC_URL: 'shop' }, 'PUBLIC_URL is not an address'],
   [{ ...valid, PUBLIC_URL: undefined }, 'Set PUBLIC_URL'],
   [{ ...valid, PUBLIC_URL: 'http://127.0.0.1:3000' }, 'PUBLIC_URL is an address of this machine only'],
@@ -46,6 +55,25 @@ test('what is not set has a default that suits production', () => {
     install: { username: 'root', root: '' },
     consoleAddresses: [],
     logLevel: 'info'
+  })
+})
+
+test.each([
+  'postgres://netlet:50%25@127.0.0.1:5432/netlet?sslmode=require',
+  'postgresql://netlet@[::1]/netlet',
+  'postgresql:///netlet?host=/var/run/postgresql',
+  'postgres://netlet:a%2Fb@/netlet?host=/var/run/postgresql'
+])('%s is the address of a database', url => {
+  expect(readConfig({ ...valid, DATABASE_URL: url }).databaseUrl).toBe(url)
+})
+
+test('an address that is empty is none, or its default', () => {
+  const empty = { SMTP_URL: '', SENDGRID_URL: '', CHECK_BING_URL: '', DNS_SERVERS: '' }
+  expect(readConfig({ ...valid, ...empty })).toMatchObject({
+    smtpUrl: undefined,
+    sendgridUrl: undefined,
+    checkSites: { bing: 'https://www.bing.com/' },
+    dnsServers: []
   })
 })
 

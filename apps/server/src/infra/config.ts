@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns'
 import { SEEN_FROM_PATH } from '@netlet/contract'
 import { parsePrefixes } from '@netlet/contract/prefixes'
 import { z } from 'zod'
@@ -43,11 +44,46 @@ export type Config = {
   logLevel: string
 }
 
+const DATABASE_URL_UNREADABLE =
+  'DATABASE_URL is not the address of one database. In a user or password write % as %25, @ as %40 and / as %2F.'
+
+/** The sites of a proxy check. */
+const SITES = {
+  google: 'https://www.google.com/generate_204',
+  bing: 'https://www.bing.com/',
+  amazon: 'https://www.amazon.com/'
+}
+
 const DEFAULT_ADMIN_PASSWORD = 'Admin#2026'
 
-const NOT_A_PORT = 'PORT is not a port number'
 const DATABASE_URL_MISSING =
   'Set DATABASE_URL to a PostgreSQL database, such as postgres://netlet:secret@127.0.0.1:5432/netlet'
+
+/** An address in the environment; empty is none. What follows `%` in its user and password has to be hexadecimal digits. */
+const address = (name: string, example: string, schemes = ['https:', 'http:']) =>
+  z
+    .string()
+    .transform(text => text || undefined)
+    .refine(
+      text => text === undefined || isAddress(text, schemes),
+      `${name} is not an address, such as ${example}. In a user or password write % as %25, @ as %40 and / as %2F.`
+    )
+    .optional()
+
+/** The driver takes one without a host, as for a socket that `?host=` names. */
+const isDatabaseUrl = (text: string): boolean =>
+  isAddress(text.replace(/\/\/(.*@)?\//, '//$1socket/'), ['postgres:', 'postgresql:'])
+
+function isAddress(text: string, schemes: readonly string[]): boolean {
+  const url = URL.parse(text)
+  if (!url?.hostname || !schemes.includes(url.protocol)) return false
+  try {
+    decodeURIComponent(url.username + url.password)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The environment, in the order in which its mistakes are told. */
 const Environment = z
@@ -59,7 +95,8 @@ const Environment = z
     DATABASE_URL: z
       .string({ error: DATABASE_URL_MISSING })
       .min(1, DATABASE_URL_MISSING)
-      .regex(/^postgres(ql)?:\/\//, 'DATABASE_URL is not a postgres:// address'),
+      .regex(/^postgres(ql)?:\/\//, 'DATABASE_URL is not a postgres:// address')
+      .refine(isDatabaseUrl, DATABASE_URL_UNREADABLE),
     APP_SECRET: z
       .string()
       .default('')
@@ -67,17 +104,12 @@ const Environment = z
         secret => secret.length >= 32,
         'Set APP_SECRET to a random text of at least 32 characters, for example from `openssl rand -base64 48`. Keep it: it opens the stored secrets.'
       ),
-    PORT: z.coerce
-      .number({ error: NOT_A_PORT })
-      .int(NOT_A_PORT)
-      .min(0, NOT_A_PORT)
-      .max(65_535, NOT_A_PORT)
-      .default(3000),
-    PUBLIC_URL: z
+    PORT: z
       .string()
-      .transform(url => url.replace(/\/+$/, ''))
-      .refine(url => URL.canParse(url), 'PUBLIC_URL is not an address, such as https://shop.example.com')
-      .optional(),
+      .default('3000')
+      .refine(text => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'PORT is not a port number')
+      .transform(Number),
+    PUBLIC_URL: address('PUBLIC_URL', 'https://shop.example.com').transform(url => url?.replace(/\/+$/, '')),
     ALLOW_LOOPBACK_PUBLIC_URL: z
       .string()
       .optional()
@@ -87,19 +119,23 @@ const Environment = z
     ADMIN_EMAIL: z.string().default(''),
     HOST: z.string().optional(),
     TRUST_PROXY: z.string().default(''),
-    SENDGRID_URL: z.string().optional(),
-    MAILGUN_URL: z.string().optional(),
-    DISCORD_URL: z.string().optional(),
-    SMTP_URL: z.string().optional(),
-    DNS_SERVERS: z.string().default(''),
+    SENDGRID_URL: address('SENDGRID_URL', 'https://api.sendgrid.com'),
+    MAILGUN_URL: address('MAILGUN_URL', 'https://api.mailgun.net'),
+    DISCORD_URL: address('DISCORD_URL', 'https://discord.com'),
+    SMTP_URL: address('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
+    DNS_SERVERS: z
+      .string()
+      .default('')
+      .transform(text => text.split(',').flatMap(part => part.trim() || []))
+      .refine(areNameServers, 'DNS_SERVERS must list addresses of name servers like 192.0.2.53 or 192.0.2.53:5353'),
     CONSOLE_ADDRESSES: z
       .string()
       .default('')
       .transform(text => text.split(',').flatMap(part => part.trim() || []))
       .refine(list => parsePrefixes(list).ok, 'CONSOLE_ADDRESSES must list addresses or prefixes like 203.0.113.7'),
-    CHECK_GOOGLE_URL: z.string().default('https://www.google.com/generate_204'),
-    CHECK_BING_URL: z.string().default('https://www.bing.com/'),
-    CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
+    CHECK_GOOGLE_URL: address('CHECK_GOOGLE_URL', SITES.google).transform(url => url ?? SITES.google),
+    CHECK_BING_URL: address('CHECK_BING_URL', SITES.bing).transform(url => url ?? SITES.bing),
+    CHECK_AMAZON_URL: address('CHECK_AMAZON_URL', SITES.amazon).transform(url => url ?? SITES.amazon),
     CHECK_EGRESS_URL: z
       .string()
       .refine(url => url === '' || URL.canParse(url), 'CHECK_EGRESS_URL is not an address')
@@ -139,6 +175,15 @@ const Environment = z
     error: 'ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.'
   })
 
+function areNameServers(list: string[]): boolean {
+  try {
+    new Resolver().setServers(list)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Is this an address that only the machine itself can reach? */
 function isLoopback(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? ''
@@ -173,7 +218,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     mailgunUrl: env.MAILGUN_URL,
     discordUrl: env.DISCORD_URL,
     smtpUrl: env.SMTP_URL,
-    dnsServers: env.DNS_SERVERS.split(',').flatMap(server => server.trim() || []),
+    dnsServers: env.DNS_SERVERS,
     checkSites: { google: env.CHECK_GOOGLE_URL, bing: env.CHECK_BING_URL, amazon: env.CHECK_AMAZON_URL },
     egressSite: env.CHECK_EGRESS_URL === '' ? null : (env.CHECK_EGRESS_URL ?? `${publicUrl}${SEEN_FROM_PATH}`),
     webhookOrigins: env.WEBHOOK_ORIGINS,

@@ -197,13 +197,13 @@ export function mailIsSetUp(settings: Settings, config: Pick<Config, 'smtpUrl'>)
     case 'mailgun':
       return settings.mailgun_api_key !== '' && settings.mailgun_sender_domain !== ''
     case 'smtp':
-      return config.smtpUrl !== undefined && URL.canParse(config.smtpUrl)
+      return config.smtpUrl !== undefined
   }
 }
 
 /** `smtps://user:password@host:465` or `smtp://host:587`. Without one the mailer says what is missing. */
 function smtpOptions(smtpUrl: string | undefined): MailerOptions {
-  if (!smtpUrl || !URL.canParse(smtpUrl)) return { method: 'smtp', host: '', port: 0 }
+  if (!smtpUrl) return { method: 'smtp', host: '', port: 0 }
   const url = new URL(smtpUrl)
   const secure = url.protocol === 'smtps:'
   return {

@@ -1,6 +1,6 @@
 import { startOf } from '../../infra/text.ts'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
-import { failed, messageId, parseFrom, type Mail, type MailFailure, type MailResult } from './mail.ts'
+import { failed, fromHeader, messageId, parseFrom, type Mail, type MailFailure, type MailResult } from './mail.ts'
 
 type Limits = { fetch: typeof fetch; timeoutMs: number }
 
@@ -48,7 +48,7 @@ export async function sendWithMailgun(
   if (apiKey === '' || domain === '')
     return failed('not_configured', 'Enter the Mailgun API key and the sender domain under Web Settings, Email.')
   const form = new FormData()
-  form.set('from', mail.from)
+  form.set('from', fromHeader(mail.from))
   form.set('to', mail.to)
   form.set('subject', mail.subject)
   form.set('text', mail.text)

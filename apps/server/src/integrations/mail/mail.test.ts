@@ -200,6 +200,21 @@ async function smtpServer(answers: Answers = {}) {
   return { messages, port, close: () => new Promise(resolve => server.close(resolve)) }
 }
 
+test.each([
+  ['Acme: Proxies <shop@netlet.test>', '"Acme: Proxies" <shop@netlet.test>'],
+  ['"Acme, \\"Best\\" Shop" <shop@netlet.test>', String.raw`"Acme, \"Best\" Shop" <shop@netlet.test>`],
+  ['Netlet <shop@netlet.test>', 'Netlet <shop@netlet.test>'],
+  ['<shop@netlet.test>', 'shop@netlet.test'],
+  ['shop@netlet.test', 'shop@netlet.test']
+])('the sender %s is one address in every service', async (from, header) => {
+  const server = await smtpServer()
+  await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send({ ...mail, from })
+  await server.close()
+  expect(server.messages[0]).toContain(`\nFrom: ${header}\n`.slice(1))
+  await createMailer({ method: 'mailgun', apiKey: 'k', domain: 'd', baseUrl: sandbox.url }).send({ ...mail, from })
+  expect(await outbox()).toMatchObject([{ from: header }])
+})
+
 test('SMTP: the mail goes out, a repeat carries the same Message-ID', async () => {
   const server = await smtpServer()
   const mailer = createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port })

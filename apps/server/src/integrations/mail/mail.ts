@@ -55,10 +55,19 @@ export const failed = (
   noMailbox
 })
 
-/** 'Netlet <shop@example.com>' → name and address. */
+/** 'Netlet <shop@example.com>' → name and address. The name may stand in quotes. */
 export function parseFrom(from: string): { name: string | null; email: string } {
-  const match = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from)
-  return match ? { name: match[1] || null, email: (match[2] ?? '').trim() } : { name: null, email: from.trim() }
+  const [, written = '', email = from] = /^(.*)<([^<>]+)>\s*$/s.exec(from) ?? []
+  const name = written.trim().replace(/^"(.*)"$/s, (_, quoted: string) => quoted.replaceAll(/\\(.)/gs, '$1'))
+  return { name: name || null, email: email.trim() }
+}
+
+/** A sender as a header: in a name without quotes a colon or comma would begin a group or another address. */
+export function fromHeader(from: string): string {
+  const { name, email } = parseFrom(from)
+  if (name === null) return email
+  const isPlain = !/[()<>[\]:;@\\,."]/.test(name)
+  return `${isPlain ? name : `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`} <${email}>`
 }
 
 /** The same for each try of the same mail, and says nothing about what the key was. */

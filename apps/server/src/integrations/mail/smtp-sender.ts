@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { startOf } from '../../infra/text.ts'
-import { failed, messageId, type Mail, type MailReason, type MailResult } from './mail.ts'
+import { failed, messageId, parseFrom, type Mail, type MailReason, type MailResult } from './mail.ts'
 
 type Smtp = { host: string; port: number; secure?: boolean; username?: string; password?: string }
 
@@ -49,10 +49,11 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     disableUrlAccess: true
   })
   try {
-    const { to, from, subject, text, html, headers = {} } = mail
+    const { to, subject, text, html, headers = {} } = mail
+    const { name, email } = parseFrom(mail.from)
     const sent = await transport.sendMail({
       to,
-      from,
+      from: { name: name ?? '', address: email },
       subject,
       text,
       html,
