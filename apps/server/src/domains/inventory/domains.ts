@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { parse } from 'tldts'
 
 export type DomainLine = {
   /** From 1. */
@@ -47,7 +48,11 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
   // oxlint-disable-next-line no-control-regex
   const domain = /^[\x00-\x7f]*$/.test(plain) ? plain : domainToASCII(plain)
   const valid = domain.length <= 253 && domain.split('.').every(part => label.test(part)) && !/(^|\.)\d+$/.test(domain)
-  return valid ? { ok: true, domain } : { ok: false, problem: 'is not a domain, such as example.com' }
+  if (!valid) return { ok: false, problem: 'is not a domain, such as example.com' }
+  const { isIcann, publicSuffix } = parse(domain)
+  return isIcann && publicSuffix === domain
+    ? { ok: false, problem: 'would cover every site that ends in it: name the sites' }
+    : { ok: true, domain }
 }
 
 /** The domains above this one: 'a.b.c' → 'b.c', 'c'. */
