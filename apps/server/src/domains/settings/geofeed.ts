@@ -1,5 +1,10 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import ipaddr from 'ipaddr.js'
+import { iso31661, iso31662 } from 'iso-3166'
+
+// Readers of geofeeds drop lines with other codes, such as UK for GB, without a word.
+const countries: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2))
+const regions: ReadonlySet<string> = new Set(iso31662.map(({ code }) => code))
 
 /**
  * Reads a geofeed (RFC 8805): a line is `prefix,country,region,city,postal code`, of which all but the prefix may be
@@ -40,9 +45,9 @@ function checkLine(fields: string, line: number, seen: Map<string, number>): Ref
   const before = seen.get(network)
   if (before !== undefined) return refuse('geofeed_duplicate', { params: { line, prefix, before } })
   seen.set(network, line)
-  if (!/^([A-Z]{2})?$/i.test(country))
+  if (country !== '' && !countries.has(country.toUpperCase()))
     return refuse('geofeed_country', { params: { line, country: country.slice(0, 20) } })
-  if (!/^([A-Z]{2}-[A-Z0-9]{1,3})?$/i.test(region))
+  if (region !== '' && !regions.has(region.toUpperCase()))
     return refuse('geofeed_region', { params: { line, region: region.slice(0, 20) } })
   if (region === '' || region.slice(0, 2).toUpperCase() === country.toUpperCase()) return undefined
   return country === ''
