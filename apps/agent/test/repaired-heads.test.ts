@@ -35,6 +35,7 @@ describe('answers that browsers read are written properly', () => {
     ['a length said twice in one line', 'HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok', ['Content-Length: 2']],
     ['a length said in two lines', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok', []],
     ['a length said again as nothing', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: \r\n\r\nok', []],
+    ['no encoding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok', []],
     [
       'a length that Connection names',
       'HTTP/1.1 200 OK\r\nX-Hop: 1\r\nX-A: 1\r\nConnection: content-length, x-hop\r\nContent-Length: 2\r\n\r\nok',
@@ -55,6 +56,15 @@ describe('answers that browsers read are written properly', () => {
     client.send(`GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n${basic('u')}\r\n`)
     const [got] = await client.take(/[^]*ok/)
     expect(got).toBe(`${head}\r\n\r\nok`)
+  })
+
+  test('a radio stream that answers as ICY goes on until it ends', async () => {
+    const { host } = await tcpTarget(socket =>
+      socket.once('data', () => socket.end('ICY 200 OK\r\nicy-name: One\r\nicy-metaint: 8192\r\n\r\nmusic'))
+    )
+    const got = await proxied(ip, agent.proxyPort, 'u', `http://${host}/`)
+    expect([got.status, got.body]).toEqual([200, 'music'])
+    expect(got.head).toMatch(/^HTTP\/1\.1 200 OK\r\nicy-name: One\r\nicy-metaint: 8192\r\n/)
   })
 
   test('what ends a body is not said of an answer that has none', async () => {

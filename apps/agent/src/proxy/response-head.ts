@@ -17,7 +17,8 @@ export type ResponseHead = {
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 const BARE_LF = /\n(?<!\r\n)/
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+// Radio streams answer as ICY, and are HTTP/1.0 otherwise.
+const STATUS_LINE = /^(HTTP\/1\.[01]|ICY) ([1-9]\d\d)(?: |$)/
 /** Named in `Connection`, these stay: they say where the message ends, or are no fields. */
 const neverOmitted = new Set(['close', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding'])
 const DIGITS = /^\d{1,15}$/
@@ -68,9 +69,19 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
         break
       }
       case 'transfer-encoding':
-        if (chunked || fieldValue(line, colon).toLowerCase() !== 'chunked') return null
-        chunked = true
-        if (minor === 0) mended = ''
+        switch (fieldValue(line, colon).toLowerCase()) {
+          case 'chunked':
+            if (chunked) return null
+            chunked = true
+            if (minor === 0) mended = ''
+            break
+          // Old servers say so of a body that has no encoding (RFC 2616 3.6).
+          case 'identity':
+            mended = ''
+            break
+          default:
+            return null
+        }
         break
       case 'connection':
         if ((listed += line.length) > MAX_LISTED) return null
@@ -107,10 +118,10 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   else framing = { kind: 'close' }
   if (chunked && bodiless) omitted.add('transfer-encoding')
   if (omitted.size > 0) fields = without(fields, omitted)
-  const isNew = start[1] === '1'
+  const isNew = start[1] === 'HTTP/1.1'
   const close = tokens.includes('close') || (!isNew && !tokens.includes('keep-alive'))
   const keepAlive = !close && !both && framing.kind !== 'close'
-  const forward = isNew ? `${line0}\r\n${fields}` : `HTTP/1.1${line0.slice(8)}\r\n${fields}`
+  const forward = isNew ? `${line0}\r\n${fields}` : `HTTP/1.1${line0.slice(line0.indexOf(' '))}\r\n${fields}`
   return {
     status,
     framing,
