@@ -128,8 +128,14 @@ export function productPayload(product: PlatformProduct) {
       position: index + 1,
       values: optionValues(product, index)
     })),
-    variants: product.variants.map((variant, index) => ({
+    // All of them, those beyond the ones that are described too.
+    variant_gids: product.variants.map(({ id }) => ({
+      admin_graphql_api_id: `gid://shopify/ProductVariant/${id}`,
+      updated_at: product.updatedAt
+    })),
+    variants: product.variants.slice(0, 100).map((variant, index) => ({
       id: Number(variant.id),
+      admin_graphql_api_id: `gid://shopify/ProductVariant/${variant.id}`,
       product_id: Number(product.id),
       title: variant.title,
       price: variant.price,

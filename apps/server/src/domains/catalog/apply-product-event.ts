@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { queue } from '../../infra/jobs.ts'
 import type { EventResult } from '../commerce/index.ts'
 import {
   followRules,
@@ -13,6 +14,12 @@ import {
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
+
+/** Reads one product again, of which an event does not describe all variants. */
+export const readProductQueue = queue<{ platformId: string }>('read-platform-product', {
+  retryLimit: 5,
+  expireInSeconds: 300
+})
 
 /** The platform deleted a product, for good: nothing that is told of it later, or was read before, brings it back. */
 export async function applyProductDeletion(unit: Unit, event: ProductDeletedEvent): Promise<EventResult> {
@@ -46,7 +53,14 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
       unit,
       event.variants.map(variant => variant.id)
     )
+  if (event.otherVariants?.length !== 0) unit.jobs.send(readProductQueue, { platformId: event.id }, { key: event.id })
   return result.outcome === 'not_sold' && rules.length > 0 ? { outcome: 'applied' } : result
+}
+
+/** Which variants of the platform's product there are no more? Only the event's own words say so: it may describe a part of them. */
+function isGone({ variants: described, otherVariants }: ProductEvent): (platformId: string) => boolean {
+  const there = new Set([...described.map(({ id }) => id), ...(otherVariants ?? [])])
+  return platformId => otherVariants !== null && !there.has(platformId)
 }
 
 /** What the event says of each variant that a rule may be sold as; undefined of those that are gone. */
@@ -56,7 +70,7 @@ async function ruleNews(
   updatedAt: Date | null
 ): Promise<Map<string, PlatformPrice | undefined>> {
   const news = new Map<string, PlatformPrice | undefined>(
-    (await ruleVariantsOf(unit.tx, event.id)).map(id => [id, undefined])
+    (await ruleVariantsOf(unit.tx, event.id)).filter(isGone(event)).map(id => [id, undefined])
   )
   for (const { id, price } of event.variants)
     news.set(id, {
@@ -85,11 +99,13 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .where(and(eq(variants.productId, product.id), isNull(variants.deletedAt)))
   const there = new Map(event.variants.map(variant => [variant.id, variant]))
   // A platform variant never comes back under its id: its options are free again for another one.
-  const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
+  const isGoneThere = isGone(event)
+  const gone = known.filter(variant => isGoneThere(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
     await tx.update(variants).set({ isActive: false, deletedAt: unit.now }).where(inArray(variants.id, gone))
   const repriced = await followVariants(tx, known, there)
-  const added = event.variants.some(variant => !known.some(one => one.platformId === variant.id))
+  const ids = new Set(known.map(({ platformId }) => platformId))
+  const added = [...there.keys(), ...(event.otherVariants ?? [])].some(id => !ids.has(id))
   const after = {
     name: event.title,
     valid: event.status === 'active',

@@ -1,6 +1,7 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { readPrices, readProducts } from './read-platform.ts'
+import { readProductQueue } from './apply-product-event.ts'
+import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
 import { syncQueue } from './sync-runs/queue.ts'
 import { workOnSync } from './sync-runs/work.ts'
 
@@ -21,6 +22,10 @@ export const catalogJobs: Job[] = [
     purpose: 'Reads all products again from the platform: what a webhook should have told, and what it did not.',
     cron: '37 4 * * *',
     run: readProducts
+  }),
+  job(readProductQueue, {
+    purpose: 'Reads a product of more than 100 variants again after its webhook, which describes only 100 of them.',
+    run: (ctx, { platformId }) => rereadProduct(ctx, platformId)
   }),
   job(syncQueue, {
     purpose: 'Reads the platform for a sync that somebody asked for, or applies its plan.',

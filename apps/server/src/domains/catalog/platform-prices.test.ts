@@ -1,7 +1,9 @@
 import { routes } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
+import { productPayload } from '../../../../sandbox/src/shopify/payloads.ts'
+import type { PlatformProduct } from '../../../../sandbox/src/shopify/state.ts'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { ProductEvent } from '../../integrations/shopify/index.ts'
 import { auditLog } from '../../infra/tables.ts'
@@ -12,8 +14,8 @@ import { writeSettings } from '../settings/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { addProduct } from './products.fixture.ts'
 import { readCheck } from '../commerce/index.ts'
-import { readPrices, readProducts } from './read-platform.ts'
-import { products } from './tables.ts'
+import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
+import { products, variants } from './tables.ts'
 import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
 
 const { catalog } = routes
@@ -60,6 +62,7 @@ async function productForm(): Promise<Form> {
     }))
   }
 }
+const withdraw = (id: string) => command(shop.ctx, SYSTEM, unit => withdrawProduct(unit, { id }))
 const saveProduct = (form: Form) => admin.put(`${catalog.products.path}${productId}/`, form)
 const withPrice = (form: Form, price: string): Form => ({
   ...form,
@@ -245,8 +248,38 @@ test('a rule is not sold while the platform does not sell it: archived, or delet
   await told(event({ variants: [], updated_at: '2026-07-01T13:00:00Z' }))
   expect(await offered()).not.toContain(ruleId)
   await told(event({ updated_at: '2026-07-01T14:00:00Z' }))
-  await command(shop.ctx, SYSTEM, unit => withdrawProduct(unit, { id: demoRulesProduct.id }))
+  await withdraw(demoRulesProduct.id)
   expect(await offered()).not.toContain(ruleId)
+})
+
+test('a product of 120 variants is read again after its event, which describes 100 of them', async () => {
+  const { db } = shop.ctx
+  const made = await control<PlatformProduct>(sandbox, 'POST', '/products', {
+    title: 'Many',
+    optionNames: ['Plan'],
+    variants: Array.from({ length: 120 }, (_, at) => ({ options: [`Plan ${at}`], price: '1.00' }))
+  })
+  const here = await addProduct(
+    db,
+    { platformId: made.id, platformUpdatedAt: null },
+    made.variants.map(({ id, options: [option1 = ''] }) => ({ platformId: id, option1, price: '1.00' }))
+  )
+  const last = made.variants.at(-1) ?? fail()
+  const changed = await control<PlatformProduct>(sandbox, 'PATCH', `/products/${made.id}`, {
+    variants: [{ id: last.id, price: '7.00' }],
+    silent: true
+  })
+  await command(shop.ctx, SYSTEM, unit => applyProductUpdate(unit, ProductEvent.parse(productPayload(changed))))
+  const jobs = await db.execute(
+    sql`select data from pgboss.job where name = 'read-platform-product' and state = 'created'`
+  )
+  expect(jobs.rows).toEqual([{ data: { platformId: made.id } }])
+  await rereadProduct(shop.ctx, made.id)
+  const rows = await db.select().from(variants).where(eq(variants.productId, here.id)).orderBy(variants.id)
+  expect(rows.filter(({ deletedAt }) => deletedAt)).toEqual([])
+  expect([rows[0]?.price, rows.at(-1)?.price]).toEqual(['1.00', '7.00'])
+  await control(sandbox, 'DELETE', `/products/${made.id}`, { silent: true })
+  await withdraw(made.id)
 })
 
 test('reading all products again brings what lost webhooks would have told, and can be asked for', async () => {

@@ -128,6 +128,41 @@ test('variants that came or went are flagged for an administrator; what went is 
   expect(await entries()).toBe(before)
 })
 
+test.each([
+  ['tells the ids of all', (ids: string[]) => ids, []],
+  ['tells no ids', () => null, []],
+  ['tells the ids of some', (ids: string[]) => ids.slice(0, 110), Array.from({ length: 10 }, (_, at) => 110 + at)]
+])('an event that describes 100 of 120 variants and %s', async (_, tell, expected) => {
+  serial++
+  const { db } = app.ctx
+  const plans = Array.from({ length: 120 }, (_, at) => ({
+    platformId: `${8_200_000 + serial}${at}`,
+    option1: `Plan ${at}`
+  }))
+  const { id, platformId } = await addProduct(db, { platformId: String(8_100_000 + serial) }, plans)
+  const gids = tell(plans.map(plan => `gid://shopify/ProductVariant/${plan.platformId}`))
+  const told = {
+    id: Number(platformId),
+    title: 'Many',
+    status: 'active',
+    tags: '',
+    updated_at: app.ctx.now().toISOString(),
+    variants: plans.slice(0, 100).map((plan, at) => ({
+      id: Number(plan.platformId),
+      title: plan.option1,
+      option1: plan.option1,
+      price: '1.00',
+      position: at + 1
+    })),
+    ...(gids
+      ? { variant_gids: gids.map(gid => ({ admin_graphql_api_id: gid, updated_at: '2026-05-01T10:00:00Z' })) }
+      : {})
+  }
+  expect(await settle(told, { topic: 'products/update' })).toBe('applied')
+  const rows = await db.select().from(variants).where(eq(variants.productId, id)).orderBy(variants.id)
+  expect(rows.flatMap(({ deletedAt }, at) => (deletedAt ? [at] : []))).toEqual(expected)
+})
+
 test('a product withdrawn on the platform is not valid here; published again, it is', async () => {
   const { payload, product, read } = await soldProduct()
   await settle(payload({ status: 'draft' }), { topic: 'products/update' })

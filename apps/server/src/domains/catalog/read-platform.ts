@@ -63,7 +63,8 @@ const DOUBTFUL =
 /** A platform that forgets all that it sells, or more than half of it, at one reading, rather has a fault. */
 const isDoubtful = (gone: number, of: number): boolean => gone > 0 && (gone === of || (of >= 4 && gone * 2 > of))
 
-async function rereadProduct(ctx: AppContext, platformId: string): Promise<void> {
+/** Follows what the platform says of one product now. @throws where another try may help */
+export async function rereadProduct(ctx: AppContext, platformId: string): Promise<void> {
   if (!(await applyWhereFound(ctx, platformId)))
     await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id: platformId }))
 }
@@ -87,6 +88,7 @@ export function asEvent(product: ShopifyProduct): ProductEvent {
     tags: product.tags.join(','),
     updated_at: product.updatedAt,
     options: product.options,
+    variant_gids: [],
     variants: product.variants.map(variant => {
       const [option1, option2, option3] = optionsOf(variant)
       return {

@@ -155,7 +155,13 @@ export type DisputeEvent = z.infer<typeof DisputeEvent>
 export const orderAttribute = (order: PaidOrder, name: string): string | null =>
   order.note_attributes.find(attribute => attribute.name === name)?.value ?? null
 
-/** The `products/create` and `products/update` events. `tags` is split; a variant's options are in order. */
+/** So many variants of a product are described in its events; of the others, only the ids are told. */
+const DESCRIBED = 100
+
+/**
+ * The `products/create` and `products/update` events. `tags` is split; a variant's options are in order. `otherVariants` are the
+ * ids of those that the event does not describe; null where there may be some and it does not tell which.
+ */
 export const ProductEvent = z
   .object({
     id: NumericId,
@@ -173,19 +179,27 @@ export const ProductEvent = z
     options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })).default([]),
     variants: z
       .array(
-        z.object({
-          id: NumericId,
-          title: z.string(),
-          price: Amount,
-          position: z.number().int(),
-          option1: z.string().nullish(),
-          option2: z.string().nullish(),
-          option3: z.string().nullish()
-        })
+        z
+          .object({
+            id: NumericId,
+            admin_graphql_api_id: z.string().optional(),
+            title: z.string(),
+            price: Amount,
+            position: z.number().int(),
+            option1: z.string().nullish(),
+            option2: z.string().nullish(),
+            option3: z.string().nullish()
+          })
+          .transform(withExactId)
       )
-      .default([])
+      .default([]),
+    variant_gids: z.array(z.object({ admin_graphql_api_id: z.string() })).nullish()
   })
-  .transform(withExactId)
+  .transform(({ variant_gids: gids, ...event }) => {
+    const described = new Set(event.variants.map(({ id }) => id))
+    const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
+    return { ...withExactId(event), otherVariants: others ?? (described.size < DESCRIBED ? [] : null) }
+  })
 export type ProductEvent = z.infer<typeof ProductEvent>
 
 /** The `products/delete` event: the platform sends nothing but the id. */
