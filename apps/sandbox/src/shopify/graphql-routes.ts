@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { buildSchema, graphql } from 'graphql'
+import { buildSchema, graphql, type ExecutionResult } from 'graphql'
 import { z } from 'zod'
 import type { createResolvers } from './resolvers.ts'
 import { sdl } from './sdl.ts'
@@ -16,8 +16,12 @@ export const GRAPHQL_FAULTS = [
   /** Done, and the connection breaks within the answer. */
   'half',
   /** Done, and the connection breaks before the answer. */
-  'lost'
+  'lost',
+  /** Done, but the app may not read customers' addresses: they are null, with an error each. */
+  'no_emails'
 ] as const
+/** These calls are done before what is wrong with their answers. */
+const DONE = ['half', 'lost', 'no_emails']
 /** `after`: so many calls are answered truly before. */
 export type GraphqlFault = { kind: (typeof GRAPHQL_FAULTS)[number]; next: number; after?: number }
 
@@ -41,7 +45,7 @@ export function graphqlRoutes(
     if (!/^\d{4}-(01|04|07|10)$/.test(request.params.version)) return reply.code(404).send({ errors: 'Not Found' })
     if (!options.isTaken(String(request.headers['x-shopify-access-token'] ?? ''))) return unauthorized(reply)
     const kind = faults.next()
-    if (kind && kind !== 'half' && kind !== 'lost') return answerFault(kind, request, reply)
+    if (kind && !DONE.includes(kind)) return answerFault(kind, request, reply)
     const body = Body.safeParse(request.body)
     if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
     const result = await graphql({
@@ -51,11 +55,30 @@ export function graphqlRoutes(
       variableValues: body.data.variables,
       operationName: body.data.operationName
     })
-    const answer = { ...result, extensions: cost(10, 1990) }
-    return kind ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
+    const answer = { ...(kind === 'no_emails' ? withoutEmails(result) : result), extensions: cost(10, 1990) }
+    return kind === 'half' || kind === 'lost' ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
   })
 
   return { setFault: (fault: GraphqlFault | null): void => faults.set(fault) }
+}
+
+/** The same answer for an app without access to protected customer data. */
+function withoutEmails({ data }: ExecutionResult): object {
+  const errors: object[] = []
+  const hide = (value: unknown, path: (string | number)[]): unknown => {
+    if (Array.isArray(value)) return value.map((one, at) => hide(one, [...path, at]))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        if (key !== 'email' || inner === null) return [key, hide(inner, [...path, key])]
+        const message = 'This app is not approved to use the email field.'
+        errors.push({ message, path: [...path, key], extensions: { code: 'ACCESS_DENIED' } })
+        return [key, null]
+      })
+    )
+  }
+  const hidden = hide(data, [])
+  return errors.length > 0 ? { data: hidden, errors } : { data }
 }
 
 /** The fault that is set, counted down by each call. */

@@ -40,6 +40,15 @@ test('a payment for a plan that names no order, and of which no webhook told, is
   expect(await entryOf(id)).toMatchObject({ outcome: 'unknown_order', unresolved: true, payment: 'held' })
 })
 
+test('a payment is found though the app may not read the addresses of customers', async () => {
+  const { order_id, checkout_url } = await shop.placed()
+  await payUnheard(checkout_url)
+  await control(shop.stack.platform, 'POST', '/graphql/faults', { kind: 'no_emails', next: 100 })
+  await reconcilePayments(shop.stack.ctx)
+  await control(shop.stack.platform, 'POST', '/graphql/faults', { kind: 'none' })
+  await inState(shop.stack, shop.buyer, order_id, 'delivered')
+})
+
 test('a held payment whose order was edited on the platform settles, though no webhook told of it', async () => {
   const { order_id, checkout_url } = await shop.placed()
   const lines = [PLAN_VARIANT, ruleVariant(1)].map(variantId => ({ variantId, quantity: 4 }))
@@ -53,5 +62,5 @@ test('a held payment whose order was edited on the platform settles, though no w
   await shop.stack.eventually('nothing to be found', async () => (await reconcilePayments(ctx)) === 0)
   // The platform tells of a payment once: that nobody told of the edit does not mean that webhooks are lost.
   const later = new Date(ctx.now().getTime() + 20 * 60_000)
-  expect(await missedWebhooks(ctx.db, later)).toBe(2)
+  expect(await missedWebhooks(ctx.db, later)).toBe(3)
 })

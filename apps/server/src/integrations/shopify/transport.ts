@@ -28,20 +28,17 @@ export type Execute = <T>(
 const maxThrottledTries = 6
 const maxWaitMs = 10_000
 
+const GraphqlError = z.object({
+  message: z.string(),
+  locations: z.array(z.unknown()).optional(),
+  path: z.array(z.unknown()).nullish(),
+  extensions: z.object({ code: z.string().optional() }).optional()
+})
+type GraphqlError = z.infer<typeof GraphqlError>
+
 const Reply = z.object({
   data: z.unknown().optional(),
-  errors: z
-    .union([
-      z.string(),
-      z.array(
-        z.object({
-          message: z.string(),
-          locations: z.array(z.unknown()).optional(),
-          extensions: z.object({ code: z.string().optional() }).optional()
-        })
-      )
-    ])
-    .optional(),
+  errors: z.union([z.string(), z.array(GraphqlError)]).optional(),
   extensions: z
     .object({
       cost: z
@@ -56,7 +53,8 @@ const Reply = z.object({
 
 /** `waitMs`: how long the platform asks us to stay away. */
 type Exchange =
-  | { kind: 'reply'; data: unknown }
+  /** `denied`: the app may not read addresses of customers, which are null. */
+  | { kind: 'reply'; data: unknown; denied?: ShopifyFailure }
   | { kind: 'throttled'; waitMs: number }
   | { kind: 'refused'; failure: ShopifyFailure }
   | ShopifyFailureKind
@@ -127,6 +125,7 @@ export function createTransport(options: ShopifyOptions): Execute {
       }
       const read = schema.safeParse(outcome.data)
       if (read.success) return done(read.data)
+      if (outcome.denied) return outcome.denied
       const where = read.error.issues[0]?.path.join('.') ?? ''
       return failed('bad_reply', `The shop platform's reply has an unexpected shape${where ? ` at ${where}` : ''}.`)
     }
@@ -146,11 +145,13 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   if (!reply.success) return failure('bad_reply', `What answers at ${base} is not the shop platform's API.`)
   const { errors, data, extensions } = reply.data
   if (errors === undefined || errors.length === 0) return { kind: 'reply', data }
-  const list = typeof errors === 'string' ? [{ message: errors }] : errors
-  const code = (name: string) => list.some(error => 'extensions' in error && error.extensions?.code === name)
+  const list: GraphqlError[] = typeof errors === 'string' ? [{ message: errors }] : errors
+  const code = (name: string) => list.some(error => error.extensions?.code === name)
   if (code('THROTTLED')) return { kind: 'throttled', waitMs: budgetWaitMs(extensions?.cost) }
-  if (code('ACCESS_DENIED'))
-    return failure('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
+  if (code('ACCESS_DENIED')) {
+    const denied = failed('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
+    return list.every(isAboutEmail) ? { kind: 'reply', data, denied } : { kind: 'failure', failure: denied }
+  }
   if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
   // Without a code, and without a place in our document, it says nothing about what we asked for: another try may help.
   if (!list.some(isAboutCall))
@@ -158,10 +159,13 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
 
+/** May the app not read the address of an order's customer? The rest of the answer stands. */
+const isAboutEmail = ({ path, extensions }: GraphqlError): boolean =>
+  extensions?.code === 'ACCESS_DENIED' && path?.at(-1) === 'email'
+
 /** Does an error name what it has against the call? */
-const isAboutCall = (error: object): boolean =>
-  ('extensions' in error && (error.extensions as { code?: string } | undefined)?.code !== undefined) ||
-  'locations' in error
+const isAboutCall = ({ extensions, locations }: GraphqlError): boolean =>
+  extensions?.code !== undefined || locations !== undefined
 
 function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost']): number {
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
