@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
@@ -112,6 +112,13 @@ test('the way back is good once, in the browser that left, and for ten minutes',
   const late = await leave(visitor, 'login')
   shop.advance(10 * MINUTE + 1000)
   expect(await comeBack(visitor, late, 102)).toBe('/login?discord=failed')
+})
+
+test('without a client id nobody is sent to the platform', async () => {
+  await configure({ discord_client_id: '' })
+  onTestFinished(() => configure({ discord_client_id: 'client' }))
+  const reply = await shop.visitor().get('/api/auth/discord/login?mode=login')
+  expect(reply).toMatchObject({ status: 503, data: { reason: 'discord_unavailable' } })
 })
 
 test('a refused or false code logs nobody in', async () => {
