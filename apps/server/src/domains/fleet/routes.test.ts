@@ -94,6 +94,11 @@ describe('the server form', () => {
     const edited = await admin.put<ServerReply>(`/api/servers/servers/${reply.data.id}/`, form)
     expect(edited.data).toMatchObject({ has_password: true, cidrs: [{ cidr: '127.51.0.0/24' }] })
     expect((await audited(world.ctx, 'server.edit'))[0]?.after).toMatchObject({ description: 'moved' })
+    const isFound = async (search: string) => {
+      const { data } = await admin.get<{ data: ServerReply[] }>(`/api/servers/servers/?limit=100&search=${search}`)
+      return data.data.some(({ id }) => id === reply.data.id)
+    }
+    expect(await Promise.all(['LINES', '127.0.0', 'Moved', 'other'].map(isFound))).toEqual([true, true, true, false])
   })
 
   test('a new address asks again for the secrets that are sent there', async () => {

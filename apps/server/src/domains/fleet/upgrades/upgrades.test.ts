@@ -234,8 +234,13 @@ test('it stops at a server that fails, tells the administrators, and goes on or 
   expect((await admin.post(`${PATH}${id}/continue/`)).code).toBe(409)
 })
 
+const showStepAt = (id: number, at: string) =>
+  world.ctx.db.execute(
+    sql`update servers set provisioning = provisioning || ${JSON.stringify({ at })}::jsonb where id = ${id}`
+  )
+
 test('a silent proxy, another version, a cancelled or a lost installation is a failure, too', async () => {
-  const ids = await addServers(6)
+  const ids = await addServers(7)
   const id = await begun(ids)
   const untried = [{ code: 'proxy_not_tried', params: { address: '2001:db8::1' } }]
   const ends: [string, (server: number) => Promise<unknown>][] = [
@@ -244,19 +249,19 @@ test('a silent proxy, another version, a cancelled or a lost installation is a f
     ['upgrade_is_other', server => finish(server, { tells: '0.0.2+1' })],
     ['upgrade_cancelled', server => admin.post(`/api/servers/servers/${server}/provision/cancel/`, {})],
     ['upgrade_lost', server => set(server, { provisioning: null })],
-    ['upgrade_lost', server => set(server, { deletedAt: world.ctx.now() })]
+    // Its worker died, and had shown its step by a clock that was ahead.
+    ['upgrade_lost', server => showStepAt(server, '2999-01-01T00:00:00.000Z')],
+    ['upgrade_lost', server => set(server, { deletedAt: world.ctx.now(), provisioning: null })]
   ]
   for (const [reason, endIt] of ends) {
     const [server = 0] = await inState(id, 'installing')
     await endIt(server)
-    if (reason === 'upgrade_lost')
-      await world.ctx.db.execute(sql`update servers set provisioning = null where id = ${server}`)
     await advance()
     expect(await find(id)).toMatchObject({ state: 'stopped', reason })
     await admin.post(`${PATH}${id}/continue/`)
     await advance()
   }
-  expect(await find(id)).toMatchObject({ state: 'done', servers: { failed: 6 } })
+  expect(await find(id)).toMatchObject({ state: 'done', servers: { failed: 7 } })
 })
 
 test('what an agent told before its installation was over stops nothing; a fresh report is waited for, not for ever', async () => {
