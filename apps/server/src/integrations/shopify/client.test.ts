@@ -188,6 +188,12 @@ test('webhooks: made once, kept on repeat, moved with the shop’s address', asy
   expect(new Set(subscriptions.map(({ topic }) => topic)).size).toBe(wanted)
   for (const { topic, uri } of subscriptions)
     expect(uri, topic).toBe(`${shop.url}/api/orders/${topic.startsWith('PRODUCTS_') ? 'product' : 'pay'}_webhook`)
+  // One that registers beside it is told nothing any more once this one has taken over.
+  const other = 'http://127.0.0.1:3'
+  expect(await register(other, [other])).toMatchObject({ ...counts, created: wanted, foreign: [shop.url] })
+  const here = { callbackBase: shop.url, earlier: [shop.url] }
+  expect(value(await client().registerWebhooks(here, { takeOver: true }))).toMatchObject({ ...counts, kept: wanted })
+  expect(await subscribed()).toEqual(subscriptions)
   expect(await client().registerWebhooks({ callbackBase: 'no address', earlier: [shop.url] })).toMatchObject({
     ok: false,
     reason: 'rejected'
