@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { PgBoss } from 'pg-boss'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -34,6 +35,21 @@ test('a process whose clock is set back, however often, works on what becomes du
       await db.transaction(tx => jobs.send(tx, work, { n }, { startIn: 500 }))
       await expect.poll(() => done.at(-1)).toBe(n)
     }
+  } finally {
+    await jobs.stop()
+  }
+})
+
+test('a worker looks by itself whether the clock of the database was set back', async () => {
+  const { setInterval } = globalThis
+  // What it does four times a minute it does often.
+  vi.spyOn(globalThis, 'setInterval').mockImplementation(run => setInterval(run, 100))
+  const log = createLog('test', 'silent')
+  const jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues: [work] })
+  try {
+    await db.execute(sql`update pgboss.version set cron_on = now() + interval '1 day'`)
+    const ahead = () => db.execute(sql`select 1 from pgboss.version where cron_on > now()`)
+    await expect.poll(async () => (await ahead()).rows).toEqual([])
   } finally {
     await jobs.stop()
   }
