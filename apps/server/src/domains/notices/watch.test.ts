@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import { beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
@@ -157,6 +158,26 @@ test('a channel gets what its severities say; the digest has the rest once a day
   await sendDigests(world.ctx)
   await world.sendDue()
   expect(world.receiver.received).toHaveLength(count)
+})
+
+test('a search takes as many queries for forty subjects as for one', async () => {
+  await world.channel({ tell_critical: false })
+  let count = 0
+  const logger = { logQuery: () => void (count += 1) }
+  const db = drizzle(world.ctx.db.$client, { casing: 'snake_case', logger })
+  // Of what is told, as many begin as end.
+  const queries = async (subjects: string[]) => {
+    world.found.set('server_down', subjects.map(down))
+    await world.watch()
+    world.found.set(
+      'server_down',
+      subjects.map(subject => down(`${subject} again`))
+    )
+    count = 0
+    await world.watch({ ...world.ctx, db })
+    return count
+  }
+  expect(await queries(Array.from({ length: 40 }, (_, n) => `${n}`))).toBe(await queries(['one']))
 })
 
 test('a command tells once of an occurrence, and only if it commits', async () => {
