@@ -225,11 +225,12 @@ test('a test says at once what is wrong, and names no secret', async () => {
   expect(shown).not.toContain('whsec')
 })
 
-test('nothing is sent into the own network, nor to customers: each is refused at its field', async () => {
+test('nothing is sent into the own network, in the clear or to customers: each is refused at its field', async () => {
   const boss = await world.shop.admin()
   const customer = await world.shop.customer()
   for (const [form, reason] of [
     [{ kind: 'webhook', target: 'https://10.0.0.1/', secret: SECRET }, 'notice_target'],
+    [{ kind: 'webhook', target: 'http://example.com/', secret: SECRET }, 'notice_target'],
     [{ kind: 'mail', user_ids: [customer.user.id] }, 'notice_recipients']
   ] as const)
     expect(await boss.post('/api/settings/notices/channels/', { name: 'New', ...form })).toMatchObject({
