@@ -3,40 +3,46 @@ import { PgBoss } from 'pg-boss'
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import type { AppContext } from './context.ts'
 import { closeDatabase, type Database, openDatabase } from './db/client.ts'
+import { AT_START, job, startJobs } from './job.ts'
 import { endFutureTimes } from './job-clock.ts'
-import { openJobs, queue } from './jobs.ts'
+import { type Jobs, openJobs, queue } from './jobs.ts'
 import { createLog } from './log.ts'
 
 const work = queue<{ n: number }>('test.clock')
 
 let database: TestDatabase
 let db: Database
+const workers: Jobs[] = []
 beforeEach(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { max: 2 })
 })
 afterEach(async () => {
   vi.restoreAllMocks()
+  for (const jobs of workers.splice(0)) await jobs.stop()
   await closeDatabase(db)
   await database.drop()
 })
 
-test('a process whose clock is set back, however often, works on what becomes due', async () => {
+async function startWorker(): Promise<Jobs> {
   const log = createLog('test', 'silent')
   const jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues: [work], pollSeconds: 1 })
-  try {
-    const done: number[] = []
-    await jobs.work(work, ({ n }) => Promise.resolve(void done.push(n)))
-    let set = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => (set -= 60_000))
-    for (const n of [1, 2]) {
-      // No notification announces it when its moment comes: a worker has to look.
-      await db.transaction(tx => jobs.send(tx, work, { n }, { startIn: 500 }))
-      await expect.poll(() => done.at(-1)).toBe(n)
-    }
-  } finally {
-    await jobs.stop()
+  workers.push(jobs)
+  return jobs
+}
+
+test('a process whose clock is set back, however often, works on what becomes due', async () => {
+  const jobs = await startWorker()
+  const done: number[] = []
+  await jobs.work(work, ({ n }) => Promise.resolve(void done.push(n)))
+  let set = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => (set -= 60_000))
+  for (const n of [1, 2]) {
+    // No notification announces it when its moment comes: a worker has to look.
+    await db.transaction(tx => jobs.send(tx, work, { n }, { startIn: 500 }))
+    await expect.poll(() => done.at(-1)).toBe(n)
   }
 })
 
@@ -44,15 +50,22 @@ test('a worker looks by itself whether the clock of the database was set back', 
   const { setInterval } = globalThis
   // What it does four times a minute it does often.
   vi.spyOn(globalThis, 'setInterval').mockImplementation(run => setInterval(run, 100))
-  const log = createLog('test', 'silent')
-  const jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues: [work] })
-  try {
-    await db.execute(sql`update pgboss.version set cron_on = now() + interval '1 day'`)
-    const ahead = () => db.execute(sql`select 1 from pgboss.version where cron_on > now()`)
-    await expect.poll(async () => (await ahead()).rows).toEqual([])
-  } finally {
-    await jobs.stop()
-  }
+  await startWorker()
+  await db.execute(sql`update pgboss.version set cron_on = now() + interval '1 day'`)
+  const ahead = () => db.execute(sql`select 1 from pgboss.version where cron_on > now()`)
+  await expect.poll(async () => (await ahead()).rows).toEqual([])
+})
+
+test('a job runs as its worker starts, and by the clock', async () => {
+  const ran: string[] = []
+  const run = async (_ctx: AppContext, _data: object, id: string) => void ran.push(id)
+  const byClock = job(work, { purpose: 'Counts.', cron: '* * * * *', atStart: true, run })
+  await startJobs({ jobs: await startWorker() } as AppContext, [byClock])
+  expect(ran).toEqual([AT_START])
+  // One that starts looks at once, where none has looked lately.
+  await db.execute(sql`update pgboss.version set cron_on = null`)
+  await startWorker()
+  await expect.poll(() => ran.length).toBeGreaterThan(1)
 })
 
 test('where the clock of the database is set back, what waits is due, and jobs by the clock go on', async () => {
