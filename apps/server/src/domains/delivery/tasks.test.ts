@@ -15,6 +15,7 @@ import { orderEvents, orders } from '../orders/tables.ts'
 import { confirmOutcomes } from './index.ts'
 import { advance } from './advance.ts'
 import { sweep } from './sweep.ts'
+import { proxies } from './tables.ts'
 import { requestTask, runTask } from './tasks.ts'
 import { mayDeliver } from '../payments/index.ts'
 import { later } from '../../testing/later.ts'
@@ -162,4 +163,12 @@ test('a task whose job is gone is taken up by the sweep, once it must be lost', 
   const [after] = await db.select().from(orders).where(eq(orders.id, order.id))
   expect(after).toMatchObject({ task: null, taskErrorCode: null, state: 'delivered' })
   expect(after?.proxyPassword).not.toBe(order.proxyPassword)
+})
+
+test('a delivery that waits for no agent is completed by the sweep', async () => {
+  const { ctx } = stack
+  await ctx.db.update(proxies).set({ state: 'pending' }).where(eq(proxies.state, 'live'))
+  await ctx.db.update(orders).set({ state: 'delivering', deliveryNum: 0 })
+  await sweep(ctx)
+  expect(await ctx.db.select().from(orders)).toMatchObject([{ state: 'delivered', deliveryNum: 8 }])
 })
