@@ -138,8 +138,9 @@ test('the end of what is kept for a failed order is published for its customer',
     .set({ state: 'failed', expiredAt: null, reservedUntil: fromNow(shop.ctx, -1000) })
     .where(eq(orders.id, id))
   const feed = listen(id, (await rowOf(id)).userId)
-  await timeOutOrders(shop.ctx)
+  await Promise.all([timeOutOrders(shop.ctx), timeOutOrders(shop.ctx)])
   await eventually('the end of the reservation', async () => feed.heard() === 1)
+  expect(await db.$count(orderEvents, eq(orderEvents.orderId, id))).toBe(1)
   feed.stop()
 })
 
