@@ -93,13 +93,17 @@ describe('the dashboards', () => {
     await waitFor(() => expect(where()).toBe(dashboardPath(other.is_superuser)))
   })
 
-  it('leads an administrator who views the shop as a user out of the console, home', async () => {
+  it('leads an administrator who views the shop as a user out of the console, home, and back again', async () => {
     answer(catalog.products, pageOf())
     answer(catalog.tags, pageOf())
     answer(status.figures, { countries: [], addresses: 0, networks: 0, delivery_seconds: null, uptime: null })
-    const { where } = open('/dashboard/index/userList', { ...customer, impersonated_by: 'admin' })
+    const { user, where } = open('/dashboard/index/userList', { ...customer, impersonated_by: 'admin' })
     expect(await screen.findByText('admin, you are viewing the shop as alice.')).toBeTruthy()
     expect(where()).toBe('/')
+    answer(accounts.switchBack, admin)
+    await user.click(screen.getByRole('button', { name: 'Back to admin' }))
+    await waitFor(() => expect(where()).toBe(dashboardPath(true)))
+    expect(screen.queryByText(/you are viewing the shop as/)).toBeNull()
   })
 
   it('leads a visitor to the login and back', async () => {

@@ -34,6 +34,19 @@ it.each(WORDS)('a %s that is not saved is there again with its order alone', asy
   expect(screen.getByRole('button', { name: add })).toBeTruthy()
 })
 
+it.each(WORDS)(
+  'a %s that is not saved hides no other one that was saved meanwhile',
+  async (name, add, field, Words) => {
+    const { user, unmount } = renderAt(<Words order={order} />, { user: customer })
+    await user.click(screen.getByRole('button', { name: add }))
+    await user.type(screen.getByRole('textbox', { name: field }), 'For the crawler')
+    unmount()
+    renderAt(<Words order={{ ...order, [name]: 'Saved elsewhere' }} />, { user: customer })
+    expect(screen.getByText('Saved elsewhere')).toBeTruthy()
+    expect(screen.queryByRole('textbox')).toBeNull()
+  }
+)
+
 it.each(WORDS)('a %s that was saved is no draft any more', async (_, add, field, Words) => {
   answer(orders.label, order)
   const { user, unmount } = renderAt(<Words order={order} />, { user: customer })

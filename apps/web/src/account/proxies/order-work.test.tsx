@@ -48,6 +48,26 @@ describe('other addresses and a new password', () => {
     }
   })
 
+  it('are not offered where the operator does not allow them', async () => {
+    const now = { ...order, changes_per_term: 0, resets_per_term: 0 }
+    show(now, proxy)
+    open(now)
+    await screen.findByText('198.51.100.7:1080')
+    expect(screen.queryByRole('button', { name: /^Change addresses/ })).toBeNull()
+    expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
+  })
+
+  it.each([
+    ['while other work runs', { task: 'reset' }, 'Other work on this order is running.'],
+    ['before all of it is delivered', { state: 'partly_delivered' }, 'The proxies are still being delivered.']
+  ] as const)('say why not %s', async (_, change, words) => {
+    const now = { ...order, changes_per_term: 3, changes_left: 2, resets_per_term: 10, resets_left: 9, ...change }
+    show(now, proxy)
+    open(now)
+    for (const name of [/^Change addresses/, /^New password/])
+      expectReason(await screen.findByRole('button', { name }), words)
+  })
+
   it('are still there, and say why not, where the term has none left', async () => {
     const now = { ...order, changes_left: 0, changes_per_term: 3, resets_left: 0, resets_per_term: 10 }
     show(now, proxy)
@@ -146,6 +166,13 @@ describe('after a payment', () => {
     expect(screen.queryByText('8 proxies are live')).toBeNull()
     expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Proxies', level: 2 }))
   })
+})
+
+it('after a payment it is said where a server does not answer', async () => {
+  const waiting: Order = { ...order, state: 'partly_delivered', task: 'deliver', task_waits: true }
+  show(waiting, proxy)
+  open(waiting, '/dashboard/index/proxies?order=7&live=1')
+  expect(await screen.findByText(/^A server does not answer\./)).toBeTruthy()
 })
 
 describe('code', () => {

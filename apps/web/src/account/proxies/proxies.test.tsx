@@ -84,6 +84,14 @@ describe("a customer's orders", () => {
     expect(await screen.findByText('The order was cancelled')).toBeTruthy()
   })
 
+  it('shows what one term costs, however often the order was renewed', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf({ ...order, pay_amount: '36.00', last_amount: '12.00' }))
+    open()
+    expect(await screen.findByText('$12.00')).toBeTruthy()
+    expect(screen.queryByText('$36.00')).toBeNull()
+  })
+
   it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
     const coming: Order = { ...order, state: 'delivering', expired_at: null, delivered_at: null, delivery_num: 0 }
     const held: Order = { ...order, id: 8, state: 'expired', is_expired: true, grace_until: '2126-07-16T08:00:00.000Z' }
@@ -214,6 +222,24 @@ describe('a renewal', () => {
   })
 })
 
+it('a renewal that a mail asks for begins after YES, and not after NO', async () => {
+  answer(orders.proxyDetail, detail)
+  answer(orders.list, pageOf(order))
+  answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60' })
+  vi.spyOn(window, 'open').mockReturnValue(null)
+  vi.spyOn(window.location, 'assign').mockImplementation(() => {})
+  for (const [word, sent] of [
+    ['NO', []],
+    ['YES', [{ params: { id: '7' } }]]
+  ] as const) {
+    const { user, where, unmount } = open('/dashboard/index/proxies?order=7&renew=7')
+    await user.click(await screen.findByRole('button', { name: word }))
+    await waitFor(() => expect(where()).toBe('/dashboard/index/proxies?order=7'))
+    await waitFor(() => expect(requestsOf(orders.renew)).toMatchObject(sent))
+    unmount()
+  }
+})
+
 describe('several renewals', () => {
   it('say what they cost today, together too', async () => {
     answer(orders.proxyDetail, detail)
@@ -228,6 +254,21 @@ describe('several renewals', () => {
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
     expect(await screen.findByText('These 2 orders together today: $51.65, before codes')).toBeTruthy()
     expect(screen.getByText(/Price today: \$21\.60, before codes/)).toBeTruthy()
+  })
+
+  it('say what was last paid, and no sum, where the platform does not answer', async () => {
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order, { ...older, last_amount: '30.05' }))
+    answer(orders.renewMany, [
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60' },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: null }
+    ])
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
+    await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
+    expect(await screen.findByText(/Last paid: \$30\.05/)).toBeTruthy()
+    expect(screen.queryByText(/together/)).toBeNull()
   })
 
   it('give each order its own way to pay, or say why it cannot be renewed', async () => {

@@ -84,6 +84,20 @@ describe('copy and export', () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
+  it('say that nothing was copied: no answer, no clipboard', async () => {
+    show(order, proxy)
+    answerLost(orders.copyProxies)
+    const { user } = open()
+    await screen.findByText('198.51.100.7:1080')
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(await screen.findByText(/^Copy failed: /)).toBeTruthy()
+    answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
+    vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new DOMException('refused'))
+    document.execCommand = () => false
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(await screen.findByText('Failed to copy to clipboard')).toBeTruthy()
+  })
+
   it('write a file of that format', async () => {
     show(order, proxy)
     answer(orders.exportProxies, { proxy_lines: LINES, proxy_count: 2, filename: 'order_7_proxies.txt' })

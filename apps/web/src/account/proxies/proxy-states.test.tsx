@@ -58,6 +58,25 @@ describe('where there are no proxies to show', () => {
     expect(panel.queryByRole('link', { name: 'Pay now' })).toBeNull()
   })
 
+  it.each([
+    ['cancelled', 0, 'This order was cancelled', 'Order again'],
+    ['timed_out', 0, 'This order was not paid in time', 'Order again'],
+    ['failed', 1, 'The delivery of this order failed', 'Contact support'],
+    ['refunded', 1, 'This order was refunded', 'Order again']
+  ] as const)(
+    'says of one that is %s what can be done, and offers nothing else',
+    async (state, pay_status, title, way) => {
+      const now = { ...order, state, pay_status, delivery_num: 0 }
+      show(now)
+      open(now)
+      const panel = await proxies()
+      expect(await panel.findByText(title)).toBeTruthy()
+      expect(panel.getByRole('link', { name: way })).toBeTruthy()
+      for (const name of ['Copy', 'Export', 'Check', 'Renew'])
+        expect(panel.getByRole('button', { name }), name).toHaveProperty('disabled', true)
+    }
+  )
+
   it('renews an expired order while its addresses are held', async () => {
     vi.spyOn(window, 'open').mockReturnValue(null)
     const assign = vi.spyOn(window.location, 'assign').mockImplementation(() => {})

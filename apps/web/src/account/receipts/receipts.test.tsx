@@ -95,6 +95,24 @@ describe('the receipts', () => {
     expect(rowsOf('收据 #1009').at(-1)).toBe('合计|1,234.50 EUR')
   })
 
+  it('name the plan and its rules in the reader’s language, and what else was bought as the platform does', async () => {
+    const lines = [
+      { title: 'Residential US', variant: 'New York / /29', quantity: 8, unit_price: '2.00', amount: '16.00' },
+      { title: 'Access rules', variant: 'Video', quantity: 8, unit_price: '0.50', amount: '4.00' },
+      { title: 'Tip', variant: null, quantity: 1, unit_price: '1.00', amount: '1.00' }
+    ]
+    const translations = { 'zh-CN': { product_name: '美国住宅', variant_name: '纽约 / /29', acl_names: ['视频'] } }
+    answer(orders.receipts, { ...receipts, translations, receipts: [{ ...purchase, lines }] })
+    await act(() => setLanguage('zh-CN'))
+    open('/dashboard/index/receipts/7')
+    await screen.findByRole('article', { name: '收据 #1007' })
+    expect(rowsOf('收据 #1007').slice(1, 4)).toEqual([
+      '美国住宅 · 纽约 / /29|8|$2.00|$16.00',
+      '访问规则 · 视频|8|$0.50|$4.00',
+      'Tip|1|$1.00|$1.00'
+    ])
+  })
+
   it('are listed by paid order', async () => {
     answer(orders.list, pageOf(order))
     open('/dashboard/index/receipts')

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { accounts, rewards } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { coupon as anyCoupon, customer, pageOf } from '../../testing/shapes.ts'
+import { coupon as anyCoupon, customer, levelCode, pageOf } from '../../testing/shapes.ts'
 import GiftCards from './gift-cards.tsx'
 import RewardsPage from './page.tsx'
 import PromoCodes from './promo-codes.tsx'
@@ -91,4 +91,20 @@ describe('the points', () => {
     expect(day.getAttribute('datetime')).toBe(pending_until)
     expect(day.title).toContain('2026-07-01 23:30:00 UTC')
   })
+})
+
+it.each([
+  [250, 'Silver', /50 more points to Gold/],
+  [500, 'SSSSSVIP', /You are already at the highest level!/]
+])('%d points are the level, and say what is missing for the next one', async (level_points, name, words) => {
+  answer(
+    rewards.levelCodes,
+    pageOf(...[1, 2, 3, 4, 5].map(level => ({ ...levelCode, id: level, level, point: level * 100 })))
+  )
+  answer(rewards.pointRecords, pageOf())
+  answer(rewards.exchangeList, [])
+  renderAt(<RewardsPage />, { user: { ...customer, level_points } })
+  const level = await screen.findByRole('region', { name: 'Level' })
+  expect(within(level).getByRole('heading').textContent).toContain(name)
+  expect(level.textContent).toMatch(words)
 })

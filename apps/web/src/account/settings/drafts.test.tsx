@@ -67,4 +67,15 @@ describe('what was typed when the session ended', () => {
     await openForm(back, 'Add endpoint')
     expect(field('Address').value).toBe('')
   })
+
+  it('is not in the form of an endpoint that was saved otherwise meanwhile', async () => {
+    const user = visit()
+    await user.type((await openForm(user, 'Edit: CI')).getByLabelText('Name'), ' server')
+    await expire()
+    const nameNow = async () => (await openForm(visit(), 'Edit: CI')).getByLabelText<HTMLInputElement>('Name').value
+    expect(await nameNow()).toBe('CI server')
+    await expire()
+    answer(webhooks.endpoints, [{ ...endpoint, version: 'another' }])
+    expect(await nameNow()).toBe('CI')
+  })
 })

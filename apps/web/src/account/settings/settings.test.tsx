@@ -119,6 +119,31 @@ describe('the settings page', () => {
     expect(screen.queryByRole('alert')).toBeNull()
   })
 
+  it('shows a key that was made once, and revokes one after a question', async () => {
+    const key = { id: 3, name: 'script', hint: 'nl_ab', scopes: ['read' as const], last_used_at: null }
+    const made = { ...key, created_at: customer.created_at }
+    answer(accounts.createApiKey, { ...made, key: 'nl_abc' })
+    answer(accounts.revokeApiKey, null)
+    const { user } = open()
+    await user.type(part('API keys').getByLabelText('Name'), 'script')
+    await user.type(again('API keys'), 'Secret#123')
+    answer(accounts.apiKeys, [made])
+    await user.click(screen.getByRole('button', { name: 'Create key' }))
+    expect(document.activeElement).toBe((await screen.findByText('nl_abc')).closest('[role=status]'))
+    expect(requestsOf(accounts.createApiKey)).toMatchObject([{ body: { name: 'script', password: 'Secret#123' } }])
+    await user.click(part('API keys').getByRole('button', { name: 'Done' }))
+    expect(screen.queryByText('nl_abc')).toBeNull()
+    for (const [word, sent] of [
+      ['NO', []],
+      ['YES', [{ params: { id: '3' } }]]
+    ] as const) {
+      await user.click(await part('API keys').findByRole('button', { name: 'Revoke: script' }))
+      await user.click(await screen.findByRole('button', { name: word }))
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+      expect(requestsOf(accounts.revokeApiKey)).toMatchObject(sent)
+    }
+  })
+
   it('changes the address in two steps', async () => {
     const id = '0197f0a0-0000-7000-8000-000000000001'
     answer(accounts.changeEmailCode, { email_code_id: id })

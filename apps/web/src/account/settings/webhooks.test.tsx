@@ -55,6 +55,20 @@ describe('the webhooks of a customer', () => {
     expect(document.activeElement).toBe(screen.getByRole('button', { name: 'New secret: CI' }))
   })
 
+  it('are deleted after a question, and not after NO', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    answer(webhooks.deleteEndpoint, null)
+    const { user } = open()
+    for (const word of ['NO', 'YES']) {
+      await user.click(await screen.findByRole('button', { name: 'Delete: CI' }))
+      const question = within(await screen.findByRole('dialog', { name: 'Delete this endpoint?' }))
+      expect(requestsOf(webhooks.deleteEndpoint)).toEqual([])
+      await user.click(question.getByRole('button', { name: word }))
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    }
+    await waitFor(() => expect(requestsOf(webhooks.deleteEndpoint)).toMatchObject([{ params: { id: '4' } }]))
+  })
+
   it('are tried out, and their log says what came back', async () => {
     answer(webhooks.endpoints, [endpoint])
     answer(webhooks.testEndpoint, { delivery_id: 11 })
@@ -71,6 +85,30 @@ describe('the webhooks of a customer', () => {
     await user.click(screen.getByRole('button', { name: 'Send again' }))
     await waitFor(() => expect(requestsOf(webhooks.resend)).toHaveLength(1))
     for (const why of WEBHOOK_FAILURES) expect(`hooks.why.${why}` in en, why).toBe(true)
+  })
+
+  it('ask before what was typed is lost, and go on from what somebody else saved, with what was typed', async () => {
+    answer(webhooks.endpoints, [endpoint])
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Edit: CI' }))
+    const form = within(screen.getByRole('dialog', { name: 'Edit endpoint' }))
+    const field = (name: string) => form.getByLabelText<HTMLInputElement>(name)
+    await user.type(field('Name'), ' of the shop')
+    await user.keyboard('{Escape}')
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+    const current = { ...endpoint, url: 'https://new.example.com/', description: 'Theirs', version: 'v2' }
+    answerRefused(webhooks.updateEndpoint, 'stale', { data: { current, changed: ['url', 'description'] } })
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    expect(await form.findByText(/changed meanwhile.* Name: somebody else saved Theirs\./)).toBeTruthy()
+    answer(webhooks.updateEndpoint, current)
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(webhooks.updateEndpoint).at(-1)?.body).toMatchObject({
+      url: current.url,
+      description: 'CI of the shop',
+      version: 'v2'
+    })
   })
 
   it('say why one was switched off, and cannot be changed by an administrator who looks at them', async () => {

@@ -44,6 +44,30 @@ describe('the audit log', () => {
     expect(screen.getByText('2026-08-01')).toBeTruthy()
   })
 
+  it('shows values in words: money, instants, yes and no, states, nothing as a dash, lists as added and removed', async () => {
+    keepNothing()
+    answer(settings.audit, pageOf(entry))
+    const before = { state: 'failed', amount: '1234.5', expired_at: null, valid: true, servers: [1, 2] }
+    const after = {
+      state: 'paid',
+      amount: '20.00',
+      expired_at: '2026-08-01T10:00:00.000Z',
+      valid: false,
+      servers: [2, 3]
+    }
+    answer(settings.auditEntry, { ...entry, action: 'order.reopen', before, after })
+    renderScreen(<AuditPage />, { at: '/dashboard/index/audit?open=99' })
+    const table = within(await screen.findByRole('table', { name: 'Changes' }))
+    for (const name of [
+      'State Failed Paid',
+      'Amount $1,234.50 $20.00',
+      /^Expires – Aug\s1,\s2026/,
+      /^On sale on the platform yes no$/i,
+      'Servers added: 3; removed: 1'
+    ])
+      expect(table.getByRole('row', { name })).toBeTruthy()
+  })
+
   it('is filtered by actor, target, verb and time, from an address that somebody was given too', async () => {
     const { user, asked } = open('/dashboard/index/audit?target_type=order&target_id=5')
     await screen.findByText('boss1')

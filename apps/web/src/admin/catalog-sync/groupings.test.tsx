@@ -37,6 +37,18 @@ function openTags(at = '/list') {
 }
 
 describe('the product types', () => {
+  it('are edited, and offer no Undo: no sync changes their name from then on', async () => {
+    answer(catalog.updateCollection, type)
+    const { user } = openTypes('/list?form=edit.3')
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    await user.clear(name)
+    await user.type(name, 'Homes')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+    expect(requestsOf(catalog.updateCollection)).toMatchObject([{ body: { collection_name: 'Homes', version: 'v3' } }])
+  })
+
   it('say before they are deleted how many products they have', async () => {
     answer(catalog.deleteCollection, null)
     const { user } = openTypes()

@@ -2,7 +2,7 @@ import type { LastSync, SyncPlan, SyncRun } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { catalog } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { refresh } from '../../api/query.ts'
 import { admin } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
@@ -153,6 +153,16 @@ describe('the sync of everything', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
     await user.click(screen.getByRole('button', { name: 'Try again' }))
     expect(await screen.findByRole('button', { name: 'Apply' })).toBeTruthy()
+  })
+
+  it('says at once why it cannot be applied, or asked for', async () => {
+    const { user } = open()
+    answerRefused(catalog.applySync, 'stale')
+    await user.click(await screen.findByRole('button', { name: 'Apply' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
+    answerRefused(catalog.startSync, 'role_not_allowed')
+    await user.click(screen.getByRole('button', { name: 'Compare again' }))
+    expect(await screen.findByText(/role does not allow/)).toBeTruthy()
   })
 
   it('undoes the last one after a question', async () => {

@@ -2,6 +2,7 @@ import type { DaySales, DeliveryTimes, Endings, AttentionItem, Sales, Setup, Sto
 import { mayOperate, OPERATOR_ROLES } from '@netlet/contract/permissions'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { home } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
@@ -88,6 +89,15 @@ describe("the console's first screen", () => {
       ['1,200Products low on stock', '/dashboard/index/productManager?low_stock=1'],
       ['8Open tickets', '/dashboard/index/tickets?state=open']
     ])
+  })
+
+  it('is quiet where nothing needs attention, and calls no figure nothing that could not be counted', async () => {
+    const { unmount } = open({ undelivered: 0, tickets: 0 })
+    expect(await screen.findByText('Nothing needs attention.')).toBeTruthy()
+    unmount()
+    queryClient.clear()
+    open({ undelivered: 0, tickets: null })
+    await (await panel('What needs attention now')).findByText('Open tickets')
   })
 
   it('says what a new shop needs before it can sell, in its order, until all is there', async () => {

@@ -46,6 +46,22 @@ const begin = (more: Partial<BulkRun> = {}) => {
 }
 
 describe('what becomes of the selected ones', () => {
+  it('is said with figures, and nothing is begun after NO', async () => {
+    const { user } = open()
+    answer(bulk.plan, {
+      rows: 2,
+      version: 'of 2',
+      outcomes: { effects: [{ effect: 'done', rows: 1 }], refusals: [{ reason: 'gift_card_exchanged', rows: 1 }] }
+    })
+    for (const id of [1240, 1239]) await user.click(await tick(id))
+    await batch(user, 'Delete')
+    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(question.getByText(/Of 2, 1 will be deleted: .*Refused as things stand: 1\./s)).toBeTruthy()
+    await user.click(question.getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(bulk.start)).toEqual([])
+  })
+
   it('is all that can be said where each of them would be refused: there is no YES', async () => {
     const { user } = open()
     answer(bulk.plan, {
@@ -273,5 +289,14 @@ describe('a bulk run', () => {
     await yes(user)
     expect(await screen.findByText('Not found')).toBeTruthy()
     expect(screen.getByText('1 selected')).toBeTruthy()
+  })
+
+  it('that was stopped says why, and shows the results that are asked for', async () => {
+    const msg = 'Stopped, since bob is no longer an active administrator'
+    begin({ state: 'failed', reason: 'bulk_not_allowed', params: { username: 'bob' }, msg })
+    const { user } = open('/list?run=12')
+    expect(await screen.findByText(msg)).toBeTruthy()
+    await user.selectOptions(await screen.findByRole('combobox', { name: 'Which results' }), 'refused')
+    await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
   })
 })

@@ -105,6 +105,18 @@ describe('the form of a resource', () => {
     ])
   })
 
+  it('keeps what is entered while its call is out, where that is answered as stale', async () => {
+    const now = card(2, { point: 750, version: 'newer' })
+    const end = holdRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['point'] } })
+    const { user } = open('/list?form=edit.2')
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await user.click(submit('Save'))
+    await user.type(field('Code'), 'Y')
+    act(end)
+    await screen.findByText('Coins: was 500, is now 750')
+    expect([field('Coins').value, field('Code').value]).toEqual(['750', 'CARD-2XY'])
+  })
+
   it('has what was entered again after its session ended, and not once it was given up or by somebody else', async () => {
     const before = open('/list?form=edit.2')
     await before.user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
@@ -218,5 +230,24 @@ describe('the form of a resource', () => {
     expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
     expect(requestsOf(rewards.giftCards).at(-1)?.query).toMatchObject({ id: '99' })
+  })
+
+  it('says that the row of an address could not be read, and reads it again when asked', async () => {
+    keepNothing()
+    answerRefused(rewards.giftCards, 'unavailable')
+    const { user, asked } = renderScreen(<GiftCards />, { at: '/list?form=edit.99' })
+    const failed = within(await screen.findByRole('dialog', { name: 'Edit' }))
+    expect(asked()).toEqual({ form: 'edit.99' })
+    answer(rewards.giftCards, ({ query }) =>
+      query['id'] ? { ...cardsOf(1, query), data: [card(99)] } : cardsOf(3, query)
+    )
+    await user.click(failed.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-99' })).toBeTruthy()
+  })
+
+  it('says that the row is gone where an address names none, and asks the server for none', async () => {
+    open('/list?form=edit.first')
+    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
+    expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
   })
 })

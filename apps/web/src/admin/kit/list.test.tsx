@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, hold, requestsOf } from '../../testing/answers.ts'
 import { setWidth } from '../../testing/render.tsx'
 import GiftCards from '../gift-cards/page.tsx'
 import { cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
@@ -135,6 +135,18 @@ describe('the states of a list', () => {
     answer(rewards.giftCards, ({ query }) => cardsOf(1, query))
     await user.click(within(alert).getByRole('button', { name: 'Try again' }))
     expect(await screen.findByText('CARD-1')).toBeTruthy()
+  })
+
+  it('marks rows as those of the question before, until the answer is there', async () => {
+    const { user } = open('/list', 12)
+    const area = (await screen.findByText('CARD-12')).closest('[data-row]')?.closest('[aria-busy]')
+    expect(area?.hasAttribute('data-former')).toBe(false)
+    const release = hold(rewards.giftCards)
+    await user.click(screen.getByRole('button', { name: 'Page 2' }))
+    await waitFor(() => expect(area?.hasAttribute('data-former')).toBe(true))
+    release(cardsOf(12, { offset: '10' }))
+    expect(await screen.findByText('CARD-2')).toBeTruthy()
+    await waitFor(() => expect(area?.hasAttribute('data-former')).toBe(false))
   })
 
   it('tells an empty list from one where nothing matches', async () => {

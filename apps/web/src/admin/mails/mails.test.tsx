@@ -79,6 +79,15 @@ describe('the mails of the shop', () => {
   })
 })
 
+it.each([
+  ['sent', '2026-06-15T08:00:00.000Z', 'What this mail said is not kept any more.'],
+  ['skipped', null, 'This mail was never made, so that nothing of it is kept.'],
+  ['waiting', null, 'This mail has not been handed to the mail service yet.']
+] as const)('say why nothing is shown of one that is %s', async (state, sent_at, words) => {
+  openMail({ state, sent_at, content: null })
+  expect(await screen.findByText(words)).toBeTruthy()
+})
+
 it('are sent again where that is possible, after a question; otherwise the menu says why not', async () => {
   answer(accounts.preferences, null)
   answer(mail.sendAgain, null)

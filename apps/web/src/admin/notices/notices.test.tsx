@@ -1,9 +1,10 @@
-import { screen, within, waitFor } from '@testing-library/react'
+import { act, screen, within, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import { NoticeRules, type Notice, type NoticeChannel, type NoticeDetail } from '@netlet/contract'
 import { expect, it } from 'vitest'
 import { accounts, fleet, inventory, notices } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { admin, group as anyGroup, pageOf, rule as anyRule } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import NoticesPage from './page.tsx'
@@ -110,6 +111,46 @@ it('the rules are saved as a whole, with the version that was shown', async () =
       version: 'v2'
     })
   )
+})
+
+it('changed rules are there again after the session ended, are not lost by another tab, and go on from what somebody else saved', async () => {
+  const before = open('?tab=rules')
+  const severity = () => screen.findByLabelText<HTMLSelectElement>('Severity: Few addresses left')
+  await userEvent.selectOptions(await severity(), 'info')
+  expect(isUnsaved('without drafts')).toBe(false)
+  before.unmount()
+  open('?tab=rules')
+  expect((await severity()).value).toBe('info')
+  await userEvent.click(screen.getByRole('tab', { name: 'Channels' }))
+  await userEvent.click(await screen.findByRole('button', { name: 'NO' }))
+  await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+  const theirs = { ...NoticeRules.parse({ quiet_from: '21:00' }), version: 'v2' }
+  answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['quiet_from'] } })
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  expect(await screen.findByText('Quiet from: was 22:00, is now 21:00')).toBeTruthy()
+  answer(notices.saveRules, theirs)
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  await waitFor(() =>
+    expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
+      quiet_from: '21:00',
+      causes: { stock: { severity: 'info' } },
+      version: 'v2'
+    })
+  )
+})
+
+it('what is entered into the rules while they are saved stays', async () => {
+  open('?tab=rules')
+  await userEvent.click(await screen.findByLabelText(/^Quiet hours/))
+  const hour = screen.getByLabelText<HTMLSelectElement>(/^Digest/)
+  const arrive = hold(notices.saveRules)
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }))
+  await userEvent.selectOptions(hour, '03:00')
+  const saved = { ...NoticeRules.parse({ quiet_hours: true }), version: 'v2' }
+  answer(notices.rules, saved)
+  act(() => arrive(saved))
+  expect(await screen.findByText('The rules are saved.')).toBeTruthy()
+  expect(hour.value).toBe('3')
 })
 
 it('figures for single groups and rules are added, changed, taken away, and saved with the rest', async () => {

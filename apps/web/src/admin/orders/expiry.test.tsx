@@ -1,9 +1,11 @@
 import type { Order } from '@netlet/contract'
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { isUnsaved } from '../../kit/leaving.ts'
 import { momentText } from '../../kit/time.tsx'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
@@ -58,6 +60,29 @@ describe('the end of an order', () => {
     expect(requestsOf(orders.extend)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
+  })
+
+  it('is not what was entered over another one before the session ended', async () => {
+    const [ends, entered, renewed] = [inDays(20).toISOString(), typed(inDays(25)), inDays(50)]
+    const before = await openExpiry({ ...order, expired_at: ends })
+    before.set(entered)
+    await waitFor(() => expect(isUnsaved('with drafts')).toBe(true))
+    cleanup()
+    const same = await openExpiry({ ...order, expired_at: ends })
+    await waitFor(() => expect(same.field.value).toBe(entered))
+    cleanup()
+    queryClient.clear()
+    const after = await openExpiry({ ...order, expired_at: renewed.toISOString() })
+    expect(after.field.value).toBe(typed(renewed))
+  })
+
+  it('is said as it is now, where the order was renewed while its form was open', async () => {
+    const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
+    const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
+    answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
+    set(typed(inDays(61)))
+    await save()
+    expect((await form.findByRole('alert')).textContent).toContain(`saved ${renewed.slice(0, 10)}`)
   })
 
   it('is what it was by Undo, where it is still as it was set', async () => {

@@ -1,12 +1,12 @@
 import type { AbuseAlarm, ClientAccess, Order, TimelineEntry } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { fleet, orders, payments } from '../../api/routes.ts'
+import { fleet, mail, orders, payments } from '../../api/routes.ts'
 import { refresh } from '../../api/query.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
-import { byPassword, payment, proxy } from './order.fixture.ts'
+import { byPassword, entry, payment, proxy } from './order.fixture.ts'
 import OrderPage from './order-page.tsx'
 
 const ROUTE = '/dashboard/index/order/:id'
@@ -34,6 +34,58 @@ function open({ of = order, alarms = [], access = byPassword, timeline = [], as 
 const history = () => screen.findByRole('region', { name: 'History' })
 
 describe('the page of an order', () => {
+  it('tells in words what happened, whoever wrote it down, and marks what is bad', async () => {
+    const told: [Partial<TimelineEntry>, RegExp][] = [
+      [{ kind: 'expiry_set', actor: 'boss', viewed_as: 'alice' }, /^Expiry set.*by boss as alice/],
+      [
+        { kind: 'moved', detail: { cause: 'given_up', from: 'paris', to: 'lyon', addresses: 8 } },
+        /Moved to other addresses.*paris → lyon.*cause: its server was given up.*addresses: 8/
+      ],
+      [
+        {
+          kind: 'delivery_waits',
+          detail: { code: 'server_unreachable', server: 'lyon', count: 8, working: 8, of: 16 }
+        },
+        /Delivery waits.*Server lyon does not answer; 8 addresses wait.*8 of 16 addresses work/
+      ],
+      [{ source: 'admin', kind: 'order.reset', actor: 'boss' }, /Reset of the password.*by boss/],
+      [
+        {
+          source: 'platform',
+          kind: 'underpaid',
+          detail: { topic: 'orders/paid', platform_order: '#1001', order_id: 'NL-1', paid: '5.00', due: '12.00' }
+        },
+        /Platform: payment.*#1001, Too little.*\$5\.00 of \$12\.00/
+      ],
+      [
+        {
+          source: 'proof',
+          kind: 'revocation.failed',
+          detail: { server: 'paris', cause: 'removed', answer: 'accepted', address: '192.0.2.10', took: 12 }
+        },
+        /^Old credentials still work.*user removed, let in, 192\.0\.2\.10, 12 ms, paris/
+      ],
+      [{ kind: 'of_a_newer_server', detail: { strange: 'thing' } }, /^of_a_newer_server.*strange: thing/]
+    ]
+    open({ timeline: told.map(([more], at) => entry({ id: 9 - at, ...more })) })
+    const entries = await within(await history()).findAllByRole('listitem')
+    for (const [at, [, words]] of told.entries()) expect(entries[at]?.textContent).toMatch(words)
+    expect(entries.flatMap((one, at) => (one.dataset['bad'] === 'true' ? [at] : []))).toEqual([2, 5])
+  })
+
+  it('sends a mail again that failed, after a question', async () => {
+    answer(mail.sendAgain, null)
+    const detail = { state: 'failed', to: 'alice@example.com', error_code: 'rejected' }
+    const { user } = open({
+      timeline: [entry({ id: 44, source: 'mail', kind: 'proxies-delivered', detail, can_resend: true })]
+    })
+    expect(await screen.findByText(/Failed, alice@example.com, The mail service refused this mail/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Send again' }))
+    expect(requestsOf(mail.sendAgain)).toEqual([])
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '44' } }]))
+  })
+
   it('shows signs of abuse of its user, and takes notice of one', async () => {
     const alarm: AbuseAlarm = {
       id: 3,
@@ -142,6 +194,8 @@ describe('the page of an order', () => {
   it('offers a viewer neither the password nor what changes something', async () => {
     open({ of: { ...order, state: 'failed', delivery_num: 0 }, as: { ...admin, operator_role: 'viewer' } })
     await history()
+    expect(await screen.findByText('By the password, from everywhere')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Change client access' })).toBeNull()
     expect(screen.queryByRole('button', { name: 'Show username and password' })).toBeNull()
     expect(screen.queryByRole('button', { name: 'Deliver' })).toBeNull()
     expect(screen.queryByRole('link', { name: 'Audit entries' })).toBeNull()

@@ -95,6 +95,29 @@ describe('the orders of the console', () => {
     )
   })
 
+  it('are not reset where the answer is NO, and say why it was refused after YES', async () => {
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Reset password')
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(orders.resetPassword)).toEqual([])
+    answerRefused(orders.resetPassword, 'order_busy')
+    await choose(user, `Actions: ${order.order_id}`, 'Reset password')
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await screen.findByText(/^Another action on this order is still running\./)).toBeTruthy()
+  })
+
+  it('are copied with all of their proxies, or say why not', async () => {
+    answer(orders.copyProxies, { proxy_lines: ['192.0.2.1:1080:u:p', '192.0.2.2:1080:u:p'], proxy_count: 2 })
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Copy proxy info')
+    expect(await screen.findByText('Successful replication')).toBeTruthy()
+    expect(await navigator.clipboard.readText()).toBe('192.0.2.1:1080:u:p\n192.0.2.2:1080:u:p')
+    answerRefused(orders.copyProxies, 'unavailable', { msg: '' })
+    await choose(user, `Actions: ${order.order_id}`, 'Copy proxy info')
+    expect(await screen.findByText('Replication failure')).toBeTruthy()
+  })
+
   it('say that an export failed', async () => {
     answerRefused(orders.exportSelected, 'unavailable', { msg: '' })
     const { user } = open()

@@ -185,6 +185,18 @@ describe('the payments of the console', () => {
     expect(await offered('#1004')).toEqual(['Apply to an order', 'Mark refunded', 'Ignore'])
   })
 
+  it('say what an event waits for of which nothing has come yet, and offer nothing for it', async () => {
+    keepNothing()
+    const waits_for = 'the platform did not answer'
+    answer(payments.inbox, pageOf({ ...settled, outcome: null, payment: null, waits_for }))
+    const { user } = renderScreen(<PaymentsPage />, { at: `${ROUTE}?late=1`, route: ROUTE })
+    expect(within(await rowOf('#1003')).getByText(waits_for)).toBeTruthy()
+    expect(requestsOf(payments.inbox).at(-1)?.query).toMatchObject({ late: '1' })
+    await user.click(screen.getByRole('button', { name: 'Actions: #1003' }))
+    const off = { name: 'Ignore', description: /Nothing has come of it yet/ }
+    expect((await screen.findByRole('menuitem', off)).getAttribute('aria-disabled')).toBe('true')
+  })
+
   it('call a chargeback a dispute, and no refund', async () => {
     keepNothing()
     const taken: InboxEntry = { ...settled, outcome: 'refunded', params: { reason: 'chargeback' }, payment: 'refunded' }

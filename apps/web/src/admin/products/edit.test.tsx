@@ -284,6 +284,18 @@ describe('editing a product', () => {
   })
 })
 
+it('what was entered in a variant is not lost by Escape', async () => {
+  const { user } = open(product, `${AT}?variant=1100`)
+  const dialog = await dialogOf()
+  const location = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Location' })
+  await user.type(location, ' mine')
+  await user.keyboard('{Escape}')
+  const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+  await user.click(within(question).getByRole('button', { name: 'NO' }))
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+  expect(location.isConnected && location.value).toBe('US East mine')
+})
+
 describe('a product that was edited', () => {
   it('offers no Undo where the edit settled what the platform had changed', async () => {
     const { user } = open({ ...product, old_flag: true })
@@ -291,5 +303,18 @@ describe('a product that was edited', () => {
     await user.click(save())
     expect(await screen.findByText('successfully')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  })
+
+  it('and hidden by it is shown again by Undo, with all of its former values and the new version', async () => {
+    const { user } = open()
+    answer(catalog.updateProduct, { ...product, active: false, version: 'v8' })
+    await user.click(await screen.findByRole('checkbox', { name: 'Active' }))
+    await user.click(save())
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    expect(await screen.findByText('Undone')).toBeTruthy()
+    const [hidden, shown] = requestsOf(catalog.updateProduct).map(({ body }) => body as Record<string, unknown>)
+    expect(hidden).toMatchObject({ active: false, version: 'v7' })
+    expect(shown).toEqual({ ...hidden, active: true, version: 'v8' })
   })
 })

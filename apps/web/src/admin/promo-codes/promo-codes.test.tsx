@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { coupon, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import PromoCodes from './page.tsx'
@@ -21,6 +21,21 @@ describe('the promo codes of the console', () => {
     await user.click(await screen.findByRole('button', { name: 'Undo' }))
     await waitFor(() => expect(requestsOf(rewards.updateCoupon)).toHaveLength(2))
     for (const { body } of requestsOf(rewards.updateCoupon)) expect(body).not.toHaveProperty('is_used')
+  })
+
+  it("are added with user, code, kind and discount, and say the server's words of a field at the field", async () => {
+    answerRefused(rewards.createCoupon, 'unknown_user', { data: { errors: { username: 'There is no such user' } } })
+    const { user } = open('/list?form=new')
+    const username = await screen.findByRole('textbox', { name: 'Username' })
+    await user.type(username, 'alice')
+    await user.type(screen.getByRole('textbox', { name: 'Code' }), 'HELLO')
+    await user.type(screen.getByRole('textbox', { name: 'Discount' }), '5')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Type' }), 'Gift')
+    await user.click(screen.getByRole('button', { name: 'Add' }))
+    await waitFor(() => expect(username.getAttribute('aria-invalid')).toBe('true'))
+    expect(requestsOf(rewards.createCoupon)).toMatchObject([
+      { body: { username: 'alice', code: 'HELLO', discount: '5', code_type: '2' } }
+    ])
   })
 
   it('are deleted after Delete ? was answered with YES, and not with NO', async () => {

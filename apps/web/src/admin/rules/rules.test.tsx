@@ -156,6 +156,29 @@ describe('the access rules of the console', () => {
     expect(requestsOf(inventory.updateRule)[0]?.body).toMatchObject({ acl_value: 'nike.com', version: 'v1' })
   })
 
+  it('show the platform’s price where it is another one, and take it after a question', async () => {
+    const { user } = open()
+    answer(catalog.takePlatformPrice, null)
+    answer(
+      catalog.priceDrift,
+      pageOf({
+        id: 3,
+        kind: 'rule',
+        target_id: 1,
+        name: 'Shoes',
+        shopify_variant_id: '4400000001',
+        price: '1.50',
+        platform_price: '2.00',
+        since: '2026-06-15T08:00:00.000Z'
+      })
+    )
+    const row = within(await rowOf('Shoes'))
+    expect(await row.findByRole('link', { name: 'platform: $2.00' })).toBeTruthy()
+    await user.click(row.getByRole('button', { name: "Take the platform's price" }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '3' } }]))
+  })
+
   it('are deleted after the question that tells what it does; NO changes nothing', async () => {
     answer(inventory.ruleEffect, {
       ...effect,
@@ -219,5 +242,12 @@ describe('a rule that was edited', () => {
     await edit(/^Rule/, 'nike.com')
     expect(await screen.findByText('successfully')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  })
+
+  it('gets its former values back by Undo', async () => {
+    const user = await edit(/^Description/, 'All shoe shops')
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    expect(await screen.findByText('Undone')).toBeTruthy()
+    expect(requestsOf(inventory.updateRule).at(-1)?.body).toMatchObject({ description: 'Shoe shops', version: 'v9' })
   })
 })

@@ -22,6 +22,21 @@ const say = async (user: ReturnType<typeof open>['user'], word: 'YES' | 'NO') =>
   user.click(await screen.findByRole('button', { name: word }))
 
 describe('the server groups of the console', () => {
+  it('are added with name, description and servers, from up to 250', async () => {
+    answer(fleet.createGroup, group)
+    const { user } = open(`${ROUTE}?form=new`)
+    await user.type(await screen.findByRole('textbox', { name: /^Name/ }), 'Asia')
+    await user.type(screen.getByRole('textbox', { name: /^Description/ }), 'Machines in Asia')
+    await user.click(await screen.findByRole('checkbox', { name: 'rome' }))
+    await user.click(screen.getByRole('button', { name: 'Add' }))
+    await waitFor(() =>
+      expect(requestsOf(fleet.createGroup)).toMatchObject([
+        { body: { name: 'Asia', description: 'Machines in Asia', servers: [5] } }
+      ])
+    )
+    expect(requestsOf(fleet.serverNames)[0]?.query['limit']).toBe('250')
+  })
+
   it('say what another choice of servers does to plans and stock before it is saved', async () => {
     answer(fleet.planGroup, { added: ['rome'], removed: [], variants: ['Metro / New York'], stock })
     answer(fleet.updateGroup, group)

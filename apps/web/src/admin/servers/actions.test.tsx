@@ -1,10 +1,10 @@
 import type { Server } from '@netlet/contract'
-import { screen, waitFor } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { bulk, fleet } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf, server } from '../../testing/shapes.ts'
-import { busy, choose, dialog, open, ROUTE, run, say } from './servers.fixture.tsx'
+import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './servers.fixture.tsx'
 
 describe('what is done with a server', () => {
   it.each([
@@ -154,6 +154,32 @@ describe('an installation over SSH', () => {
       steps: [step('connect'), step('examine', { status: 'running', message: 'Looks at the machine', ended_at: null })]
     }
   }
+
+  it('is asked for from the row with the saved settings that it applies besides, and its steps open', async () => {
+    answer(fleet.provision, running)
+    const { user, asked } = open()
+    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_WORKERS: '4' }, applied: {} })
+    await choose(user, 'Install the agent')
+    const question = within(await dialog('Install the agent on paris?'))
+    expect(question.getByText(/saved settings that are not applied yet: Workers\./)).toBeTruthy()
+    await say(user, 'YES')
+    await waitFor(() => expect(asked()).toEqual({ open: '4' }))
+    expect(requestsOf(fleet.provision)[0]?.params).toEqual({ id: '4' })
+  })
+
+  it('that failed says at which step and why, and is tried again', async () => {
+    const message = '192.0.2.4 did not accept the password or key of root'
+    const said = [{ code: 'ssh_refused' as const, params: { host: '192.0.2.4', username: 'root' } }]
+    const ended = { step: 'connect' as const, at, run_init: true, cancelling: false, message, said }
+    const steps = [step('connect', { status: 'failed', message, said, output: '$ uname -s' })]
+    answer(fleet.provision, running)
+    const { user } = open(`${ROUTE}?open=4`, [{ ...running, provisioning: { ...ended, status: 'failed', steps } }])
+    const list = within(await screen.findByRole('list', { name: 'Steps' }))
+    expect(list.getByText(message)).toBeTruthy()
+    expect(list.getByText(/uname -s/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
+  })
 
   it('keeps the server from being deleted, and says what to do first', async () => {
     const { user } = open(ROUTE, [running])

@@ -2,7 +2,7 @@ import type { AgentSettingsPlan } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { AgentSettingsPanel } from './agent-settings.tsx'
@@ -20,7 +20,7 @@ const plan: AgentSettingsPlan = {
   lines: 'AGENT_WORKERS=4\n'
 }
 const show = (as = admin) => renderScreen(<AgentSettingsPanel server={busy} />, { as })
-const field = (name: string) => screen.findByRole('textbox', { name })
+const field = (name: string) => screen.findByRole<HTMLInputElement>('textbox', { name })
 
 describe('the settings of an agent', () => {
   it('are applied after what changes, what is overridden and what is cut was said', async () => {
@@ -59,6 +59,40 @@ describe('the settings of an agent', () => {
     expect(await screen.findByText('Port numbers, with commas between them')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save and apply' }))
     expect(requestsOf(fleet.planAgentSettings)).toEqual([])
+  })
+
+  it('say which of them wait for an upgrade of the agent', async () => {
+    answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_ALLOW_PORTS: '80' }, applied: {}, agent_format: 2 })
+    show()
+    expect(await screen.findByText(/too old for take effect with version 0\.1\.0\+5eed0001: Open ports$/)).toBeTruthy()
+    expect(screen.getByText(/closed ones.*Takes effect with version 0\.1\.0\+5eed0001 of the agent\./)).toBeTruthy()
+    expect(screen.queryByText(/closed to everyone.*Takes effect with version/)).toBeNull()
+  })
+
+  it('stay as they were typed after the session ended, and where somebody else saves, until it is decided whose go on', async () => {
+    answer(fleet.agentSettings, noSettings)
+    answer(fleet.planAgentSettings, plan)
+    const before = show()
+    await before.user.type(await field('Workers'), '4')
+    before.unmount()
+    const { user } = show()
+    expect((await field('Workers')).value).toBe('4')
+    const theirs = { ...noSettings, settings: { AGENT_WORKERS: '2', AGENT_DENY_PORTS: '25' }, version: 'theirs' }
+    answer(fleet.agentSettings, theirs)
+    answerRefused(fleet.setAgentSettings, 'stale')
+    const save = async () => {
+      await user.click(screen.getByRole('button', { name: 'Save' }))
+      await say(user, 'YES')
+    }
+    await save()
+    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Keep what I entered' }))
+    const settings = { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' }
+    answer(fleet.setAgentSettings, { ...theirs, settings, version: 'mine' })
+    await save()
+    await waitFor(() =>
+      expect(requestsOf(fleet.setAgentSettings).at(-1)?.body).toMatchObject({ settings, version: 'theirs' })
+    )
   })
 
   it('are lines to copy where the console has no login, and to be read by those who may not change them', async () => {

@@ -2,7 +2,7 @@ import type { Server } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { fleet, inventory } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { pageOf, server, noTraffic } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ServersPage from './page.tsx'
@@ -108,6 +108,21 @@ describe('managing a server', () => {
     await say(user, 'YES')
     await screen.findByRole('table')
     expect(asked()).toEqual({})
+  })
+
+  it('asks before what was typed into a handle and not run is lost, but for Back, which clears it', async () => {
+    const { user, asked, goBack } = open(ROUTE)
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Manage' }))
+    await user.type(await screen.findByRole('textbox', { name: /^Username/ }), 'new')
+    await goBack()
+    await say(user, 'NO')
+    expect(asked()).toEqual({ detail: '4' })
+    expect(field(/^Username/).value).toBe('new')
+    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    await screen.findByRole('table')
+    expect(screen.queryByText('Discard the changes?')).toBeNull()
   })
 
   it('creates a user by prefix, and asks for what is missing in the words of the specification', async () => {
@@ -218,5 +233,22 @@ describe('managing a server', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await within(output()).findByText('no such call')).toBeTruthy()
     expect(requestsOf(fleet.requestApi)[0]?.body).toEqual({ uri: '/api/view-user', json_input: '{"user": "carl"}' })
+  })
+
+  it('shows in the output panel what was refused, and above the users that the agent is away', async () => {
+    answerRefused(fleet.listAcl, 'agent_unreachable', { params: { message: 'ECONNREFUSED' } })
+    const { user } = open(`${ROUTE}?detail=4&handle=list_acl`)
+    await screen.findByRole('list', { name: 'User list' })
+    await runIt(user)
+    expect(await within(output()).findByText(/ECONNREFUSED/)).toBeTruthy()
+    answerRefused(fleet.serverInfo, 'agent_unreachable', { params: { message: 'EHOSTUNREACH' } })
+    await user.click(screen.getByRole('button', { name: 'Read again' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('EHOSTUNREACH')
+  })
+
+  it('says that the role does not see the users, where the server keeps them back', async () => {
+    open(undefined, null)
+    expect(await screen.findByText("Your role does not see the agent's users.")).toBeTruthy()
+    expect(screen.queryByRole('list', { name: 'User list' })).toBeNull()
   })
 })

@@ -92,6 +92,21 @@ describe('the TLS to the proxies of a server', () => {
     await waitFor(() => expect(requestsOf(fleet.setProxyTls)).toMatchObject([{ body: { source: 'none' } }]))
   })
 
+  it('keeps a typed key while somebody else saves, and writes over theirs only once that was chosen', async () => {
+    const { user } = show(noTls)
+    await user.selectOptions(await source(), 'pasted')
+    await user.type(screen.getByRole('textbox', { name: 'Key' }), 'KEY')
+    answerRefused(fleet.setProxyTls, 'stale')
+    answer(fleet.proxyTls, applied)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'Keep what I entered' }))
+    answer(fleet.setProxyTls, { ...applied, version: 'mine' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(requestsOf(fleet.setProxyTls).at(-1)).toMatchObject({ body: { key: 'KEY', version: 'applied' } })
+    )
+  })
+
   it('has what was typed again after the session ended, but for the key', async () => {
     const before = show(noTls)
     await before.user.selectOptions(await source(), 'pasted')

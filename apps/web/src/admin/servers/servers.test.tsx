@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { queryClient } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { server } from '../../testing/shapes.ts'
@@ -37,7 +38,54 @@ describe('the list of servers', () => {
   })
 })
 
+it('a server that is being installed has no trouble, where nothing answers yet', async () => {
+  const at = '2026-06-15T08:00:00.000Z'
+  const provisioning = {
+    status: 'running',
+    step: 'upload',
+    message: '',
+    at,
+    run_init: true,
+    cancelling: false
+  } as const
+  open(ROUTE, [
+    {
+      ...server,
+      server_status: 0,
+      failing_since: at,
+      trouble: { code: 'unreachable', params: { message: 'connect ECONNREFUSED' } },
+      provisioning: { ...provisioning, steps: [] }
+    }
+  ])
+  expect(await screen.findByText(/^Being installed/)).toBeTruthy()
+  expect(screen.queryByText(/ECONNREFUSED/)).toBeNull()
+})
+
+it('a server shows at most five ranges, and all of them in a dialog that the address names', async () => {
+  const { user, asked } = open()
+  const tags = within(await screen.findByRole('list', { name: 'CIDRs' }))
+  expect(tags.getAllByText(/\/29$/)).toHaveLength(5)
+  await user.click(tags.getByRole('button', { name: '2 more: all ranges of paris' }))
+  expect(within(await dialog('Ranges of paris: 7')).getAllByText(/\/29/)).toHaveLength(7)
+  expect(asked()).toEqual({ ranges: '4' })
+})
+
+it('what an agent tells of itself that cannot be right is not taken, and its last report says so', async () => {
+  const agent = busy.agent && { ...busy.agent, refused_since: '2026-06-15T08:05:00.000Z' }
+  open(`${ROUTE}?open=4`, [{ ...busy, agent }])
+  expect(await screen.findByText(/^What the agent tells of itself cannot be right and is not taken:/)).toBeTruthy()
+})
+
 describe('the certificate of a server', () => {
+  it('is shown by its fingerprint, and is said to be missing', async () => {
+    const { unmount } = open(`${ROUTE}?open=4`)
+    expect(await screen.findByText('SHA-256 5A:0B:11')).toBeTruthy()
+    unmount()
+    queryClient.clear()
+    open(`${ROUTE}?open=4`, [{ ...server, has_certificate: false, certificate: null }])
+    expect(await screen.findByText('None: without TLS')).toBeTruthy()
+  })
+
   it('is said to have ended', async () => {
     open(`${ROUTE}?open=4`, [{ ...server, certificate: { fingerprint: '5A', ends_at: '2020-01-02T12:00:00.000Z' } }])
     expect(await screen.findByText(/^Ended on Jan 2, 2020/)).toBeTruthy()
@@ -136,6 +184,15 @@ describe('the form of a server', () => {
     }
   )
 
+  it('shows at its field what the plan refuses', async () => {
+    answerRefused(fleet.planEdit, 'name_taken', { data: { errors: { name: 'This name is taken' } } })
+    const { user } = open(`${ROUTE}?form=edit.4`)
+    await user.click(await screen.findByRole('button', { name: 'Save' }))
+    const field = await screen.findByRole('textbox', { name: /^Name/ })
+    await waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'))
+    expect(requestsOf(fleet.updateServer)).toEqual([])
+  })
+
   it('asks nothing where neither ranges nor agent change', async () => {
     answer(fleet.planEdit, { added: [], removed: [], agent: false, proxy_port: null, stock: [] })
     answer(fleet.updateServer, server)
@@ -173,6 +230,17 @@ describe('a server that was edited', () => {
     await waitFor(() => expect(requestsOf(fleet.updateServer)).toHaveLength(1))
     return user
   }
+
+  it('gets its former description back by Undo, and keeps its password', async () => {
+    const user = await edit(/^Description/, 'Rack 7')
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    expect(await screen.findByText('Undone')).toBeTruthy()
+    expect(requestsOf(fleet.updateServer).at(-1)?.body).toMatchObject({
+      description: busy.description,
+      password: '',
+      version: 'v9'
+    })
+  })
 
   it.each([
     ['another password', /^Password/, 'other'],

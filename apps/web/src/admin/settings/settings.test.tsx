@@ -1,5 +1,6 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import {
+  CHAT_BOT_PROBLEMS,
   SECRET_KEPT,
   SECRET_SETTINGS,
   Settings,
@@ -9,10 +10,11 @@ import {
   type ShownSettings
 } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
-import { fleet, settings } from '../../api/routes.ts'
+import { refresh } from '../../api/query.ts'
+import { fleet, mail, settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import { TABS } from './fields.ts'
 import WebSettingsPage from './page.tsx'
@@ -145,6 +147,65 @@ describe('web settings', () => {
     await waitFor(() => expect(sent().at(-1)).toEqual({ discord_client_id: '1007', version: 'v9' }))
   })
 
+  it('keep what is typed while the call that saves is out, until what somebody else saved is taken', async () => {
+    const { user } = open()
+    const id = await screen.findByLabelText<HTMLInputElement>('Client id')
+    const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
+    const save = () => user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.type(id, '7')
+    const arrive = hold(settings.saveConfig)
+    await save()
+    await user.type(channels, '9')
+    const now = { ...saved, discord_client_id: '1007', version: 'v2' }
+    await act(async () => arrive(now))
+    expect(await screen.findByText('1 not saved')).toBeTruthy()
+    expect([id.value, channels.value]).toEqual(['1007', '9'])
+    const current = { ...now, discord_bot_channels: '5', version: 'v9' }
+    answerRefused(settings.saveConfig, 'stale', { data: { current, changed: [] } })
+    await save()
+    await user.click(await screen.findByRole('button', { name: /^Take what was saved: .*channels/i }))
+    expect(channels.value).toBe('5')
+  })
+
+  it('show what the server says of a field', async () => {
+    const { user } = open('geofeed')
+    const geofeed = "Line 1: 'x' is not an address range"
+    answerRefused(settings.saveConfig, 'geofeed_prefix', {
+      params: { line: 1, prefix: 'x' },
+      data: { errors: { geofeed } }
+    })
+    const field = await screen.findByLabelText(/^Geofeed/)
+    await user.type(field, 'x')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(geofeed)).toBeTruthy()
+    expect(field.getAttribute('aria-invalid')).toBe('true')
+  })
+
+  it('say how the chat bot is doing, and what is wrong with it', async () => {
+    for (const problem of CHAT_BOT_PROBLEMS) expect(`webSettings.chatBot.problem.${problem}` in en, problem).toBe(true)
+    open()
+    const part = await screen.findByRole('region', { name: 'Chat bot' })
+    const refused = { state: 'waiting', problem: 'token_refused', retry_at: '2026-11-21T12:00:00Z' } as const
+    answer(settings.chatBot, { ...bot, ...refused, unreadable_channels: ['12', '13'] })
+    await act(() => refresh(settings.chatBot))
+    expect(await within(part).findByText(/refused the token/)).toBeTruthy()
+    expect(part.textContent).toContain('cannot read these channels: 12, 13')
+  })
+
+  it('say what DNS has of the sending domain, and what to add where something is missing', async () => {
+    const { user } = open('email')
+    answer(mail.senderCheck, {
+      domain: 'shop.example',
+      include: 'sendgrid.net',
+      spf: { state: 'wrong', name: 'shop.example', found: 'v=spf1 -all' },
+      dkim: { state: 'ok', name: 's1._domainkey.shop.example', found: 'v=DKIM1; p=abc' },
+      dmarc: { state: 'missing', name: '_dmarc.shop.example', found: null }
+    })
+    await user.click(await screen.findByRole('button', { name: 'Check the domain' }))
+    for (const words of [/contains include:sendgrid.net/, 'v=DKIM1; p=abc', /v=DMARC1; p=quarantine/])
+      expect(await screen.findByText(words)).toBeTruthy()
+  })
+
   it('have what was entered again after the session ended, but for secrets', async () => {
     const { user, unmount } = open()
     await user.type(await screen.findByLabelText('Client id'), '7')
@@ -188,5 +249,26 @@ describe('the running logs', () => {
     expect(screen.getByText(/INFO begun/)).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Pause' }))
     expect(screen.getByRole('button', { name: 'Go on' })).toBeTruthy()
+  })
+
+  it('are filtered by level and by words; the task log is another one', async () => {
+    answer(settings.logTail, ({ query }) => ({
+      lines:
+        query['after_id'] !== '0'
+          ? []
+          : query['source'] === 'task'
+            ? [line(3, 'ERROR', 'job failed')]
+            : [line(1, 'INFO', 'begun'), line(2, 'WARN', 'slow query'), line(4, 'ERROR', 'broken')]
+    }))
+    const { user } = open('logs')
+    await screen.findByText(/INFO begun/)
+    await user.selectOptions(screen.getByLabelText('Level'), 'Warnings and worse')
+    expect(screen.queryByText(/INFO begun/)).toBeNull()
+    await user.type(screen.getByRole('searchbox', { name: 'Search the lines' }), 'QUERY')
+    expect(screen.queryByText(/ERROR broken/)).toBeNull()
+    expect(screen.getByText(/WARN slow query/)).toBeTruthy()
+    await user.clear(screen.getByRole('searchbox', { name: 'Search the lines' }))
+    await user.click(screen.getByRole('radio', { name: 'Task log' }))
+    expect(await screen.findByText(/job failed/)).toBeTruthy()
   })
 })

@@ -1,12 +1,13 @@
 import type { User } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, it } from 'vitest'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { user as alice } from '../../testing/shapes.ts'
 import { open } from './list.fixture.tsx'
+import { detail } from './users.fixture.ts'
 
 const RIGHTS = /Another right ends at once: sessions: \d+, API keys: \d+/
 const toast = (text: string) => screen.findByText(text)
@@ -111,6 +112,49 @@ describe('the Edit dialog', () => {
     for (const words of ['Admin: was YES, is now NO', 'Role: was Read only, is now –', 'Coins: was 120, is now 20'])
       expect(alert.getByText(words)).toBeTruthy()
     expect(email.value).toBe('alice@example.comx')
+    answer(accounts.updateUser, current)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() =>
+      expect(requestsOf(accounts.updateUser).at(-1)?.body).toMatchObject({
+        email: 'alice@example.comx',
+        is_superuser: false,
+        version: 'newer'
+      })
+    )
+  })
+
+  it('shows what the server says of a field', async () => {
+    answerRefused(accounts.updateUser, 'email_taken', { data: { errors: { email: 'This address is taken' } } })
+    const { user } = edit()
+    const email = await screen.findByLabelText(/Email/)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('This address is taken')).toBeTruthy()
+    await waitFor(() => expect(document.activeElement).toBe(email))
+  })
+
+  it('is not closed by a click beside it', async () => {
+    const { asked } = edit()
+    await dialog()
+    // Later than the second click of a double click.
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000)
+    await act(async () => void fireEvent.click(document.querySelector('.mantine-Modal-overlay') as HTMLElement))
+    expect(asked()).toEqual({ form: 'edit.2' })
+  })
+
+  it('asks and saves nothing once it was left, whenever the plan of a change arrives', async () => {
+    const { user } = edit()
+    await user.click(await screen.findByRole('switch', { name: 'Admin' }))
+    const asked = requestsOf(accounts.user).length
+    const tell = hold(accounts.user)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(accounts.user)).toHaveLength(asked + 1))
+    await user.click(screen.getByRole('button', { name: 'Cancel' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await act(async () => tell(detail))
+    expect(screen.queryByRole('dialog')).toBeNull()
+    expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
   it('keeps the role that was given to a new administrator, where somebody else gave another one', async () => {

@@ -1,9 +1,9 @@
-import type { OwnSession } from '@netlet/contract'
+import type { AuditEntry, OwnSession } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, orders } from '../../api/routes.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
-import { order, pageOf } from '../../testing/shapes.ts'
+import { accounts, orders, payments, rewards, settings, support } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { order, pageOf, ticket } from '../../testing/shapes.ts'
 import { renderScreen } from '../kit/screen.fixture.tsx'
 import UserPage from './user-page.tsx'
 import { detail } from './users.fixture.ts'
@@ -53,6 +53,16 @@ describe('the page of a user', () => {
   })
 })
 
+it('says so where there is no such user, whatever the address has', async () => {
+  answerRefused(accounts.user, 'not_found')
+  for (const id of ['77', 'x']) {
+    const { unmount } = renderScreen(<UserPage />, { at: `/u/${id}`, route: '/u/:id' })
+    expect(await screen.findByText('There is no such user')).toBeTruthy()
+    unmount()
+  }
+  expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
+})
+
 describe('what a user has', () => {
   const session: OwnSession = {
     id: 5,
@@ -63,6 +73,111 @@ describe('what a user has', () => {
     last_seen_at: at,
     is_current: false
   }
+
+  it.each<[string, () => void, string, RegExp]>([
+    [
+      'payments',
+      () =>
+        answer(
+          payments.ofUser,
+          pageOf({
+            id: 3,
+            created_at: at,
+            order: 'NL-1',
+            order_id: 7,
+            platform_order: '#1007',
+            kind: 'renewal' as const,
+            state: 'refunded' as const,
+            charged: '12.00',
+            currency: 'USD',
+            amount: '12.00',
+            refunded_amount: '11.00'
+          })
+        ),
+      '#1007',
+      /Renewal.*\$12\.00.*\$11\.00/
+    ],
+    [
+      'points',
+      () =>
+        answer(
+          rewards.userPoints,
+          pageOf({
+            id: 1,
+            created_at: at,
+            reason: 'Refund of order NL-1',
+            reason_code: 'refund' as const,
+            params: { order: 'NL-1' },
+            point: -12,
+            kind: 'coins' as const,
+            pending_until: null
+          })
+        ),
+      'Refund of order NL-1',
+      /-12/
+    ],
+    [
+      'keys',
+      () =>
+        answer(accounts.userApiKeys, [
+          {
+            id: 1,
+            name: 'script',
+            hint: 'nlk_ab12',
+            scopes: ['read'],
+            created_at: at,
+            last_used_at: null,
+            revoked_at: at
+          }
+        ]),
+      'script',
+      /Ended/
+    ],
+    [
+      'logins',
+      () =>
+        answer(
+          accounts.userLogins,
+          pageOf({
+            id: 1,
+            at,
+            method: 'discord' as const,
+            device: 'Firefox on Linux',
+            ip: '203.0.113.7',
+            location: 'JP'
+          })
+        ),
+      'Firefox on Linux',
+      /Discord.*203\.0\.113\.7/
+    ],
+    ['tickets', () => answer(support.userTickets, pageOf({ ...ticket, message: 'Help me' })), 'Help me', /Open/]
+  ])('%s', async (name, prepare, shown, expected) => {
+    prepare()
+    open(`?tab=${name}`)
+    const row = (await screen.findByText(shown)).closest('tr')
+    expect(row?.textContent).toMatch(expected)
+  })
+
+  it('audit entries: what was changed, from what to what', async () => {
+    const entry: AuditEntry = {
+      id: 1,
+      at,
+      actor: 'chief',
+      action: 'user.edit',
+      target_type: 'user',
+      target_id: '2',
+      target_name: null,
+      before: { coins: 120, isActive: true },
+      after: { coins: 170, isActive: true },
+      ip: '198.51.100.7',
+      viewed_as: null
+    }
+    answer(settings.audit, pageOf(entry))
+    open('?tab=audit')
+    const row = (await screen.findByText('Edited a user')).closest('tr') as HTMLElement
+    expect(row.textContent).toContain('Coins: 120 → 170')
+    expect(requestsOf(settings.audit).at(-1)?.query).toMatchObject({ target_type: 'user', target_id: '2' })
+  })
 
   it('sessions: one is ended after a question, and so are all', async () => {
     answer(accounts.userSessions, [session, { ...session, id: 6, device: 'Chrome on Windows' }])

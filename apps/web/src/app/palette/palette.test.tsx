@@ -1,10 +1,11 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Found, Schedule } from '@netlet/contract'
 import { singleKeys } from '../../admin/kit/single-keys.ts'
 import { home, settings } from '../../api/routes.ts'
+import { guardLeaving } from '../../kit/leaving.ts'
 import { registerPaletteActions } from '../../kit/palette.ts'
-import { answer, hold, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer } from '../../testing/shapes.ts'
 import { Layout } from '../layout.tsx'
@@ -187,6 +188,18 @@ describe('the command palette', () => {
     expect(screen.getByRole('option', { selected: true }).textContent).toBe(chosen)
     await user.keyboard('{Enter}')
     expect(where()).toBe('/dashboard/index/userList?search=tickets')
+  })
+
+  it('leads nowhere where what is not saved is to stay, and says that rows could not be searched', async () => {
+    const { user, where } = await open()
+    const here = where()
+    onTestFinished(guardLeaving({ ask: async () => false, isUnsaved: () => true }))
+    answerRefused(home.search, 'internal')
+    await user.keyboard('orders')
+    await screen.findByText('Orders, users, servers and products could not be searched.')
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(where()).toBe(here)
   })
 
   it('is not there for customers', async () => {

@@ -63,6 +63,27 @@ describe('the page of a forgotten password', () => {
     expect(alertOf()?.textContent).toBe('请输入您的邮箱或验证码！')
   })
 
+  it('keeps the address and the mailed code over a reload, and shows at its field that the code is wrong', async () => {
+    const view = open()
+    answer(accounts.emailValidate, { email_code_id: CODE_ID })
+    await view.user.type(email(), 'a@example.com')
+    await view.user.click(screen.getByRole('button', { name: 'send code' }))
+    await screen.findByRole('button', { name: /^\d+ s/ })
+    view.unmount()
+    const { user } = open()
+    expect(screen.getByRole('button', { name: /^\d+ s/ })).toHaveProperty('disabled', true)
+    const sentence = 'The verification code is not correct or has expired'
+    answerRefused(accounts.forgotVerify, 'wrong_email_code', { data: { errors: { email_code: sentence } } })
+    await user.type(code(), '000000')
+    await user.click(next())
+    await waitFor(() => expect(describedBy(code())).toContain(sentence))
+    expect(requestsOf(accounts.forgotVerify)[0]?.body).toEqual({
+      email: 'a@example.com',
+      email_code: '000000',
+      email_code_id: CODE_ID
+    })
+  })
+
   it('has an address for the second step, which is none without the proof of the first', async () => {
     const view = open('/forgot?return=%2Fdashboard%2Findex%2Finvite')
     await verify(view)

@@ -1,9 +1,9 @@
 import type { Product, ShopFigures } from '@netlet/contract'
-import { act, screen } from '@testing-library/react'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { act, screen, waitFor } from '@testing-library/react'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalog, status, support } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
-import { answer, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { collection, pageOf, product as anyProduct, tag as anyTag } from '../../testing/shapes.ts'
 import { More } from './more.tsx'
@@ -111,6 +111,16 @@ describe('what the shop measures', () => {
   })
 })
 
+it('stays calm where every call fails', async () => {
+  const said = vi.spyOn(console, 'error')
+  for (const route of [status.figures, catalog.collections, catalog.tags, catalog.products])
+    answerRefused(route, 'internal')
+  renderAt(<Landing />, { user: null })
+  expect(await screen.findByRole('button', { name: 'Try again' })).toBeTruthy()
+  expect(screen.getByRole('heading', { level: 1 })).toBeTruthy()
+  expect(said).not.toHaveBeenCalled()
+})
+
 describe('what stands further down', () => {
   const rule = (id: number, name: string, product_count: number) => ({
     acl_id: id,
@@ -133,5 +143,14 @@ describe('what stands further down', () => {
     expect(link.getAttribute('href')).toBe('/product?acl=7')
     expect(link.textContent).toBe('Netflixa.example, b.example, c.example and 6 more+$0.25 per IPPlans: 3')
     expect(screen.queryByText('Nothing')).toBeNull()
+  })
+
+  it('leaves out what cannot be read', async () => {
+    answerRefused(catalog.rules, 'internal')
+    answerRefused(status.figures, 'internal')
+    renderAt(<More />, { user: null })
+    await waitFor(() => expect(screen.queryByRole('heading', { name: 'Plans by use' })).toBeNull())
+    expect(screen.getByRole('heading', { name: 'How it works' })).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
   })
 })

@@ -77,6 +77,25 @@ describe('the login page', () => {
     expect(field).toHaveProperty('value', '')
   })
 
+  it('shows at its field what the server says of the captcha', async () => {
+    answer(accounts.captcha, captcha)
+    const sentence = 'The captcha code is not correct'
+    answerRefused(accounts.login, 'wrong_captcha', { data: { require_captcha: true, errors: { captcha: sentence } } })
+    const { user } = open()
+    await fillIn(user)
+    await user.click(submit())
+    const field = await screen.findByRole('textbox', { name: 'Result of the calculation' })
+    const said = await screen.findByText(sentence)
+    expect(field.getAttribute('aria-describedby')).toContain(said.id)
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('leads to the page for a forgotten password, and keeps the way back', () => {
+    open('/login?return=%2Fdashboard%2Findex%2Finvite')
+    const link = screen.getByRole('link', { name: 'Forgot password?' })
+    expect(link.getAttribute('href')).toBe('/forgot?return=%2Fdashboard%2Findex%2Finvite')
+  })
+
   it('says what is missing, without asking the server', async () => {
     const { user } = open()
     await user.click(submit())

@@ -1,6 +1,6 @@
 import type { Product, RuleStock, Variant, VariantInfo } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
@@ -62,6 +62,43 @@ afterEach(() => {
 const purchase = () => screen.findByRole('button', { name: 'Purchase' })
 
 describe('what a buyer is told of a plan', () => {
+  it.each([
+    ['ipv4', 'fixed', 'IPv4 address'],
+    ['ipv6', 'fixed', 'IPv6 /64, fixed exit address'],
+    ['ipv6', 'request', 'IPv6 /64, rotating exit address'],
+    ['ipv6', 'session', 'IPv6 /64, sticky exit address by session']
+  ] as const)('is what each address is: %s, %s', async (address_family, egress, words) => {
+    open('/product?id=1', { ...variant, address_family, egress })
+    expect((await screen.findByText('Each address')).nextSibling?.textContent).toBe(words)
+  })
+
+  it('is what it limits, that the rest is not limited, and TLS to the proxies where all of its servers offer that', async () => {
+    open('/product?id=1', { ...variant, traffic_gb: null, https: true })
+    expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Not limited')
+    expect(screen.getByText('Speed').nextSibling?.textContent).toBe('100 Mbit/s')
+    expect(screen.getByText('New connections a second').nextSibling?.textContent).toBe('20')
+    expect(screen.getByText(/^HTTPS proxy:/)).toBeTruthy()
+    cleanup()
+    queryClient.clear()
+    open('/product?id=1', variant)
+    expect(await screen.findByText(/HTTP, HTTPS and SOCKS5/)).toBeTruthy()
+    expect(screen.queryByText(/^HTTPS proxy:/)).toBeNull()
+  })
+
+  it('is where the addresses are, with their stock, and which other plans are like it', async () => {
+    const other = (id: number, product_name: string, variant_stock: number) => ({
+      ...product({ ...variant, variant_stock }),
+      id,
+      product_name
+    })
+    answer(catalog.recommended, [other(1, 'Residential', 8), other(2, 'Leased out', 0), other(3, 'Free', 8)])
+    open('/product?id=1', variant, oslo)
+    const places = within(await screen.findByRole('region', { name: 'Locations' })).getAllByRole('listitem')
+    expect(places.map(place => place.textContent)).toEqual(['Paris France64 available', 'Oslo NorwayOut of stock'])
+    const others = within(await screen.findByRole('region', { name: 'Other plans like this one' }))
+    expect(others.getAllByRole('link').map(link => link.textContent)).toEqual(['Free', 'Leased out'])
+  })
+
   it('is each price by quantity and rules, exactly', async () => {
     open('/product?id=1&o1=Paris&acl=1,2&q=16', variant)
     const table = await screen.findByRole('table')

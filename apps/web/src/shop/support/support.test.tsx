@@ -32,6 +32,12 @@ beforeEach(() => {
 })
 
 describe('the support page', () => {
+  it('leads to the chat of the community, in a tab of its own', async () => {
+    open()
+    const chat = await screen.findByRole<HTMLAnchorElement>('link', { name: 'Join the chat' })
+    expect(chat).toMatchObject({ href: 'https://chat.example/netlet', target: '_blank', rel: 'noopener noreferrer' })
+  })
+
   it.each(['', 'javascript:alert(1)'])('has no chat at %j', async address => {
     open(address)
     await waitFor(() => expect(requestsOf(settings.social)).toHaveLength(1))

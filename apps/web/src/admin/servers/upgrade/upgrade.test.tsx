@@ -36,6 +36,7 @@ describe('the upgrade of servers', () => {
     const { user, asked } = open(ROUTE, rows)
     answer(fleet.planUpgrade, plan)
     answer(fleet.startUpgrade, { ...upgrade, state: 'running', ...none })
+    expect(await screen.findAllByText('Older version')).toHaveLength(1)
     for (const box of (await screen.findAllByRole('checkbox', { name: /paris|tokyo/ })).slice(0, 2))
       await user.click(box)
     await user.click(screen.getByRole('button', { name: /Batch/ }))
