@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { HeadBuffer } from '../src/proxy/head-buffer.ts'
 import { parseRequestHead } from '../src/proxy/request-head.ts'
 import { parseResponseHead } from '../src/proxy/response-head.ts'
 import { ResponseReader } from '../src/proxy/response-reader.ts'
@@ -40,6 +41,39 @@ describe('a head', () => {
     expect(answer(`A: b${'\r\n c'.repeat(500)}`)).toBe(null)
     expect(answer(`A: b${'\nC: d'.repeat(500)}`)).toBe(null)
   })
+})
+
+test('a head that comes byte by byte is searched once, and copied a few times', () => {
+  const parsed = parseRequestHead(get('Accept: */*'))
+  if (!parsed.ok) throw new Error(parsed.reason)
+  let [searched, copied] = [0, 0]
+  const { indexOf, copy } = Buffer.prototype
+  vi.spyOn(Buffer.prototype, 'indexOf').mockImplementation(function (this: Buffer, what, from) {
+    searched += this.length - Number(from ?? 0)
+    return indexOf.call(this, what, from)
+  })
+  vi.spyOn(Buffer.prototype, 'copy').mockImplementation(function (this: Buffer, ...to) {
+    copied += this.length
+    return copy.apply(this, to)
+  })
+  vi.spyOn(Buffer, 'concat').mockImplementation(() => {
+    throw new Error('all of it is copied')
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const bytes = Buffer.from(`HTTP/1.1 200 OK\r\nX: ${'y'.repeat(30_000)}`)
+  const [reader, buffer] = [new ResponseReader(parsed.head, 65_536), new HeadBuffer()]
+  for (const read of [
+    (byte: Buffer) => void reader.read(byte),
+    (byte: Buffer) => {
+      buffer.push(byte, 0)
+      buffer.next(32_768, 0)
+    }
+  ]) {
+    searched = copied = 0
+    for (let at = 0; at < bytes.length; at++) read(bytes.subarray(at, at + 1))
+    expect(searched).toBeLessThan(10 * bytes.length)
+    expect(copied).toBeLessThan(10 * bytes.length)
+  }
 })
 
 test('the answer of a target is the same in whatever pieces it comes', () => {
