@@ -238,3 +238,17 @@ test('the shell of a dashboard: its menu, full screen, and the way back to the t
   await page.mouse.click(700, 400)
   await expect(menu).toBeHidden()
 })
+
+test('a log-out takes along what was typed', async ({ page, shop }) => {
+  await signIn(page, shop, 'customer')
+  await page.goto(`${shop.url}/dashboard/index/setting`)
+  const keys = page.getByRole('region', { name: 'API keys', exact: true })
+  await keys.getByRole('textbox', { name: 'Name', exact: true }).fill('Crawler')
+  const drafts = () =>
+    page.evaluate<string[]>("Object.keys(sessionStorage).filter(key => key.startsWith('netlet-draft-'))")
+  await expect.poll(drafts).toHaveLength(1)
+  await page.getByRole('banner').getByRole('button', { name: shop.customer.username }).click()
+  await page.getByRole('button', { name: 'Logout' }).click()
+  await expect(page).toHaveURL(`${shop.url}/login`)
+  await expect.poll(drafts).toEqual([])
+})
