@@ -144,6 +144,6 @@ test("an upload after the target's end is refused with a reset and not counted",
   }
   write()
   await broken
-  // The head, and at most the piece that was on its way when the target's own reset came.
-  expect(up()).toBeLessThan(2 * piece.length)
+  // The head, and the few pieces that the kernel took before the target's own reset came.
+  expect(up()).toBeLessThan(5 * piece.length)
 })
