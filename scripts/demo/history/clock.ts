@@ -15,7 +15,7 @@ const ASKED = ['now()', 'clock_timestamp()']
 /**
  * Moves the clock of a whole database, for as long as the history is made. Commands take their moment from their context,
  * but the functions of the inventory ask the database: `now()`, `clock_timestamp()`. Connections made from now on find
- * functions that read the moved time in their place. Nobody else may use the database meanwhile.
+ * functions that read the moved time in their place. No other session may use the database meanwhile.
  */
 export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
   const client = new Client({ connectionString: databaseUrl })

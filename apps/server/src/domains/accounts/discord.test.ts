@@ -114,7 +114,7 @@ test('the way back is good once, in the browser that left, and for ten minutes',
   expect(await comeBack(visitor, late, 102)).toBe('/login?discord=failed')
 })
 
-test('without a client id nobody is sent to the platform', async () => {
+test('without a client id the browser is not sent to the platform', async () => {
   await configure({ discord_client_id: '' })
   onTestFinished(() => configure({ discord_client_id: 'client' }))
   const reply = await shop.visitor().get('/api/auth/discord/login?mode=login')

@@ -210,7 +210,7 @@ test('a forgotten password is set again by the code; every session ends; the pro
   expect((await visitor.post(FORGOT, { email, password: PASSWORD, ...proof })).code).toBe(400)
 })
 
-test('a new password is hashed only for a proof: a flood without one keeps nobody waiting', async () => {
+test('a new password is hashed only for a proof: a flood without one makes no other caller wait', async () => {
   let isFull = false
   const look = setInterval(() => (isFull ||= passwordsAreFull()))
   onTestFinished(() => clearInterval(look))

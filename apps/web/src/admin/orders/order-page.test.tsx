@@ -34,7 +34,7 @@ function open({ of = order, alarms = [], access = byPassword, timeline = [], as 
 const history = () => screen.findByRole('region', { name: 'History' })
 
 describe('the page of an order', () => {
-  it('tells in words what happened, whoever wrote it down, and marks what is bad', async () => {
+  it('tells in words what happened and marks what is bad, whichever program wrote it', async () => {
     const told: [Partial<TimelineEntry>, RegExp][] = [
       [{ kind: 'expiry_set', actor: 'boss', viewed_as: 'alice' }, /^Expiry set.*by boss as alice/],
       [
