@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { defineConfig } from '@playwright/test'
 import { findBrowser } from './e2e/browser.ts'
 import { isLong } from './scripts/testing/tier.ts'
@@ -6,9 +5,6 @@ import { isLong } from './scripts/testing/tier.ts'
 /** Begins first: it would run alone at the end. Its shop is its own. */
 const FIRST = '**/operators-day.spec.ts'
 const ofTheLongTier = isLong ? [] : ['**/*.long.spec.ts']
-
-// Each shop starts a dozen programs, which compile the same modules.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/netlet-e2e')
 
 export default defineConfig({
   testDir: 'e2e',

@@ -99,7 +99,7 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
           NETLET_TEST_DIR: own,
           NETLET_BROWSER_DIR: process.env['NETLET_BROWSER_DIR'] ?? tmpdir(),
           TMPDIR: own,
-          // Node keeps the compiled code of the tools, a tenth of the time of a single file.
+          // Node keeps compiled code: of the tools, and of the shops that browser tests start.
           NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/netlet-code'),
           ...(isLong ? { NETLET_TEST_TIER: 'long' } : {}),
           ...env

@@ -1,5 +1,7 @@
 import { getTableColumns, type InferInsertModel, type InferSelectModel } from 'drizzle-orm'
 import { PgTimestamp, type PgTable } from 'drizzle-orm/pg-core'
+import { products, variants } from '../domains/catalog/tables.ts'
+import { serverGroups } from '../domains/fleet/tables.ts'
 import type { Clock } from '../infra/clock.ts'
 import type { Executor } from '../infra/db/client.ts'
 
@@ -27,4 +29,12 @@ export async function addRow<T extends PgTable>(place: Place, table: T, row: New
   const [added] = await addRows(place, table, [row])
   if (!added) throw new Error('nothing was inserted')
   return added
+}
+
+/** A plan of $2.00 an address on a server group without servers: what a row of `orders` refers to. */
+export async function addPlan(place: Place): Promise<{ productId: number; variantId: number; serverGroupId: number }> {
+  const { id: serverGroupId } = await addRow(place, serverGroups, { name: 'here' })
+  const { id: productId } = await addRow(place, products, { platformId: '1', name: 'Plan' })
+  const variant = { productId, platformId: '2', name: 'Here', price: '2.00', serverGroupId }
+  return { productId, variantId: (await addRow(place, variants, variant)).id, serverGroupId }
 }

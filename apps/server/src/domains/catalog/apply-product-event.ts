@@ -46,32 +46,33 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
  */
 export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const toldAt = event.updated_at ? new Date(event.updated_at) : null
-  const rules = await followRules(unit, await ruleNews(unit, event, toldAt), toldAt)
+  const ruleVariants = await ruleVariantsOf(unit.tx, event.id)
+  const rules = await followRules(unit, ruleNews(event, ruleVariants, toldAt), toldAt)
   const result = await followProduct(unit, event)
   if (result.outcome !== 'older')
     await forgetDrifts(
       unit,
       event.variants.map(variant => variant.id)
     )
-  if (event.otherVariants?.length !== 0) unit.jobs.send(readProductQueue, { platformId: event.id }, { key: event.id })
+  const isOurs = result.outcome === 'applied' || (result.outcome === 'not_sold' && ruleVariants.length > 0)
+  if (isOurs && event.otherVariants?.length !== 0)
+    unit.jobs.send(readProductQueue, { platformId: event.id }, { key: event.id })
   return result.outcome === 'not_sold' && rules.length > 0 ? { outcome: 'applied' } : result
 }
 
-/** Which variants of the platform's product there are no more? Only the event's own words say so: it may describe a part of them. */
+/** Tells whether a variant of the platform's product was deleted. The event may describe only a part of them. */
 function isGone({ variants: described, otherVariants }: ProductEvent): (platformId: string) => boolean {
   const there = new Set([...described.map(({ id }) => id), ...(otherVariants ?? [])])
   return platformId => otherVariants !== null && !there.has(platformId)
 }
 
 /** What the event says of each variant that a rule may be sold as; undefined of those that are gone. */
-async function ruleNews(
-  unit: Unit,
+function ruleNews(
   event: ProductEvent,
+  ruleVariants: readonly string[],
   updatedAt: Date | null
-): Promise<Map<string, PlatformPrice | undefined>> {
-  const news = new Map<string, PlatformPrice | undefined>(
-    (await ruleVariantsOf(unit.tx, event.id)).filter(isGone(event)).map(id => [id, undefined])
-  )
+): Map<string, PlatformPrice | undefined> {
+  const news = new Map<string, PlatformPrice | undefined>(ruleVariants.filter(isGone(event)).map(id => [id, undefined]))
   for (const { id, price } of event.variants)
     news.set(id, {
       price: wholeCents(price),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -161,6 +161,12 @@ test.each([
   expect(await settle(told, { topic: 'products/update' })).toBe('applied')
   const rows = await db.select().from(variants).where(eq(variants.productId, id)).orderBy(variants.id)
   expect(rows.flatMap(({ deletedAt }, at) => (deletedAt ? [at] : []))).toEqual(expected)
+  // The platform is not asked again about a product that the shop does not sell, nor after an event that is too old.
+  const again = sql`select 1 from pgboss.job where name = 'read-platform-product'`
+  const { length } = (await db.execute(again)).rows
+  expect(await settle({ ...told, id: 2 }, { topic: 'products/update' })).toBe('not_sold')
+  expect(await settle({ ...told, updated_at: '2026-01-01T10:00:00Z' }, { topic: 'products/update' })).toBe('older')
+  expect((await db.execute(again)).rows).toHaveLength(length)
 })
 
 test('a product withdrawn on the platform is not valid here; published again, it is', async () => {

@@ -54,7 +54,7 @@ describe('parseDomains', () => {
         [5, 'example.com:', 'has a port: a rule covers whole domains'],
         [6, '-x', 'is not a domain, such as example.com'],
         [7, long, 'is not a domain, such as example.com'],
-        [8, 'com', 'would cover every site that ends in it: name the sites']
+        [8, 'com', 'is a public suffix: a rule for it would cover every site below it']
       ].map(([line, text, problem]) => ({
         line,
         text,

@@ -51,7 +51,7 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
   if (!valid) return { ok: false, problem: 'is not a domain, such as example.com' }
   const { isIcann, publicSuffix } = parse(domain)
   return isIcann && publicSuffix === domain
-    ? { ok: false, problem: 'would cover every site that ends in it: name the sites' }
+    ? { ok: false, problem: 'is a public suffix: a rule for it would cover every site below it' }
     : { ok: true, domain }
 }
 

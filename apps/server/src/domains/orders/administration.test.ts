@@ -13,8 +13,7 @@ import { payments } from '../payments/tables.ts'
 import { orderRoutes, remindExpiries } from './index.ts'
 import { orders } from './tables.ts'
 import { transition } from './transition.ts'
-import { addPlan } from '../../testing/plan.ts'
-import { addRow } from '../../testing/rows.ts'
+import { addPlan, addRow } from '../../testing/rows.ts'
 
 let shop: TestShop
 let admin: TestClient

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addPlan } from '../../testing/plan.ts'
+import { addPlan } from '../../testing/rows.ts'
 import { systemClock } from '../../infra/clock.ts'
 
 let database: TestDatabase

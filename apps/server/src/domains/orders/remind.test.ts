@@ -5,8 +5,7 @@ import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { remindExpiries } from './index.ts'
 import { orders } from './tables.ts'
-import { addRow } from '../../testing/rows.ts'
-import { addPlan } from '../../testing/plan.ts'
+import { addPlan, addRow } from '../../testing/rows.ts'
 
 const END = Date.parse('2026-06-15T12:00:00Z')
 let shop: TestShop

@@ -9,7 +9,7 @@ import { countKept, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
 import { compareFigures, countStatistics } from './figures.ts'
 import { payments } from './tables.ts'
-import { addPlan } from '../../testing/plan.ts'
+import { addPlan } from '../../testing/rows.ts'
 
 const NOW = new Date('2026-05-15T00:30:00Z')
 

@@ -73,7 +73,7 @@ export function missing(
   return short.length === 0 ? null : short.map(({ name, quantity, paid }) => `${name}: ${paid}/${quantity}`).join(', ')
 }
 
-/** Does the platform's order say that its money was given back, or never came for good? */
+/** Does the platform's order say that it was cancelled, refunded or voided? */
 export const isPaidBack = (paid: PaidOrder): boolean =>
   Boolean(paid.cancelled_at) || paid.financial_status === 'refunded' || paid.financial_status === 'voided'
 
