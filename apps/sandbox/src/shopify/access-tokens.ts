@@ -24,9 +24,9 @@ const Control = z.object({
 /** Access tokens for the app's key and secret, OAuth's client credentials grant: each ends, and is got again the same way. */
 export function accessTokenRoutes(
   app: FastifyInstance,
-  options: { apiKey: string; appSecret: string; accessToken: string; now: () => number }
+  options: { apiKey: string; secrets: () => readonly string[]; accessToken: string; now: () => number }
 ) {
-  const { apiKey, appSecret, accessToken, now } = options
+  const { apiKey, secrets, accessToken, now } = options
   const ends = new Map<string, number>()
   const faults = createFaults()
   let lifetime = LIFETIME
@@ -40,7 +40,7 @@ export function accessTokenRoutes(
     const refuse = (status: number, error: string) => reply.code(status).send({ error })
     if (body.grant_type !== 'client_credentials') return refuse(400, 'unsupported_grant_type')
     if (body.client_id !== apiKey) return refuse(400, 'application_cannot_be_found')
-    if (!sameSecret(body.client_secret, appSecret)) return refuse(401, 'invalid_client')
+    if (!secrets().some(secret => sameSecret(body.client_secret, secret))) return refuse(401, 'invalid_client')
     if (!installed) {
       const page = '<title>Oauth error app_not_installed: The app is not installed on this shop</title>'
       return reply.code(400).type('text/html').send(page)

@@ -3,15 +3,13 @@ import { z } from 'zod'
 import type { Store } from '../kit/store.ts'
 import type { Checkouts } from './checkout.ts'
 import { customerFor } from './customers.ts'
-import type { Deliveries, WebhookFault } from './deliveries.ts'
+import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
-import { GRAPHQL_FAULTS, type GraphqlFault } from './graphql-routes.ts'
 import { productPayload } from './payloads.ts'
 import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
-const Count = z.number().int().min(1).max(100)
 
 const Line = z.object({ variantId: z.string(), quantity: z.number().int().min(1) })
 const Pay = z
@@ -63,17 +61,6 @@ const ProductChange = z.object({
   silent: z.boolean().default(false)
 })
 const Deletion = z.object({ silent: z.boolean().default(false) }).default({ silent: false })
-const WebhookFaultBody = z.object({
-  action: z.enum(['none', 'drop', 'duplicate', 'late', 'hold', 'wrong_signature']),
-  next: Count.default(1),
-  times: z.number().int().min(2).max(50).default(10),
-  delay_ms: z.number().int().min(0).max(86_400_000).default(5000)
-})
-const GraphqlFaultBody = z.object({
-  kind: z.enum(['none', ...GRAPHQL_FAULTS]),
-  next: Count.default(1),
-  after: z.number().int().min(0).max(100).default(0)
-})
 const Release = z.object({ order: z.enum(['oldest_first', 'newest_first']).default('newest_first') }).default({
   order: 'newest_first'
 })
@@ -91,11 +78,10 @@ export function controlRoutes(
     checkouts: Checkouts
     deliveries: Deliveries
     giveBack: GiveBack
-    setGraphqlFault: (fault: GraphqlFault | null) => void
     now: () => number
   }
 ): void {
-  const { store, checkouts, deliveries, giveBack, setGraphqlFault, now } = options
+  const { store, checkouts, deliveries, giveBack, now } = options
   const { data: state } = store
   const at = () => new Date(now()).toISOString()
   const findProduct = (id: string) => productsOf(state).find(product => product.id === id)
@@ -177,13 +163,6 @@ export function controlRoutes(
     return { deleted: found.id }
   })
 
-  app.post('/sandbox/webhooks/faults', async request => {
-    const { action, next, times, delay_ms } = WebhookFaultBody.parse(request.body)
-    const fault: WebhookFault | null = action === 'none' ? null : { action, next, times, delayMs: delay_ms }
-    deliveries.setFault(fault)
-    return { fault }
-  })
-
   app.delete('/sandbox/webhooks/subscriptions', async () => {
     const dropped = state.subscriptions.splice(0)
     state.subscriptionsDropped = true
@@ -197,17 +176,11 @@ export function controlRoutes(
 
   app.post<ById>('/sandbox/webhooks/:id/redeliver', async (request, reply) => {
     const { times, wrong_signature } = Redeliver.parse(request.body)
-    const statuses = await deliveries.redeliver(request.params.id, times, wrong_signature)
+    const statuses = await deliveries.redeliver(
+      request.params.id,
+      times,
+      wrong_signature ? 'wrong_signature' : undefined
+    )
     return statuses ? { statuses } : reply.code(404).send({ error: 'no such webhook' })
   })
-
-  let fault: GraphqlFault | null = null
-  app.post('/sandbox/graphql/faults', async request => {
-    const { kind, next, after } = GraphqlFaultBody.parse(request.body)
-    fault = kind === 'none' ? null : { kind, next, after }
-    setGraphqlFault(fault)
-    return { fault }
-  })
-  // Each call that meets it counts it down.
-  app.get('/sandbox/graphql/faults', async () => ({ fault }))
 }

@@ -62,6 +62,51 @@ test('what is refused comes again, with the same ids, until it is taken', async 
   expect(new Set(shop.received.map(one => one.headers['x-shopify-webhook-id'])).size).toBe(1)
 })
 
+test('a rotated secret: the former one signs until it is revoked, over a restart too', async () => {
+  const signerOf = (one: (typeof shop.received)[number]) => (secret: string) =>
+    one.headers['x-shopify-hmac-sha256'] === createHmac('sha256', secret).update(one.body).digest('base64')
+  const change = (action: string) => control<{ secrets: string[] }>(sandbox, 'POST', '/app_secret', { action })
+  const [former = '', next = ''] = (await change('rotate')).secrets
+  expect(former).toBe(secrets.appSecret)
+  // Rotated once more before the former one was revoked, there is no third.
+  expect((await change('rotate')).secrets).toEqual([former, next])
+  await buy('1')
+  expect([former, next].filter(signerOf(await until('the first', () => shop.received[0])))).toEqual([former])
+  await sandbox.close()
+  sandbox = await launch(dir, shop.url)
+  expect((await change('revoke')).secrets).toEqual([next])
+  expect((await change('revoke')).secrets).toEqual([next])
+  await buy('2')
+  expect([former, next].filter(signerOf(await until('the second', () => shop.received[1])))).toEqual([next])
+})
+
+test.each([
+  ['too_large', (body: Buffer) => body.length > 8 * 1024 * 1024, {}],
+  ['unreadable', (body: Buffer) => body.toString().at(-1) !== '}', {}],
+  ['other_shop', () => true, { 'x-shopify-shop-domain': 'another-shop.myshopify.com' }],
+  ['other_version', () => true, { 'x-shopify-api-version': '2026-10' }]
+])('a webhook can be wrong: %s, by the button of the page, and signed all the same', async (action, isSo, headers) => {
+  const form = new URLSearchParams({ action, next: '1' })
+  await fetch(`${sandbox.url}/faults/webhooks`, { method: 'POST', body: form })
+  const page = await (await fetch(`${sandbox.url}/faults`)).text()
+  expect(page).toContain('1 more')
+  await buy('1')
+  const one = await until('the webhook', () => shop.received[0])
+  expect(isSo(one.body)).toBe(true)
+  expect(one.headers).toMatchObject(headers)
+  expect(one.headers['x-shopify-hmac-sha256']).toBe(
+    createHmac('sha256', secrets.appSecret).update(one.body).digest('base64')
+  )
+})
+
+test('the page sets what the API answers wrongly, without the addresses of customers among it', async () => {
+  const form = new URLSearchParams({ kind: 'no_emails', next: '3' })
+  await fetch(`${sandbox.url}/faults/api`, { method: 'POST', body: form })
+  expect(await control(sandbox, 'GET', '/graphql/faults')).toMatchObject({ fault: { kind: 'no_emails', next: 3 } })
+  await fetch(`${sandbox.url}/faults/api`, { method: 'POST', body: new URLSearchParams({ kind: 'none' }) })
+  expect(await control(sandbox, 'GET', '/graphql/faults')).toEqual({ fault: null })
+})
+
 test('silence counts as a refusal after the time-out', async () => {
   await sandbox.close()
   sandbox = await launch(dir, shop.url, { webhookTimeoutMs: 100 })

@@ -1,6 +1,7 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
-import { trim, type Delivery, type PlatformState } from './state.ts'
+import { trim, WEBHOOK_WRONGS, type Delivery, type PlatformState, type WebhookWrong } from './state.ts'
+import { secretsOf, webhookRequest } from './webhook-request.ts'
 
 const WEBHOOK_PATHS: Record<string, string> = {
   'orders/paid': '/api/orders/pay_webhook',
@@ -13,9 +14,11 @@ const WEBHOOK_PATHS: Record<string, string> = {
   'products/delete': '/api/orders/product_webhook'
 }
 
+export const WEBHOOK_FAULTS = ['drop', 'duplicate', 'late', 'hold', ...WEBHOOK_WRONGS] as const
+
 /** What to do wrong with the next events. `times` counts copies of a duplicate, `delayMs` is for 'late'. */
 export type WebhookFault = {
-  action: 'drop' | 'duplicate' | 'late' | 'hold' | 'wrong_signature'
+  action: (typeof WEBHOOK_FAULTS)[number]
   next: number
   times: number
   delayMs: number
@@ -26,7 +29,6 @@ export type DeliveryOptions = {
   appSecret: string
   /** Where events go while the shop has registered no webhook. */
   fallbackShopUrl: string
-  shopDomain: string
   fetch: typeof fetch
   now: () => number
   timeoutMs: number
@@ -53,26 +55,15 @@ export function createDeliveries(options: DeliveryOptions) {
   let timer: NodeJS.Timeout | undefined
   let fault: WebhookFault | null = null
 
-  async function send(delivery: Delivery, badSignature = delivery.badSignature): Promise<boolean> {
+  async function send(delivery: Delivery, wrong = delivery.wrong): Promise<boolean> {
     const started = now()
-    const secret = badSignature ? `${options.appSecret}-wrong` : options.appSecret
+    const [secret] = secretsOf(store.data, options.appSecret)
     let status: number | null = null
     let error: string | null = null
     try {
       const response = await options.fetch(delivery.uri, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'Shopify-Captain-Hook',
-          'x-shopify-topic': delivery.topic,
-          'x-shopify-hmac-sha256': createHmac('sha256', secret).update(delivery.body).digest('base64'),
-          'x-shopify-shop-domain': options.shopDomain,
-          'x-shopify-api-version': '2026-07',
-          'x-shopify-webhook-id': delivery.webhookId,
-          'x-shopify-event-id': delivery.eventId,
-          'x-shopify-triggered-at': delivery.triggeredAt
-        },
-        body: delivery.body,
+        ...webhookRequest(delivery, secret, wrong),
         redirect: 'manual',
         signal: AbortSignal.any([stop.signal, AbortSignal.timeout(options.timeoutMs)])
       })
@@ -94,7 +85,7 @@ export function createDeliveries(options: DeliveryOptions) {
     if (accepted) {
       delivery.state = 'delivered'
       delivery.nextAt = null
-    } else if (tries >= MAX_TRIES || delivery.badSignature) {
+    } else if (tries >= MAX_TRIES || delivery.wrong) {
       delivery.state = 'failed'
       delivery.nextAt = null
     } else {
@@ -137,7 +128,6 @@ export function createDeliveries(options: DeliveryOptions) {
       body,
       triggeredAt: new Date(now()).toISOString(),
       state: 'pending',
-      badSignature: false,
       nextAt: now(),
       attempts: []
     }
@@ -157,7 +147,7 @@ export function createDeliveries(options: DeliveryOptions) {
         if (wrong?.action === 'drop') Object.assign(delivery, { state: 'dropped', nextAt: null })
         if (wrong?.action === 'hold') Object.assign(delivery, { state: 'held', nextAt: null })
         if (wrong?.action === 'late') delivery.nextAt = now() + wrong.delayMs
-        if (wrong?.action === 'wrong_signature') delivery.badSignature = true
+        delivery.wrong = WEBHOOK_WRONGS.find(one => one === wrong?.action)
         if (wrong?.action === 'duplicate')
           for (let copy = 1; copy < wrong.times; copy++)
             store.data.deliveries.push({ ...delivery, id: randomUUID(), attempts: [] })
@@ -170,6 +160,8 @@ export function createDeliveries(options: DeliveryOptions) {
     setFault: (next: WebhookFault | null): void => {
       fault = next
     },
+    /** What is set, and for how many events it still is. */
+    fault: (): WebhookFault | null => fault,
 
     /** Sends what was held back, one after the other. Those refused go to the usual queue. */
     async release(order: 'oldest_first' | 'newest_first'): Promise<Delivery[]> {
@@ -187,12 +179,12 @@ export function createDeliveries(options: DeliveryOptions) {
     },
 
     /** Sends a known event again `times` times at once. Gives the HTTP statuses; null where nothing answered. */
-    async redeliver(id: string, times: number, wrongSignature: boolean): Promise<(number | null)[] | null> {
+    async redeliver(id: string, times: number, wrong?: WebhookWrong): Promise<(number | null)[] | null> {
       const delivery = store.data.deliveries.find(one => one.id === id)
       if (!delivery) return null
       const before = delivery.attempts.length
-      const results = await Promise.all(Array.from({ length: times }, () => send(delivery, wrongSignature)))
-      if (!wrongSignature && results.some(Boolean)) Object.assign(delivery, { state: 'delivered', nextAt: null })
+      const results = await Promise.all(Array.from({ length: times }, () => send(delivery, wrong)))
+      if (!wrong && results.some(Boolean)) Object.assign(delivery, { state: 'delivered', nextAt: null })
       await store.save()
       return delivery.attempts.slice(before).map(one => one.status)
     },

@@ -4,6 +4,7 @@ import { buildSchema, graphql, type ExecutionResult } from 'graphql'
 import { z } from 'zod'
 import type { createResolvers } from './resolvers.ts'
 import { sdl } from './sdl.ts'
+import { OTHER_VERSION } from './webhook-request.ts'
 
 /** What to answer instead of the truth, for the next `next` calls. */
 export const GRAPHQL_FAULTS = [
@@ -18,12 +19,19 @@ export const GRAPHQL_FAULTS = [
   /** Done, and the connection breaks before the answer. */
   'lost',
   /** Done, but the app may not read customers' addresses: they are null, with an error each. */
-  'no_emails'
+  'no_emails',
+  /** Done, in a later version of the API than the one that was asked for. */
+  'other_version'
 ] as const
 /** These calls are done before what is wrong with their answers. */
-const DONE = ['half', 'lost', 'no_emails']
-/** `after`: so many calls are answered truly before. */
-export type GraphqlFault = { kind: (typeof GRAPHQL_FAULTS)[number]; next: number; after?: number }
+const DONE = ['half', 'lost', 'no_emails', 'other_version']
+/** `after`: so many calls are answered truly before. `retryAfter`: in seconds, what 'too_many' asks for. */
+export type GraphqlFault = {
+  kind: (typeof GRAPHQL_FAULTS)[number]
+  next: number
+  after?: number
+  retryAfter?: number | undefined
+}
 
 const Body = z.object({
   query: z.string(),
@@ -45,7 +53,8 @@ export function graphqlRoutes(
     if (!/^\d{4}-(01|04|07|10)$/.test(request.params.version)) return reply.code(404).send({ errors: 'Not Found' })
     if (!options.isTaken(String(request.headers['x-shopify-access-token'] ?? ''))) return unauthorized(reply)
     const kind = faults.next()
-    if (kind && !DONE.includes(kind)) return answerFault(kind, request, reply)
+    void reply.header('x-shopify-api-version', kind === 'other_version' ? OTHER_VERSION : request.params.version)
+    if (kind && !DONE.includes(kind)) return answerFault(kind, request, reply, faults.retryAfter())
     const body = Body.safeParse(request.body)
     if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
     const result = await graphql({
@@ -59,7 +68,7 @@ export function graphqlRoutes(
     return kind === 'half' || kind === 'lost' ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
   })
 
-  return { setFault: (fault: GraphqlFault | null): void => faults.set(fault) }
+  return faults
 }
 
 /** The same answer for an app without access to protected customer data. */
@@ -96,7 +105,10 @@ export function createFaults() {
       }
       fault.next--
       return fault.kind
-    }
+    },
+    /** What is set, and for how many calls it still is. */
+    now: (): GraphqlFault | null => fault,
+    retryAfter: (): number | undefined => fault?.retryAfter
   }
 }
 
@@ -107,12 +119,17 @@ const cost = (requestedQueryCost: number, currentlyAvailable: number) => ({
 const unauthorized = (reply: FastifyReply) =>
   reply.code(401).send({ errors: '[API] Invalid API key or access token (unrecognized login or wrong password)' })
 
-export async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, reply: FastifyReply) {
+export async function answerFault(
+  kind: GraphqlFault['kind'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  retryAfter = 2
+) {
   if (kind === 'error500') return reply.code(500).send({ errors: 'Internal Server Error' })
   if (kind === 'unauthorized') return unauthorized(reply)
   if (kind === 'garbage') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
   if (kind === 'too_many')
-    return reply.code(429).header('retry-after', '2.0').send({ errors: 'Exceeded 2 calls per second' })
+    return reply.code(429).header('retry-after', retryAfter.toFixed(1)).send({ errors: 'Exceeded 2 calls per second' })
   if (kind === 'throttled')
     return reply.send({
       errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],

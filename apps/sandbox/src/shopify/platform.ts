@@ -6,12 +6,14 @@ import { checkoutRoutes } from './checkout-routes.ts'
 import { createCheckouts } from './checkout.ts'
 import { controlRoutes } from './control.ts'
 import { createDeliveries, platformBackoff } from './deliveries.ts'
+import { faultRoutes } from './fault-routes.ts'
 import { createGiveBack } from './give-back.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import { pictures } from './pictures.ts'
 import { createResolvers } from './resolvers.ts'
 import { freshState } from './state.ts'
+import { secretsOf } from './webhook-request.ts'
 
 export type PlatformOptions = {
   dir: string
@@ -40,7 +42,6 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     store,
     appSecret: options.appSecret,
     fallbackShopUrl: options.shopUrl,
-    shopDomain: 'sandbox.myshopify.com',
     fetch: options.fetch ?? fetch,
     now,
     timeoutMs: options.webhookTimeoutMs ?? 5000,
@@ -55,11 +56,12 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     emit: (topic, payload) => deliveries.emit(topic, payload)
   })
   const { accessToken, appSecret, apiKey = 'sandbox-api-key' } = options
-  const isTaken = accessTokenRoutes(app, { apiKey, appSecret, accessToken, now })
-  const { setFault } = graphqlRoutes(app, { isTaken, resolvers })
+  const isTaken = accessTokenRoutes(app, { apiKey, secrets: () => secretsOf(store.data, appSecret), accessToken, now })
+  const graphqlFaults = graphqlRoutes(app, { isTaken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
   pageRoutes(app, { store, now })
-  controlRoutes(app, { store, checkouts, deliveries, giveBack, setGraphqlFault: setFault, now })
+  faultRoutes(app, { store, appSecret, deliveries, graphqlFaults })
+  controlRoutes(app, { store, checkouts, deliveries, giveBack, now })
 
   app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {
     const picture = pictures[request.params.name.replace(/\.svg$/, '')]

@@ -8,7 +8,14 @@ import type { GiveBack } from './give-back.ts'
 import { financialStatus, GATEWAY, optionValues, productPayload, refundedCents } from './payloads.ts'
 import { withPrices } from './prices.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
-import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
+import {
+  nextId,
+  productsOf,
+  SHOP_DOMAIN,
+  type PlatformOrder,
+  type PlatformProduct,
+  type PlatformState
+} from './state.ts'
 
 /** What the access token of the stand-in may do. */
 const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
@@ -171,7 +178,12 @@ export function createResolvers(
         return owner && variant ? variantOf(owner)(variant) : null
       })
     },
-    shop: () => ({ id: gid('Shop', '1'), name: 'Netlet stand-in', currencyCode: 'USD' }),
+    shop: () => ({
+      id: gid('Shop', '1'),
+      name: 'Netlet stand-in',
+      currencyCode: 'USD',
+      myshopifyDomain: SHOP_DOMAIN
+    }),
     currentAppInstallation: () => ({
       id: gid('AppInstallation', '1'),
       accessScopes: SCOPES.map(handle => ({ handle }))

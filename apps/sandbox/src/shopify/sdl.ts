@@ -200,6 +200,7 @@ const shopSdl = /* GraphQL */ `
     id: ID!
     name: String!
     currencyCode: CurrencyCode!
+    myshopifyDomain: String!
   }
   type AccessScope {
     handle: String!

@@ -1,5 +1,19 @@
 import { demoDiscountCodes, demoPlans, demoRules, demoRulesProduct } from './catalogue.ts'
 
+/** What can be wrong with a webhook that is sent. */
+export const WEBHOOK_WRONGS = [
+  'wrong_signature',
+  'too_large',
+  'unreadable',
+  'other_shop',
+  /** Taken by a shop that reads it all the same. */
+  'other_version'
+] as const
+export type WebhookWrong = (typeof WEBHOOK_WRONGS)[number]
+
+/** What the platform calls the shop. */
+export const SHOP_DOMAIN = 'sandbox.myshopify.com'
+
 /** A product as the platform keeps it. `options` of a variant have the order of the product's `optionNames`. */
 export type PlatformProduct = {
   id: string
@@ -94,7 +108,8 @@ export type Delivery = {
   body: string
   triggeredAt: string
   state: 'pending' | 'held' | 'delivered' | 'failed' | 'dropped'
-  badSignature: boolean
+  /** Sent once, and not again where it is refused. */
+  wrong?: WebhookWrong | undefined
   /** Milliseconds since 1970 of the next try; null when there is none. */
   nextAt: number | null
   attempts: Attempt[]
@@ -114,6 +129,8 @@ export type PlatformState = {
   /** The platform gave up on an address that kept failing: without a subscription nobody is told any more. */
   subscriptionsDropped?: boolean
   deliveries: Delivery[]
+  /** The app's secrets that were not revoked, the oldest first; left out: the one that it began with. */
+  appSecrets?: string[]
 }
 
 /** A shop without a single sale. */
