@@ -12,7 +12,7 @@ import {
 } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { documents } from './documents.ts'
+import { API_VERSION, documents } from './documents.ts'
 import { PaidOrder, createShopify, orderAttribute, type ShopifyResult } from './index.ts'
 
 const shop = useStarted(startReceiver)
@@ -220,6 +220,7 @@ test('the shop tells its currency and what the access token may do', async () =>
   expect(value(await client().shop())).toEqual({
     name: 'Netlet stand-in',
     currency: 'USD',
+    domain: 'sandbox.myshopify.com',
     scopes: ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
   })
 })
@@ -229,6 +230,67 @@ test('throttled: waits as long as the budget needs, then goes on', async () => {
   expect(value(await client().collections())).toHaveLength(3)
   // 60 points wanted, 40 there, 100 a second: 200 ms, but never less than the growing pause.
   expect(slept).toEqual([250, 500, 1000])
+})
+
+test('a limit of calls: waits for what Retry-After says, however long within a minute, and goes on', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'too_many', next: 2, retry_after: 25 })
+  expect(value(await client().collections())).toHaveLength(3)
+  expect(slept).toEqual([25_000, 25_000])
+})
+
+test('a limit of calls beyond a minute: says so at once, and knocks no more', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'too_many', next: 5, retry_after: 90 })
+  expect(await client().collections()).toEqual({
+    ok: false,
+    reason: 'throttled',
+    message: 'The shop platform is limiting our calls. Try again in 90 s.',
+    retryable: true
+  })
+  expect(slept).toEqual([])
+})
+
+/** A platform whose first reply is this one, and whose others list no tags. */
+function answering(first: object) {
+  let asked = 0
+  const tags = { productTags: { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } } }
+  return client({ fetch: async () => Response.json(asked++ === 0 ? first : { data: tags }) })
+}
+
+const throttled = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }]
+const costOf = (requestedQueryCost: unknown, currentlyAvailable: number, restoreRate: number) => ({
+  cost: {
+    requestedQueryCost,
+    actualQueryCost: null,
+    throttleStatus: { maximumAvailable: 1000, currentlyAvailable, restoreRate }
+  }
+})
+
+test.each([
+  ['a budget that fills slowly', costOf(952, 52, 50), 18_000],
+  ['a cost that says nothing', costOf(null, 0, 50), 1000],
+  ['a budget that never fills', costOf(10, 0, 0), 1000],
+  ['no cost', undefined, 1000]
+])('throttled with %s: waits, and goes on', async (_what, extensions, ms) => {
+  expect(value(await answering({ errors: throttled, extensions }).productTags())).toEqual([])
+  expect(slept).toEqual([ms])
+})
+
+test.each([[null], [{ cost: null }], [{ cost: 'high' }], [costOf('ten', 1, 1)]])(
+  'a reply is read, whatever is said of its cost: %j',
+  async extensions => {
+    const data = { productTags: { nodes: ['Ads'], pageInfo: { hasNextPage: false, endCursor: null } } }
+    expect(value(await answering({ data, extensions }).productTags())).toEqual(['Ads'])
+  }
+)
+
+test('the version that the platform answers in is known, also where it is another one than was asked for', async () => {
+  const platform = client()
+  expect(platform.apiVersion()).toBeNull()
+  await platform.shop()
+  expect(platform.apiVersion()).toBe(API_VERSION)
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'other_version', next: 1 })
+  expect(value(await platform.shop()).currency).toBe('USD')
+  expect(platform.apiVersion()).toBe('2026-10')
 })
 
 test('throttled for good: gives up after six tries', async () => {

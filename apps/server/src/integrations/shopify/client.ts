@@ -53,7 +53,8 @@ const VARIANTS_A_CALL = 250
  * operator; nothing here throws for what the platform or the network does.
  */
 export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
-  const execute = createTransport(options)
+  let apiVersion: string | null = null
+  const execute = createTransport({ ...options, onVersion: version => void (apiVersion = version) })
 
   /** Products page by page, complete with their variants, for callers that store as they read. Ends after a failure. */
   async function* productPages(): AsyncGenerator<ShopifyResult<ShopifyProduct[]>> {
@@ -139,7 +140,10 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     setPrices: (productId: string, prices: ReadonlyMap<string, string>): Promise<ShopifyResult<null>> =>
       setPrices(execute, productId, prices),
 
-    /** The shop's name and currency, and what the access token may do. */
+    /** The version of the API that the last call was answered in; null where none was, or its answer did not say. */
+    apiVersion: (): string | null => apiVersion,
+
+    /** The shop's name, currency and own domain, and what the access token may do. */
     shop: (): Promise<ShopifyResult<ShopifyShop>> => execute(documents.shop, {}, ShopInfo),
 
     collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>

@@ -140,6 +140,7 @@ export const documents = {
       shop {
         name
         currencyCode
+        myshopifyDomain
       }
       currentAppInstallation {
         accessScopes {

@@ -63,12 +63,13 @@ export const PricedVariant = z
 
 export const ShopInfo = z
   .object({
-    shop: z.object({ name: z.string(), currencyCode: z.string() }),
+    shop: z.object({ name: z.string(), currencyCode: z.string(), myshopifyDomain: z.string().max(255) }),
     currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) })
   })
   .transform(({ shop, currentAppInstallation }) => ({
     name: shop.name,
     currency: shop.currencyCode,
+    domain: shop.myshopifyDomain.toLowerCase(),
     scopes: currentAppInstallation.accessScopes.map(scope => scope.handle)
   }))
 

@@ -6,6 +6,7 @@ import { API_VERSION } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
+import { versionOf } from './versions.ts'
 
 export type ShopifyOptions = {
   /** A bare domain (https is meant) or a whole URL. */
@@ -16,6 +17,8 @@ export type ShopifyOptions = {
   /** For one HTTP exchange, waiting for the platform's budget not counted. Default 15 s. */
   timeoutMs?: number
   sleep?: (ms: number) => Promise<unknown>
+  /** Hears which version of the API each reply names; null: none. */
+  onVersion?: (version: string | null) => void
 }
 
 /** Sends one document and reads `data` with the schema. */
@@ -26,7 +29,8 @@ export type Execute = <T>(
 ) => Promise<ShopifyResult<T>>
 
 const maxThrottledTries = 6
-const maxWaitMs = 10_000
+/** A call waits for so long in all. Where the platform asks for more, the caller says so at once, and its job comes again. */
+const PATIENCE_MS = 60_000
 
 const GraphqlError = z.object({
   message: z.string(),
@@ -39,16 +43,16 @@ type GraphqlError = z.infer<typeof GraphqlError>
 const Reply = z.object({
   data: z.unknown().optional(),
   errors: z.union([z.string(), z.array(GraphqlError)]).optional(),
+  // It only says how long to wait: a reply whose cost has another shape is still a reply.
   extensions: z
     .object({
-      cost: z
-        .object({
-          requestedQueryCost: z.number(),
-          throttleStatus: z.object({ currentlyAvailable: z.number(), restoreRate: z.number() })
-        })
-        .optional()
+      cost: z.object({
+        requestedQueryCost: z.number(),
+        throttleStatus: z.object({ currentlyAvailable: z.number(), restoreRate: z.number() })
+      })
     })
     .optional()
+    .catch(undefined)
 })
 
 /** `waitMs`: how long the platform asks us to stay away. */
@@ -71,8 +75,8 @@ const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
 })
 
 /**
- * The platform's GraphQL endpoint as a function. Throttled calls wait for the budget and go again, at most 6 times; one whose
- * token was not taken goes again once, with the next one.
+ * The platform's GraphQL endpoint as a function. Throttled calls wait for as long as the platform says and go again, at most 6
+ * times and for a minute in all; one whose token was not taken goes again once, with the next one.
  */
 export function createTransport(options: ShopifyOptions): Execute {
   const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
@@ -94,7 +98,9 @@ export function createTransport(options: ShopifyOptions): Execute {
       },
       { fetch: request, timeoutMs }
     )
-    return reply.ok ? readReply(reply, base ?? '') : failure(reply.reason, reply.message)
+    if (!reply.ok) return failure(reply.reason, reply.message)
+    options.onVersion?.(versionOf(reply.headers.get('x-shopify-api-version')))
+    return readReply(reply, base ?? '')
   }
 
   return async (document, variables, schema) => {
@@ -103,6 +109,7 @@ export function createTransport(options: ShopifyOptions): Execute {
     if (!first.ok) return first
     let token = first.value
     let isRenewed = false
+    let waitedMs = 0
     for (let attempt = 1; ; attempt++) {
       const outcome = await call(token, document, variables)
       if (outcome.kind === 'refused') {
@@ -118,9 +125,14 @@ export function createTransport(options: ShopifyOptions): Execute {
       }
       if (outcome.kind === 'failure') return outcome.failure
       if (outcome.kind === 'throttled') {
-        if (attempt >= maxThrottledTries)
-          return failed('throttled', 'The shop platform is limiting our calls. Try again in a minute.')
-        await sleep(Math.min(maxWaitMs, Math.max(outcome.waitMs, 250 * 2 ** (attempt - 1))))
+        const waitMs = Math.max(outcome.waitMs, 250 * 2 ** (attempt - 1))
+        if (attempt >= maxThrottledTries || waitedMs + waitMs > PATIENCE_MS)
+          return failed(
+            'throttled',
+            `The shop platform is limiting our calls. Try again in ${Math.ceil(waitMs / 1000)} s.`
+          )
+        waitedMs += waitMs
+        await sleep(waitMs)
         continue
       }
       const read = schema.safeParse(outcome.data)
@@ -167,7 +179,7 @@ const isAboutEmail = ({ path, extensions }: GraphqlError): boolean =>
 const isAboutCall = ({ extensions, locations }: GraphqlError): boolean =>
   extensions?.code !== undefined || locations !== undefined
 
-function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost']): number {
+function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost'] | undefined): number {
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
   const missing = cost.requestedQueryCost - cost.throttleStatus.currentlyAvailable
   return Math.ceil((Math.max(0, missing) / cost.throttleStatus.restoreRate) * 1000)

@@ -111,7 +111,8 @@ test('headers: ids are needed, an event id falls back to the webhook id', () => 
     webhookId: 'w1',
     eventId: 'w1',
     shopDomain: 'a.b',
-    triggeredAt: null
+    triggeredAt: null,
+    apiVersion: null
   })
   expect(webhookHeaders({ 'x-shopify-topic': 'orders/paid' })).toBeNull()
 })

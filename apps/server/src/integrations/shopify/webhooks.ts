@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
 import { Money } from './shapes.ts'
+import { versionOf } from './versions.ts'
 
 /**
  * True where `X-Shopify-Hmac-Sha256` is the base64 HMAC-SHA256 of exactly these bytes under the app's secret.
@@ -22,6 +23,7 @@ export type WebhookHeaders = {
   eventId: string
   shopDomain: string
   triggeredAt: string | null
+  apiVersion: string | null
 }
 
 /** Reads lower-case header names, as Node gives them; null where the topic or an id is missing. */
@@ -38,8 +40,9 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
     topic,
     webhookId,
     eventId: read('x-shopify-event-id') ?? webhookId,
-    shopDomain: read('x-shopify-shop-domain') ?? '',
-    triggeredAt: read('x-shopify-triggered-at')
+    shopDomain: read('x-shopify-shop-domain')?.toLowerCase() ?? '',
+    triggeredAt: read('x-shopify-triggered-at'),
+    apiVersion: versionOf(headers['x-shopify-api-version'])
   }
 }
 
