@@ -6,7 +6,7 @@ import { bulkActions } from './bulk-actions.ts'
 import { bulkRoutes } from './domains/bulk/index.ts'
 import { chatBotRoutes } from './domains/chat/index.ts'
 import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalog/index.ts'
-import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
+import { commerceRoutes, keepFormerSecret, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { homeRoutes, readDeliveries } from './domains/home/index.ts'
@@ -67,7 +67,10 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   figureRoutes(mount, ctx, readDeliveries)
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, {
-    onPlatformChange: async unit => requestWebhooks(unit),
+    async onPlatformChange(unit, change) {
+      requestWebhooks(unit)
+      await keepFormerSecret(unit, ctx.secrets, change)
+    },
     health: healthPorts(ctx),
     tests: settingTests(ctx),
     jobs: allJobs

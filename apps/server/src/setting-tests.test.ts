@@ -94,7 +94,7 @@ async function webhook(secret: string, id: string): Promise<number> {
       'x-shopify-topic': 'products/delete',
       'x-shopify-event-id': id,
       'x-shopify-webhook-id': id,
-      'x-shopify-shop-domain': 'shop.example.com',
+      'x-shopify-shop-domain': 'sandbox.myshopify.com',
       'x-shopify-hmac-sha256': createHmac('sha256', secret).update(body).digest('base64')
     },
     body

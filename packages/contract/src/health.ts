@@ -5,6 +5,38 @@ import { Money, Time } from './shapes.ts'
 /** What was found by a look at the platform, which is not repeated for each reader. */
 const Looked = z.object({ at: Time.nullable(), error: z.string().nullable() })
 
+/**
+ * Why a webhook of the platform was refused. `signature`: signed with another secret, or not by the platform; `no_secret`:
+ * Web Settings have none; `other_shop`: signed, and of another shop; `topic`: signed, and of a topic that the shop did not ask for.
+ */
+export const WEBHOOK_REFUSALS = ['signature', 'no_secret', 'other_shop', 'unreadable', 'too_large', 'topic'] as const
+export type WebhookRefusal = (typeof WEBHOOK_REFUSALS)[number]
+
+const RefusedWebhooks = z.object({
+  /** Since a webhook was taken last, by cause, the latest first. */
+  refused: z.array(
+    z.object({
+      kind: z.enum(WEBHOOK_REFUSALS),
+      count: z.number(),
+      since: Time,
+      at: Time,
+      topic: z.string(),
+      /** Signed by the platform. Otherwise it only named this shop, which a stranger can do too. */
+      certain: z.boolean()
+    })
+  ),
+  /** Requests that passed for no webhook of this shop, and the shop that the last of them named. */
+  strangers: z.object({ count: z.number(), at: Time, domain: z.string() }).nullable()
+})
+export type RefusedWebhooks = z.infer<typeof RefusedWebhooks>
+
+/** Which secret signed the last webhook that was taken, and until when former secrets are taken; null: none is. */
+export const WebhookSecrets = z.object({
+  signed: z.object({ at: Time, topic: z.string(), by: z.enum(['present', 'former', 'ended']) }).nullable(),
+  former_until: Time.nullable()
+})
+export type WebhookSecrets = z.infer<typeof WebhookSecrets>
+
 export const PlatformHealth = z.object({
   configured: z.boolean(),
   /** The last look at the platform itself. */
@@ -25,8 +57,12 @@ export const PlatformHealth = z.object({
     blocked: z.boolean(),
     /** Payments of the last day that no webhook told of. */
     missed: z.number(),
+    ...RefusedWebhooks.shape,
+    ...WebhookSecrets.shape,
     last_events: z.array(z.object({ topic: z.string(), at: Time.nullable() }))
   }),
+  /** Of the platform's API: what the shop asks for, and what replies and webhooks came in last. */
+  versions: z.object({ wanted: z.string(), replies: z.string().nullable(), webhooks: z.string().nullable() }),
   events: z.object({
     waiting: z.number(),
     oldest_waiting: Time.nullable(),
@@ -131,6 +167,19 @@ export const healthRoutes = {
     permission: 'health.change',
     body: z.object({}).optional(),
     reply: Health
+  }),
+  webhookSecrets: route('GET', '/api/settings/webhook_secrets', {
+    summary: 'Which secret signed the last webhook of the platform, and until when former ones are taken',
+    access: 'admin',
+    permission: 'settings.view',
+    reply: WebhookSecrets
+  }),
+  endFormerSecrets: route('POST', '/api/settings/webhook_secrets/end', {
+    summary: 'Take no former secret of webhooks any more',
+    access: 'admin',
+    permission: 'settings.change',
+    body: z.object({}).optional(),
+    reply: WebhookSecrets
   }),
   takeOverWebhooks: route('POST', '/api/settings/webhooks/take_over', {
     summary: "Move the webhooks of other installations on the same platform keys to this shop's address",

@@ -233,6 +233,7 @@ export const refusals = {
   unknown_tag: [400, 'This tag does not exist'],
   unknown_server_group: [400, 'This server group does not exist'],
   bad_signature: [401, 'The signature does not match'],
+  other_shop: [403, "This is another shop's webhook"],
 
   // fleet and inventory
   name_taken: [409, 'This name is already in use'],

@@ -9,7 +9,8 @@ export type SettingTest = (typeof SETTING_TESTS)[number]
 /**
  * What a test found. `platform_answers`: with the access token that is saved; `platform_granted`: with one that the platform gave
  * for the app's key and secret. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
- * signed ones have, and since the last of them a request with another signature, which anybody can send.
+ * signed ones have, and since the last of them a request with another signature, which anybody can send; `webhook_former`: the
+ * last one was signed with a former secret that is still taken.
  */
 export const TEST_OUTCOMES = [
   'not_configured',
@@ -24,6 +25,7 @@ export const TEST_OUTCOMES = [
   'webhook_signed',
   'webhook_doubted',
   'webhook_refused',
+  'webhook_former',
   'webhook_unproved'
 ] as const
 export type TestOutcome = (typeof TEST_OUTCOMES)[number]

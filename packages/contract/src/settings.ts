@@ -91,6 +91,8 @@ export const Settings = z.object({
   shopify_api_key: line,
   /** Signs the platform's webhooks, and gets access tokens. */
   shopify_api_secret: line,
+  /** Hours for which webhooks are still taken that were signed with the secret before. 0: not at all. */
+  webhook_secret_overlap_hours: whole(0, 720).default(24),
   /** An access token that does not end, of an app that still has one. Empty: by key and secret. */
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */

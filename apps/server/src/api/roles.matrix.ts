@@ -270,6 +270,8 @@ GET /api/settings/config                                      401  403  403  401
 POST /api/settings/config                                     401  403  403  401  in   403  403  403  403  403  403  403
 GET /api/settings/health                                      401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/settings/health/check                               401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/settings/webhook_secrets                             401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/settings/webhook_secrets/end                        401  403  403  401  in   403  403  403  403  403  403  403
 POST /api/settings/webhooks/take_over                         401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/settings/notices/                                    401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/settings/notices/:id/                                401  403  403  401  in   in   in   in   403  403  403  403

@@ -165,7 +165,7 @@ export async function report(
       'x-shopify-topic': topic,
       'x-shopify-webhook-id': id,
       'x-shopify-event-id': id,
-      'x-shopify-shop-domain': 'test.example.com',
+      'x-shopify-shop-domain': 'sandbox.myshopify.com',
       'x-shopify-hmac-sha256': createHmac('sha256', secret).update(body).digest('base64'),
       ...headers
     },

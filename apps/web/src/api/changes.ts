@@ -87,6 +87,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     payments.ofOrder,
     orders.timeline,
     settings.health,
+    settings.webhookSecrets,
     catalog.priceDrift,
     home.attention,
     home.sales
@@ -111,7 +112,14 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     home.stock
   ],
   server_group: [fleet.groups, fleet.servers, fleet.server, catalog.groupStock, home.stock, home.attention],
-  settings: [settings.config, settings.retention, settings.social, settings.health, orders.limits],
+  settings: [
+    settings.config,
+    settings.retention,
+    settings.social,
+    settings.health,
+    settings.webhookSecrets,
+    orders.limits
+  ],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets, support.ticket, support.userTickets, home.attention],
   upgrade: [fleet.upgrades, fleet.upgradeServers, home.attention],

@@ -21,7 +21,10 @@ export async function checkPlatform(ctx: AppContext): Promise<ShopifyResult<Shop
   const platform = await openPlatform(ctx)
   if (!platform.ok) return undefined
   const shop = await platform.data.shop()
-  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message })
-  if (shop.ok) await noteTaken(ctx, 'platform')
+  const version = platform.data.apiVersion()
+  await noteCheck(ctx, 'shop', { ...(shop.ok ? shop.value : { error: shop.message }), version })
+  if (!shop.ok) return shop
+  await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
+  await noteTaken(ctx, 'platform')
   return shop
 }

@@ -1,5 +1,6 @@
 import type { Health } from '@netlet/contract'
 import { and, desc, eq, notLike } from 'drizzle-orm'
+import { API_VERSION } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -8,9 +9,11 @@ import { SCOPES } from './check-platform.ts'
 import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
 import { missedWebhooks } from './missed-webhooks.ts'
+import { readRefused } from './refused-webhooks.ts'
 import { platformEvents } from './tables.ts'
 import { accessOf } from './token.ts'
 import { waitingEvents } from './waiting-events.ts'
+import { readWebhookSecrets } from './webhook-secrets.ts'
 
 type Platform = NonNullable<Health['platform']>
 
@@ -26,12 +29,13 @@ export async function platformHealth(
   const { db } = ctx
   const now = ctx.now()
   const settings = await readSettings(db, ctx.secrets)
-  const [shop, webhooks, reconciliation, products, prices] = await Promise.all([
+  const [shop, webhooks, reconciliation, products, prices, signed] = await Promise.all([
     readCheck(db, 'shop'),
     readCheck(db, 'webhooks'),
     readCheck(db, 'reconciliation'),
     readCheck(db, 'products'),
-    readCheck(db, 'prices')
+    readCheck(db, 'prices'),
+    readCheck(db, 'signed')
   ])
   const seenShop = shop && 'name' in shop.result ? shop.result : null
   const seenHooks = webhooks && 'wanted' in webhooks.result ? webhooks.result : null
@@ -53,7 +57,14 @@ export async function platformHealth(
       foreign: seenHooks?.foreign ?? [],
       blocked: seenHooks?.blocked ?? false,
       missed: await missedWebhooks(db, now),
+      ...(await readRefused(db, now)),
+      ...(await readWebhookSecrets(ctx, settings)),
       last_events: await lastEvents(db, wanted.map(topicOf))
+    },
+    versions: {
+      wanted: API_VERSION,
+      replies: shop?.result.version ?? null,
+      webhooks: signed?.result.version ?? null
     },
     events: { ...(await eventsOf(db)), unresolved: await unresolvedEvents(db) },
     reconciliation: {

@@ -1,7 +1,7 @@
 /**
  * The link to the e-commerce platform: its connection, its webhooks, and the tags on its orders. It owns
  * `platform_events`, the inbox of webhooks, where an event is stored once and handled once, `webhook_addresses`,
- * `platform_checks` and `platform_tokens`. What an event causes is done
+ * `platform_checks`, `platform_tokens` and `former_webhook_secrets`. What an event causes is done
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
 export { checkPlatform } from './check-platform.ts'
@@ -27,6 +27,8 @@ export { commerceRetention } from './retention.ts'
 export { commerceRoutes } from './routes.ts'
 export { enqueueTags } from './tag-order.ts'
 export { testPlatform, testWebhookSecret } from './test-platform.ts'
+export { countRefused } from './refused-webhooks.ts'
 export { countLateEvents, isLate } from './waiting-events.ts'
 export { commerceFinders, findRefusedTokens } from './notice-finders.ts'
+export { keepFormerSecret } from './webhook-secrets.ts'
 export type { ChangedRefund, DoubtfulRefund, EventHandlers } from './topics.ts'

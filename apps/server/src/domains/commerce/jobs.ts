@@ -41,7 +41,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
   }),
   job(renewTokenQueue, {
     purpose:
-      "Renews the access token that the platform gave for the app's key and secret, hours before it ends, and tries one that was refused again.",
+      "Renews the access token that the platform gave for the app's key and secret, hours before it ends, tries one that was refused again, and erases former webhook secrets whose time is over.",
     cron: '*/5 * * * *',
     run: renewToken
   }),

@@ -1,52 +1,92 @@
 import { refuse } from '@netlet/contract'
 import type { FastifyRequest } from 'fastify'
-import { verifyWebhook, webhookHeaders } from '../../integrations/shopify/index.ts'
+import { webhookHeaders } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { noteCheck } from './checks.ts'
+import { recordCheck } from './checks.ts'
 import { storeEvent } from './events.ts'
+import { onceAMinute } from './once-a-minute.ts'
+import { noteRefused, ownDomains } from './refused-webhooks.ts'
+import { fingerprintOf, signerOf } from './webhook-secrets.ts'
 
 /**
  * Takes a webhook of the platform: verifies its signature over the raw bytes, stores the event, and leaves the work to
  * a job, all within the platform's patience. An event that is known already changes nothing and is a success.
- * @param expected the topics that are taken here, or what they start with; another one is a bad request
+ * @param topics the topics that are taken here, or what they start with; another one is a bad request
  */
 export async function receiveEvent(
   ctx: AppContext,
   request: FastifyRequest,
-  expected: readonly string[]
+  topics: readonly string[]
 ): Promise<Result<null>> {
-  const { shopify_api_secret: secret } = await readSettings(ctx.db, ctx.secrets)
-  const signature = request.headers['x-shopify-hmac-sha256']
-  const signed =
-    request.rawBody !== null && typeof signature === 'string' && verifyWebhook(request.rawBody, signature, secret)
-  if (!signed) {
-    if (typeof signature === 'string' && secret !== '') await noteBadSignature(ctx, request, secret)
+  const { signature, signer, settings } = await readSignature(ctx, request)
+  if (signer === null) {
+    const kind = settings.shopify_api_secret === '' ? 'no_secret' : 'signature'
+    if (signature !== null) await noteRefused(ctx, request, { settings, kind, topics })
     return refuse('bad_signature')
   }
   const headers = webhookHeaders(request.headers)
-  if (!headers || !request.body || !expected.some(start => headers.topic.startsWith(start)))
+  const refused = (kind: 'other_shop' | 'unreadable' | 'topic') =>
+    noteRefused(ctx, request, { settings, kind, topics, certain: true })
+  if (headers?.shopDomain && (await isOtherShop(ctx, settings.shopify_shop_url, headers.shopDomain))) {
+    await refused('other_shop')
+    return refuse('other_shop')
+  }
+  if (!headers || !request.body) {
+    await refused('unreadable')
     return refuse('bad_request')
+  }
   const { topic } = headers
+  if (!topics.some(start => topic.startsWith(start))) {
+    await refused('topic')
+    return refuse('bad_request')
+  }
   // What happened once on the platform may be told under several topics, all with one id.
   const event = { eventId: `${topic} ${headers.eventId}`, topic, payload: request.body }
   await command(ctx, SYSTEM, unit => storeEvent(unit, event))
+  const signed = { topic, secret: fingerprintOf(signer), version: headers.apiVersion }
+  await noteSigned(ctx, `${signed.secret} ${signed.version}`, { ...signed, at: ctx.now() })
   return done
 }
 
-/** When this process last wrote one down for a shop, and for which secret. */
-const noted = new WeakMap<AppContext, { at: number; secret: string }>()
-
-/** Writes down that a signature was wrong, once a minute at most for a secret: whoever wants to can send such requests. */
-async function noteBadSignature(ctx: AppContext, request: FastifyRequest, secret: string): Promise<void> {
-  const now = ctx.now().getTime()
-  const last = noted.get(ctx)
-  if (last?.secret === secret && now - last.at < MINUTE) return
-  noted.set(ctx, { at: now, secret })
-  const topic = request.headers['x-shopify-topic']
-  await noteCheck(ctx, 'bad_signature', { topic: typeof topic === 'string' ? topic.slice(0, 100) : '' })
+/**
+ * Writes down why the body of a webhook could not be read, which never comes as far as `receiveEvent`.
+ * @param status 413: too large; 415: no JSON; 400: broken
+ */
+export async function noteUnreadable(
+  ctx: AppContext,
+  request: FastifyRequest,
+  { status, topics }: { status: number; topics: readonly string[] }
+): Promise<void> {
+  // Otherwise the connection broke, and the platform sends it again.
+  if (status !== 413 && status !== 415 && (status !== 400 || request.rawBody === null)) return
+  const { settings, signer } = await readSignature(ctx, request)
+  const kind = status === 413 ? 'too_large' : 'unreadable'
+  await noteRefused(ctx, request, { settings, kind, topics, certain: signer !== null })
 }
+
+async function readSignature(ctx: AppContext, { headers, rawBody }: FastifyRequest) {
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  const header = headers['x-shopify-hmac-sha256']
+  const signature = typeof header === 'string' ? header : null
+  const signer =
+    rawBody !== null && signature !== null ? await signerOf(ctx, settings, { body: rawBody, signature }) : null
+  return { settings, signature, signer }
+}
+
+/** One app may be in several shops, and signs the webhooks of all of them with its one secret. */
+async function isOtherShop(ctx: AppContext, shopUrl: string, domain: string): Promise<boolean> {
+  const own = await ownDomains(ctx.db, shopUrl)
+  // Until the platform has said what it calls the shop, any name may be right.
+  return own.length > 1 && !own.includes(domain)
+}
+
+type Signed = { topic: string; secret: string; version: string | null; at: Date }
+
+const noteSigned = onceAMinute<Signed>({
+  merge: (_before, next) => next,
+  write: (ctx, { at, ...signed }) => command(ctx, SYSTEM, unit => recordCheck(unit, 'signed', signed, at))
+})

@@ -13,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import type { ShopifyFailure } from '../../integrations/shopify/index.ts'
-import { bytes, createdAt, instant, oneOf } from '../../infra/db/columns.ts'
+import { bytes, createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
 /** Is an event about money? Each that is about no product is. @param topic the column of it */
 export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
@@ -95,6 +95,15 @@ export const platformChecks = pgTable('platform_checks', {
   name: text().primaryKey(),
   at: instant().notNull(),
   result: jsonb().$type<unknown>().notNull()
+})
+
+/** Secrets that signed the platform's webhooks before the present one, which are taken for some time. */
+export const formerWebhookSecrets = pgTable('former_webhook_secrets', {
+  id: id(),
+  /** Sealed. */
+  secret: bytes().notNull(),
+  endsAt: instant().notNull(),
+  createdAt: createdAt()
 })
 
 /** Access tokens that the platform gave for the app's key and secret, and how asking for the next one goes: see token.ts. */

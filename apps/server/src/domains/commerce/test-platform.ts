@@ -1,14 +1,12 @@
 import type { SettingTestResult } from '@netlet/contract'
-import { and, desc, gt, notLike } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings, savedAt } from '../settings/index.ts'
 import { SCOPES, checkPlatform } from './check-platform.ts'
 import { readCheck } from './checks.ts'
-import { RECONCILED } from './events.ts'
 import { allows } from './health.ts'
-import { platformEvents } from './tables.ts'
 import { accessOf, readToken } from './token.ts'
+import { readWebhookSecrets } from './webhook-secrets.ts'
 
 const notConfigured: SettingTestResult = { ok: false, outcome: 'not_configured', params: {}, detail: null }
 
@@ -36,28 +34,25 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
 
 /**
  * Whether the platform signs with the saved secret. Only its webhooks show that: it tells nobody the secret, and has no
- * call that is signed with it. What came after the secret was saved counts, and a right signature more than a wrong one.
+ * call that is signed with it. A right signature counts more than a wrong one.
  */
 export async function testWebhookSecret(ctx: AppContext): Promise<SettingTestResult> {
   const { db } = ctx
-  const { shopify_api_secret: secret } = await readSettings(db, ctx.secrets)
-  if (secret === '') return notConfigured
+  const settings = await readSettings(db, ctx.secrets)
+  if (settings.shopify_api_secret === '') return notConfigured
+  const { signed, former_until } = await readWebhookSecrets(ctx, settings)
+  const refused = await readCheck(db, 'refused_signature')
   const since = (await savedAt(db, 'shopify_api_secret')) ?? new Date(0)
-  const [signed] = await db
-    .select({ at: platformEvents.receivedAt, topic: platformEvents.topic })
-    .from(platformEvents)
-    .where(and(gt(platformEvents.receivedAt, since), notLike(platformEvents.eventId, `${RECONCILED}%`)))
-    .orderBy(desc(platformEvents.receivedAt))
-    .limit(1)
-  const refused = await readCheck(db, 'bad_signature')
-  const isRefused = refused !== undefined && refused.at > since
-  if (!signed) {
-    if (!isRefused) return { ok: false, outcome: 'webhook_unproved', params: {}, detail: null }
-    return { ok: false, outcome: 'webhook_refused', params: { at: iso(refused.at) }, detail: null }
+  if (signed?.by === 'present') {
+    const params = { at: signed.at, topic: signed.topic }
+    // Anybody can send a request with a wrong signature: that makes nothing wrong that was right.
+    if (refused && refused.at > new Date(signed.at))
+      return { ok: true, outcome: 'webhook_doubted', params: { ...params, refused: iso(refused.at) }, detail: null }
+    return { ok: true, outcome: 'webhook_signed', params, detail: null }
   }
-  const params = { at: iso(signed.at), topic: signed.topic }
-  // Anybody can send a request with a wrong signature: that makes nothing wrong that was right.
-  if (isRefused && refused.at > signed.at)
-    return { ok: true, outcome: 'webhook_doubted', params: { ...params, refused: iso(refused.at) }, detail: null }
-  return { ok: true, outcome: 'webhook_signed', params, detail: null }
+  if (refused && refused.at > since && (!signed || refused.at > new Date(signed.at)))
+    return { ok: false, outcome: 'webhook_refused', params: { at: iso(refused.at) }, detail: null }
+  if (signed?.by === 'former' && former_until)
+    return { ok: false, outcome: 'webhook_former', params: { at: signed.at, until: former_until }, detail: null }
+  return { ok: false, outcome: 'webhook_unproved', params: {}, detail: null }
 }

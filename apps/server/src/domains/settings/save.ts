@@ -10,7 +10,7 @@ import { isSecret, readSettings, upsertSettings } from './read.ts'
 
 export type SettingsPorts = {
   /** Runs in the command that changes the connection to the e-commerce platform. */
-  onPlatformChange: (unit: Unit) => Promise<unknown>
+  onPlatformChange: (unit: Unit, change: { before: Settings; after: Settings }) => Promise<unknown>
 }
 
 /** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`, in their version as well. */
@@ -52,11 +52,12 @@ export async function saveSettings(
     const keys = Object.keys(changes) as (keyof Settings)[]
     if (keys.length === 0) return ok(presentSettings(before))
     await upsertSettings(unit, ctx.secrets, changes)
+    const after = { ...before, ...changes }
     const shown = (values: Partial<Settings>) =>
       Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
     unit.audit('settings.save', 'web', { before: shown(before), after: shown(changes) })
-    if (keys.some(key => key.startsWith('shopify_'))) await onPlatformChange(unit)
-    return ok(presentSettings({ ...before, ...changes }))
+    if (keys.some(key => key.startsWith('shopify_'))) await onPlatformChange(unit, { before, after })
+    return ok(presentSettings(after))
   })
 }
 

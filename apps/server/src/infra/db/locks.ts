@@ -38,6 +38,8 @@ export const LOCKS = {
   platformOrder: 7314,
   /** Counts how often something is asked for. Key: what, and who asks. */
   asks: 7315,
+  /** Who counts refused webhooks of the platform. */
+  refusedWebhooks: 7317,
   /** Who opens, changes or ends notices, and says when they are told. */
   notices: 7340,
   /** Only one sync of collections or tags at a time. */

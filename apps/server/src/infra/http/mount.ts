@@ -31,15 +31,21 @@ export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>>
 
 export type WhoCalls<R extends Route> = R['access'] extends 'public' ? UserActor | VisitorActor : UserActor
 
-export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>) => void
+type MountOptions = {
+  /** Hears of a request that was answered with a status of 400 to 499 before its handler, as for a body that cannot be read. */
+  onUnreadable?: (request: FastifyRequest, status: number) => Promise<void>
+}
+
+export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>, options?: MountOptions) => void
 
 /** Makes the function that puts a call of the contract and its handler on the server. */
 export function mounter(app: FastifyInstance, guard: Guard): Mount {
-  return (route, handler) => {
+  return (route, handler, { onUnreadable } = {}) => {
     app.route({
       method: route.method,
       url: route.path.replace(/(.)\/$/, '$1'),
       bodyLimit: bodyLimit(route),
+      ...(onUnreadable ? { onError: (request, _reply, error) => onUnreadable(request, error.statusCode ?? 500) } : {}),
       handler: async (request, reply) => {
         if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
         const caller = await guard.authenticate(request)

@@ -34,6 +34,7 @@ import {
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
 import { readChangedOrders, type ChangedOrders } from './changed-orders.ts'
 import { setPrices } from './prices.ts'
+import { shopBase } from './shop-base.ts'
 import {
   inspectWebhooks,
   registerWebhooks,
@@ -139,6 +140,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     /** Writes prices of one product's variants, all or none; repeating it changes nothing more. */
     setPrices: (productId: string, prices: ReadonlyMap<string, string>): Promise<ShopifyResult<null>> =>
       setPrices(execute, productId, prices),
+
+    /** The shop's address, as an origin. */
+    base: shopBase(options.shopUrl) ?? '',
 
     /** The version of the API that the last call was answered in; null where none was, or its answer did not say. */
     apiVersion: (): string | null => apiVersion,

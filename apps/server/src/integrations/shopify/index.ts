@@ -1,5 +1,6 @@
 export { fixedToken, requestToken, type AccessTokens } from './access-token.ts'
 export { type ChangedOrders, type UnreadableOrder } from './changed-orders.ts'
+export { API_VERSION } from './documents.ts'
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyCustomer } from './customers.ts'
 export { differencesOf, MADE_BY_SHOP, type FoundDiscount, type WantedDiscount } from './discounts.ts'

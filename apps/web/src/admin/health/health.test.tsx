@@ -21,8 +21,13 @@ const platform: NonNullable<Health['platform']> = {
     foreign: [],
     blocked: false,
     missed: 0,
+    refused: [],
+    strangers: null,
+    signed: { at: AT, topic: 'orders/paid', by: 'present' },
+    former_until: null,
     last_events: [{ topic: 'orders/paid', at: AT }]
   },
+  versions: { wanted: '2026-07', replies: '2026-07', webhooks: '2026-07' },
   events: { waiting: 0, oldest_waiting: null, waits_for: null, unresolved: 0 },
   reconciliation: { ...looked, found: 0 },
   products: looked,
@@ -103,6 +108,37 @@ describe('the health page', () => {
     expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
     expect(to('1 price differs from those of the platform.')).toBe('/dashboard/index/health#prices')
     expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
+  })
+
+  it('says why webhooks were refused, whether a stranger can have sent them, and which versions differ', async () => {
+    const one = { count: 1, since: AT, at: AT, topic: 'orders/paid' }
+    open({
+      ...good,
+      platform: {
+        ...platform,
+        webhooks: {
+          ...platform.webhooks,
+          refused: [
+            { ...one, kind: 'signature', certain: false },
+            { ...one, count: 2, kind: 'topic', certain: true }
+          ],
+          strangers: { count: 1200, at: AT, domain: 'other.example.com' },
+          signed: { at: AT, topic: 'orders/paid', by: 'former' },
+          former_until: AT
+        },
+        versions: { wanted: '2026-07', replies: '2026-10', webhooks: '2027-01' }
+      }
+    })
+    expect(await problems()).toEqual([
+      expect.stringMatching(/^1 webhook in the name of this shop was refused: the signature .* ends this notice\.$/),
+      '2 webhooks of the platform were refused: the shop does not use orders/paid. Remove that webhook on the platform.',
+      expect.stringContaining('still signs its webhooks with the former secret'),
+      'The platform answers in version 2026-10 of its API, and does not know 2026-07 any more, which the shop asks for. Update the shop’s software.',
+      'Webhooks come in version 2027-01 of the platform’s API, and the shop reads 2026-07. Update the shop’s software, or set the app’s webhooks to 2026-07 on the platform and register them again.'
+    ])
+    const facts = within(screen.getByRole('region', { name: 'Webhooks' }))
+    expect(facts.getByText('Requests of strangers: 1,200 (other.example.com)')).toBeTruthy()
+    expect(facts.getByText('Last signed with the former secret')).toBeTruthy()
   })
 
   it('leads nobody to a page that the role does not open', async () => {

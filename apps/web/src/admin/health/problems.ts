@@ -34,7 +34,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
   const platformSettings = `${WebsiteSettings}?tab=shopify`
   if (platform) {
     tell(!platform.configured, t('health.problem.notConfigured'), platformSettings)
-    const { shop, webhooks, events, prices, products, reconciliation } = platform
+    const { shop, webhooks, versions, events, prices, products, reconciliation } = platform
     const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
     tell(shop.error !== null, t('health.problem.platform', { message: shop.error ?? '' }), platformSettings)
     tell(
@@ -63,6 +63,22 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       t('health.problem.products', { message: prices.error ?? '' }),
       platformSettings
     )
+    for (const { kind, count, topic, certain } of webhooks.refused) {
+      const what = t(`health.problem.refused.${kind}`, { count, topic })
+      tell(
+        true,
+        certain || kind === 'no_secret' ? what : `${what} ${t('health.problem.refused.doubt')}`,
+        platformSettings
+      )
+    }
+    tell(
+      webhooks.signed?.by === 'former' && webhooks.former_until !== null,
+      t('health.problem.formerSecret'),
+      platformSettings
+    )
+    const { wanted, replies, webhooks: told } = versions
+    tell(replies !== null && replies !== wanted, t('health.problem.replies', { wanted, version: replies ?? '' }))
+    tell(told !== null && told !== wanted, t('health.problem.told', { wanted, version: told ?? '' }))
     tell(webhooks.foreign.length > 0, t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }))
     tell(missing.length > 0, t('health.problem.missing', { topics: missing.join(', ') }), platformSettings)
     tell(webhooks.missed > 0, t('health.problem.missed', { count: webhooks.missed }), payments)

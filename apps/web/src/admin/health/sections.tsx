@@ -1,8 +1,8 @@
 import type { Health } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
-import { Ago } from '../../kit/time.tsx'
-import { FactList, type Fact } from '../kit/index.ts'
+import { Ago, Moment } from '../../kit/time.tsx'
+import { FactList, type Fact, type T } from '../kit/index.ts'
 import { nameOf } from '../tasks/name.ts'
 import classes from './health.module.css'
 
@@ -24,6 +24,15 @@ function When({ at }: { at: string | null | undefined }) {
 
 const megabytes = (bytes: number): string => `${numberText(Math.round(bytes / 1_048_576))} MB`
 
+type Strangers = NonNullable<Health['platform']>['webhooks']['strangers']
+
+function strangersOf(strangers: Strangers, t: T): Fact[] {
+  if (!strangers) return []
+  const { count, at, domain } = strangers
+  const named = domain === '' ? '' : ` (${domain})`
+  return [[`${t('health.strangers', { count: numberText(count) })}${named}`, <When key="strangers" at={at} />]]
+}
+
 export function Sections({ health: { platform, jobs, servers, mail, database, http } }: { health: Health }) {
   const t = useT()
   return (
@@ -34,6 +43,7 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
           platform && [
             [t('health.shop'), platform.shop.name ?? '–'],
             [t('health.currency'), platform.shop.currency ?? '–'],
+            [t('health.apiVersion'), platform.versions.replies ?? '–'],
             [t('health.looked'), <When key="at" at={platform.shop.at} />],
             [t('health.reconciliation'), <When key="at" at={platform.reconciliation.at} />],
             [t('health.products'), <When key="at" at={platform.products.at} />],
@@ -48,7 +58,24 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
             [t('health.address'), platform.webhooks.address],
             [t('health.subscriptions'), `${platform.webhooks.present.length} / ${platform.webhooks.wanted.length}`],
             ...platform.webhooks.last_events.map(({ topic, at }) => [topic, <When key={topic} at={at} />] as const),
-            [t('health.waiting'), numberText(platform.events.waiting)]
+            [t('health.waiting'), numberText(platform.events.waiting)],
+            [t('health.webhookVersion'), platform.versions.webhooks ?? '–'],
+            ...(platform.webhooks.signed
+              ? ([
+                  [
+                    t(`health.signed.${platform.webhooks.signed.by}`),
+                    <When key="signed" at={platform.webhooks.signed.at} />
+                  ]
+                ] as const)
+              : []),
+            ...(platform.webhooks.former_until
+              ? ([[t('health.formerUntil'), <Moment key="until" at={platform.webhooks.former_until} />]] as const)
+              : []),
+            ...platform.webhooks.refused.map(
+              ({ kind, count, at }) =>
+                [t(`health.refused.${kind}`, { count: numberText(count) }), <When key={kind} at={at} />] as const
+            ),
+            ...strangersOf(platform.webhooks.strangers, t)
           ]
         }
       />

@@ -53,7 +53,8 @@ export const TABS: readonly Tab[] = [
           text('shopify_shop_url'),
           text('shopify_api_key'),
           secret('shopify_api_secret'),
-          secret('shopify_app_key')
+          secret('shopify_app_key'),
+          number('webhook_secret_overlap_hours', 'hours')
         ]
       },
       { title: 'payments', fields: [text('shop_currency'), { name: 'accept_test_payments', kind: 'flag' }] }

@@ -19,6 +19,7 @@ import { SenderDomain } from './sender-check.tsx'
 import { GeofeedProposal } from './geofeed.tsx'
 import classes from './settings.module.css'
 import { SettingTests } from './tests.tsx'
+import { WebhookSecretsState } from './webhook-secrets.tsx'
 
 type Values = Record<string, string | boolean>
 type Props = { loaded: ShownSettings; tab: Tab; onTab: (id: string) => void }
@@ -93,7 +94,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
       keep(saved)
       setTyped(now => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== typed[name])))
       setErrors({})
-      const invalidate = [settings.config, settings.audit, settings.health]
+      const invalidate = [settings.config, settings.audit, settings.health, settings.webhookSecrets]
       sayDone(t('webSettings.saved'), { undo: undoOf(base, changed, saved.version), what: undefined, invalidate })
       await refresh(...invalidate)
     } catch (error) {
@@ -151,6 +152,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
           </fieldset>
         ))}
         {tab.id === 'discord' && <ChatBotState />}
+        {tab.id === 'shopify' && <WebhookSecretsState />}
         <SettingTests key={tab.id} tests={tab.tests} />
         {tab.id === 'email' && <SenderDomain />}
         <div className={classes.foot}>

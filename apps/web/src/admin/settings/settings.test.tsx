@@ -40,6 +40,7 @@ const AT = '/dashboard/index/WebsiteSettings'
 function open(tab = 'discord') {
   answer(settings.config, saved)
   answer(settings.chatBot, bot)
+  answer(settings.webhookSecrets, { signed: null, former_until: null })
   answer(settings.saveConfig, { ...saved, version: 'v2' })
   answer(fleet.geofeedProposal, { changes: [], same: 0, kept: 0, servers: [] })
   return renderScreen(<WebSettingsPage />, { at: `${AT}?tab=${tab}` })
@@ -218,6 +219,24 @@ describe('web settings', () => {
     open()
     await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>('Client id').value).toBe('1007'))
     expect(screen.getByText('1 not saved')).toBeTruthy()
+  })
+
+  it('say which secret signed the last webhook, and end the former one after a question', async () => {
+    const { user } = open('shopify')
+    const signed = { at: '2026-11-22T10:00:00.000Z', topic: 'orders/paid' }
+    answer(settings.webhookSecrets, { signed: { ...signed, by: 'former' }, former_until: '2026-11-23T10:00:00.000Z' })
+    const part = within(await screen.findByRole('region', { name: 'Signatures of webhooks' }))
+    await act(() => refresh(settings.webhookSecrets))
+    expect(await part.findByText(/\(orders\/paid\) was signed with the former secret/)).toBeTruthy()
+    const ended = { signed: { ...signed, by: 'present' as const }, former_until: null }
+    answer(settings.endFormerSecrets, ended)
+    await user.click(part.getByRole('button', { name: 'End the former secret' }))
+    expect(requestsOf(settings.endFormerSecrets)).toEqual([])
+    answer(settings.webhookSecrets, ended)
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await part.findByText(/was signed with the present secret/)).toBeTruthy()
+    expect(part.queryByRole('button', { name: 'End the former secret' })).toBeNull()
+    expect(requestsOf(settings.endFormerSecrets)).toHaveLength(1)
   })
 
   it('try out what is saved, and say what happened', async () => {

@@ -1,0 +1,149 @@
+import type { RefusedWebhooks, Settings, WebhookRefusal } from '@netlet/contract'
+import { like } from 'drizzle-orm'
+import type { FastifyRequest } from 'fastify'
+import { shopBase, webhookHeaders } from '../../integrations/shopify/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY, HOUR, iso } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { savedAt } from '../settings/index.ts'
+import { readCheck, recordCheck, type Refused } from './checks.ts'
+import { onceAMinute } from './once-a-minute.ts'
+import { platformChecks } from './tables.ts'
+import { fingerprintOf } from './webhook-secrets.ts'
+
+type Told = {
+  kind: WebhookRefusal | 'stranger'
+  count: number
+  at: Date
+  topic: string
+  domain: string
+  certain: boolean
+}
+
+const PREFIX = 'refused_'
+
+const note = onceAMinute<Told>({
+  merge: (before, next) => ({ ...next, count: before.count + next.count }),
+  write: (ctx, told) => (told.kind === 'stranger' ? writeStranger(ctx, told) : writeRefusal(ctx, told, told.kind))
+})
+
+/**
+ * Writes down that a webhook was refused. What names another shop, or no topic of ours, is a stranger's; anybody who knows
+ * the shop's own domain can send what passes for the platform's, which `isOpen` allows for.
+ * @param topics the topics that are taken here, or what they start with
+ * @param certain whether its signature fits
+ */
+export async function noteRefused(
+  ctx: AppContext,
+  request: FastifyRequest,
+  {
+    settings,
+    kind,
+    topics,
+    certain = false
+  }: { settings: Settings; kind: WebhookRefusal; topics: readonly string[]; certain?: boolean }
+): Promise<void> {
+  const headers = webhookHeaders(request.headers)
+  const domain = headers?.shopDomain ?? ''
+  const isOurs =
+    headers !== null &&
+    topics.some(start => headers.topic.startsWith(start)) &&
+    (await ownDomains(ctx.db, settings.shopify_shop_url)).includes(domain)
+  const told: Told = {
+    kind: certain || isOurs ? kind : 'stranger',
+    count: 1,
+    at: ctx.now(),
+    topic: shown(headers?.topic ?? ''),
+    domain: shown(domain),
+    certain
+  }
+  await note(ctx, `${told.kind} ${fingerprintOf(settings.shopify_api_secret)}`, told)
+}
+
+/** What a stranger wrote, as far as it can be the name of a topic or a domain. */
+const shown = (text: string): string => (/^[a-z0-9._/-]{1,100}$/i.test(text) ? text : '')
+
+/** What the platform calls this shop, as it said itself, and the address that the settings name. */
+export async function ownDomains(db: Executor, shopUrl: string): Promise<string[]> {
+  const base = shopBase(shopUrl)
+  if (!base) return []
+  const known = await readCheck(db, 'domain')
+  return [new URL(base).hostname, ...(known?.result.shop === base ? [known.result.domain] : [])]
+}
+
+async function writeRefusal(ctx: AppContext, told: Told, kind: WebhookRefusal): Promise<void> {
+  await command(ctx, SYSTEM, async unit => {
+    const { tx } = unit
+    const name = `${PREFIX}${kind}` as const
+    await lock(tx, 'refusedWebhooks')
+    const before = await readCheck(tx, name)
+    const taken = await readCheck(tx, 'signed')
+    const isNew = !before || (taken !== undefined && taken.at >= before.at)
+    // A secret that was saved in between explains why it was refused before and taken afterwards.
+    const saved = isNew && before ? await savedAt(tx, 'shopify_api_secret') : null
+    const isDisproved = isNew && before && taken && !before.result.certain && (!saved || saved < before.at)
+    const at = before && before.at > told.at ? before.at : told.at
+    await recordCheck(
+      unit,
+      name,
+      {
+        count: told.count + (isNew ? 0 : before.result.count),
+        since: isNew ? iso(told.at) : before.result.since,
+        topic: told.topic,
+        certain: told.certain || (!isNew && before.result.certain),
+        disproved: isDisproved ? iso(taken.at) : (before?.result.disproved ?? null)
+      },
+      at
+    )
+  })
+}
+
+async function writeStranger(ctx: AppContext, { count, at, domain }: Told): Promise<void> {
+  await command(ctx, SYSTEM, async unit => {
+    await lock(unit.tx, 'refusedWebhooks')
+    const before = await readCheck(unit.tx, 'strangers')
+    await recordCheck(unit, 'strangers', { count: count + (before?.result.count ?? 0), domain }, at)
+  })
+}
+
+/** Refused webhooks that operators should look at, and what strangers sent. */
+export async function readRefused(db: Executor, now: Date): Promise<RefusedWebhooks> {
+  const rows = await db
+    .select()
+    .from(platformChecks)
+    .where(like(platformChecks.name, `${PREFIX}%`))
+  const taken = await readCheck(db, 'signed')
+  const strangers = await readCheck(db, 'strangers')
+  const refused = rows
+    .map(({ name, at, result }) => ({ kind: name.slice(PREFIX.length) as WebhookRefusal, at, ...(result as Refused) }))
+    .filter(one => isOpen(one, taken?.at, now))
+    .toSorted((a, b) => b.at.getTime() - a.at.getTime())
+  return {
+    refused: refused.map(({ kind, at, count, since, topic, certain }) => ({
+      kind,
+      count,
+      since,
+      at: iso(at),
+      topic,
+      certain
+    })),
+    strangers: strangers ? { ...strangers.result, at: iso(strangers.at) } : null
+  }
+}
+
+/**
+ * It ends with the next webhook that is taken. Where that has shown once that such requests were a stranger's, others of
+ * that day count only once an hour has gone by without a webhook that was taken: a stranger raises no alarm again and again.
+ */
+function isOpen(one: Refused & { at: Date }, taken: Date | undefined, now: Date): boolean {
+  if (taken && taken >= one.at) return false
+  const isDoubtful = !one.certain && one.disproved !== null && now.getTime() - Date.parse(one.disproved) < DAY
+  return !isDoubtful || now.getTime() - Date.parse(one.since) >= HOUR
+}
+
+/** How many refused webhooks operators should look at. */
+export const countRefused = async (db: Executor, now: Date): Promise<number> =>
+  (await readRefused(db, now)).refused.reduce((sum, { count }) => sum + count, 0)
