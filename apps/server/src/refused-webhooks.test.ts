@@ -55,7 +55,7 @@ test('a flood of a stranger is a figure, which grows by one write a minute, and 
   expect((await world.health())?.webhooks).toMatchObject({ refused: [], strangers: { count: 22, domain: '' } })
 })
 
-test('who names our shop and was disproved once raises no second alarm, unless it lasts for an hour', async () => {
+test('a stranger who names our shop and was disproved once raises no second alarm, unless it lasts for an hour', async () => {
   world.shop.advance(2 * DAY)
   expect(await world.post('guessed')).toBe(401)
   expect(await refused()).toMatchObject([{ kind: 'signature', count: 1 }])
