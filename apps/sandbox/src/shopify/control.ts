@@ -5,7 +5,7 @@ import type { Checkouts } from './checkout.ts'
 import { customerFor } from './customers.ts'
 import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
-import { productPayload } from './payloads.ts'
+import { productPayload } from './product-payload.ts'
 import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
 import type { Deliveries } from './deliveries.ts'
-import { disputePayload, orderPayload, refundedCents, refundPayload } from './payloads.ts'
-import { nextId, type PlatformOrder, type PlatformState } from './state.ts'
+import { leftOf, paymentsOf, refundedCents, spread } from './order-money.ts'
+import { disputePayload, orderPayload, refundPayload } from './payloads.ts'
+import { nextId, type OrderRefund, type PlatformOrder, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 const Refund = z.object({ amount: Amount.optional() }).default({})
@@ -20,7 +21,9 @@ const DisputeBody = z
   })
   .default({ type: 'chargeback', status: 'needs_response' })
 
-type Refunded = { ok: true; refund: PlatformOrder['refunds'][number] } | { ok: false; message: string }
+type Refunded = { ok: true; refund: OrderRefund } | { ok: false; message: string }
+/** What is asked back of each payment. */
+export type AskedParts = { parentId: string; amount: string }[]
 export type GiveBack = ReturnType<typeof createGiveBack>
 
 /** Gives the money of paid orders back, and tells the shop. */
@@ -33,23 +36,45 @@ export function createGiveBack(options: {
   const { store, deliveries, base, now } = options
   const at = () => new Date(now()).toISOString()
 
-  /** Without an amount all that is left. @param key asked for again with it, the refund is made once */
-  async function refund(order: PlatformOrder, amount?: string, key: string | null = null): Promise<Refunded> {
+  /** Makes a refund of these parts. @param key asked for again with it, the refund is made once */
+  async function refundParts(
+    order: PlatformOrder,
+    asked: AskedParts,
+    { key = null, note = '' }: { key?: string | null; note?: string } = {}
+  ): Promise<Refunded> {
     const before = key === null ? undefined : order.refunds.find(one => one.key === key)
-    if (before) return { ok: true, refund: before }
-    const left = toCents(order.totalPrice) - refundedCents(order)
-    const cents = amount === undefined ? left : toCents(amount)
-    if (cents <= 0 || cents > left)
-      return { ok: false, message: `Refund amount must be between 0.01 and ${toMoney(left)}` }
-    const made = { id: nextId(store.data), amount: toMoney(cents), key, createdAt: at() }
+    if (before) return isSame(before, asked) ? { ok: true, refund: before } : { ok: false, message: OTHER_PARAMETERS }
+    const message = wrongIn(order, asked)
+    if (message !== null) return { ok: false, message }
+    const made: OrderRefund = {
+      id: nextId(store.data),
+      amount: toMoney(sumOf(asked)),
+      key,
+      note,
+      createdAt: at(),
+      parts: asked.map(({ parentId, amount }) => ({
+        id: nextId(store.data),
+        parentId,
+        amount: toMoney(toCents(amount))
+      }))
+    }
     order.refunds.push(made)
     order.updatedAt = made.createdAt
     await deliveries.emit('refunds/create', refundPayload(order, made))
     return { ok: true, refund: made }
   }
 
+  /** As the merchant does it on the platform: without an amount all that is left. */
+  async function refund(order: PlatformOrder, amount?: string): Promise<Refunded> {
+    const left = toCents(order.totalPrice) - refundedCents(order)
+    const cents = amount === undefined ? left : toCents(amount)
+    if (cents <= 0 || cents > left) return { ok: false, message: tooMuch(left) }
+    return refundParts(order, spread(order, cents))
+  }
+
   return {
     refund,
+    refundParts,
 
     /** Cancels an order once, and gives back what is left of its money. */
     async cancel(order: PlatformOrder): Promise<void> {
@@ -60,6 +85,29 @@ export function createGiveBack(options: {
       await deliveries.emit('orders/cancelled', orderPayload(order, base()))
     }
   }
+}
+
+/** The platform's words for a key that came before with another request. */
+const OTHER_PARAMETERS = 'The same idempotency key cannot be used with different operation parameters.'
+const tooMuch = (left: number) => `Refund amount must be between 0.01 and ${toMoney(left)}`
+const sumOf = (parts: AskedParts): number => parts.reduce((sum, { amount }) => sum + toCents(amount), 0)
+
+function isSame({ parts = [] }: OrderRefund, asked: AskedParts): boolean {
+  const text = (list: AskedParts) => list.map(({ parentId, amount }) => `${parentId}:${toCents(amount)}`).join()
+  return text(parts) === text(asked)
+}
+
+/** No payment gives back more than it took less what it gave back before. */
+function wrongIn(order: PlatformOrder, asked: AskedParts): string | null {
+  if (asked.length === 0) return tooMuch(toCents(order.totalPrice) - refundedCents(order))
+  for (const parentId of new Set(asked.map(part => part.parentId))) {
+    const payment = paymentsOf(order).find(({ id }) => id === parentId)
+    if (!payment) return 'Parent transaction does not exist'
+    const parts = asked.filter(part => part.parentId === parentId)
+    const left = leftOf(order, payment)
+    if (sumOf(parts) > left || parts.some(({ amount }) => toCents(amount) <= 0)) return tooMuch(left)
+  }
+  return null
 }
 
 type ById = { Params: { id: string } }

@@ -1,97 +1,255 @@
-import { toCents } from '../kit/money.ts'
-import type { PlatformOrder, PlatformProduct } from './state.ts'
+import { toCents, toMoney } from '../kit/money.ts'
+import { financialStatus, partsOf, paymentsOf, refundedCents } from './order-money.ts'
+import type { OrderRefund, PlatformOrder } from './state.ts'
 
-// What the platform puts into its webhooks: REST's field names, numbers as ids, strings as money.
+// What the platform puts into the webhooks of an order: REST's field names, numbers as ids, strings as money. The schemas
+// that payloads.test.ts reads say which fields there are.
 
+const MADE_BY = 'Netlet stand-in'
+const NO_MONEY = '0.00'
+
+const both = (amount: string, currency_code: string) => ({
+  shop_money: { amount, currency_code },
+  presentment_money: { amount, currency_code }
+})
+
+const ADDRESS = {
+  first_name: 'Sample',
+  last_name: 'Buyer',
+  name: 'Sample Buyer',
+  company: null,
+  address1: '1 Sample Street',
+  address2: null,
+  city: 'Ottawa',
+  province: 'Ontario',
+  province_code: 'ON',
+  country: 'Canada',
+  country_code: 'CA',
+  zip: 'K1A 0A1',
+  phone: ''
+}
+
+/** An order as it is now: what it was paid, and what of it is left. */
 export function orderPayload(order: PlatformOrder, base: string) {
-  const customerId = order.customerId ? Number(order.customerId) : 740000000000 + order.number
+  const { currency, totalPrice, totalDiscounts, linesPrice } = order
+  const left = toMoney(toCents(totalPrice) - refundedCents(order))
+  const address = { ...ADDRESS, latitude: null, longitude: null }
   return {
     id: Number(order.id),
     admin_graphql_api_id: `gid://shopify/Order/${order.id}`,
+    app_id: null,
+    name: `#${order.number}`,
+    number: order.number - 1000,
+    order_number: order.number,
+    confirmation_number: null,
+    token: order.checkoutToken,
     checkout_token: order.checkoutToken,
-    confirmed: true,
-    contact_email: order.email,
+    cart_token: null,
+    order_status_url: `${base}/checkouts/${order.checkoutToken}/thank-you`,
     created_at: order.createdAt,
     processed_at: order.createdAt,
     updated_at: order.updatedAt,
+    closed_at: null,
     cancelled_at: order.cancelledAt,
-    currency: order.currency,
-    presentment_currency: order.currency,
+    cancel_reason: order.cancelledAt === null ? null : 'customer',
+    confirmed: true,
+    test: order.test,
     email: order.email,
-    financial_status: financialStatus(order).toLowerCase(),
-    fulfillment_status: null,
-    name: `#${order.number}`,
+    contact_email: order.email,
+    phone: null,
+    browser_ip: null,
+    client_details: null,
+    customer_locale: 'en',
+    device_id: null,
+    location_id: null,
+    user_id: null,
+    buyer_accepts_marketing: false,
     note: order.note === '' ? null : order.note,
     note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
-    number: order.number - 1000,
-    order_number: order.number,
-    order_status_url: `${base}/checkouts/${order.checkoutToken}/thank-you`,
     tags: order.tags.join(', '),
-    test: order.test,
-    token: order.checkoutToken,
-    total_line_items_price: order.linesPrice,
-    total_discounts: order.totalDiscounts,
-    subtotal_price: order.totalPrice,
-    total_tax: '0.00',
-    total_price: order.totalPrice,
-    current_total_price: order.totalPrice,
-    taxes_included: false,
+    source_name: 'web',
+    source_identifier: null,
+    source_url: null,
+    landing_site: null,
+    landing_site_ref: null,
+    referring_site: null,
+    reference: null,
+    po_number: null,
+    merchant_business_entity_id: 'sandbox',
+    merchant_of_record_app_id: null,
+    ...moneyOf(order, left),
+    payment_gateway_names: paymentsOf(order).map(({ gateway }) => gateway),
+    payment_terms: null,
+    financial_status: financialStatus(order).toLowerCase(),
+    fulfillment_status: null,
+    fulfillments: [],
+    currency,
+    presentment_currency: currency,
+    total_line_items_price: linesPrice,
+    total_discounts: totalDiscounts,
+    subtotal_price: totalPrice,
+    total_price: totalPrice,
+    current_subtotal_price: left,
+    current_total_price: left,
     discount_codes: order.discounts,
-    line_items: order.lines.map(line => ({
-      id: Number(line.id),
-      admin_graphql_api_id: `gid://shopify/LineItem/${line.id}`,
-      name: `${line.title} - ${line.variantTitle}`,
-      title: line.title,
-      variant_title: line.variantTitle,
-      product_id: Number(line.productId),
-      variant_id: Number(line.variantId),
-      product_exists: true,
-      quantity: line.quantity,
-      current_quantity: line.quantity,
-      price: line.price,
-      total_discount: '0.00',
-      requires_shipping: false,
-      taxable: false
+    discount_applications: order.discounts.map(({ code, amount, type }) => ({
+      type: 'discount_code',
+      code,
+      value: amount,
+      value_type: type,
+      allocation_method: 'across',
+      target_selection: 'all',
+      target_type: 'line_item'
     })),
-    customer: { id: customerId, email: order.email, admin_graphql_api_id: `gid://shopify/Customer/${customerId}` }
+    line_items: order.lines.map(line => linePayload(line, currency)),
+    line_item_groups: [],
+    refunds: order.refunds.map(refund => refundPayload(order, refund)),
+    returns: [],
+    shipping_lines: [],
+    billing_address: address,
+    shipping_address: address,
+    customer: customerPayload(order)
   }
 }
 
-/** What was given back of an order so far, in cents. */
-export const refundedCents = (order: PlatformOrder): number =>
-  order.refunds.reduce((sum, { amount }) => sum + toCents(amount), 0)
-
-export function financialStatus(order: PlatformOrder): 'PAID' | 'PARTIALLY_REFUNDED' | 'REFUNDED' {
-  const cents = refundedCents(order)
-  if (cents === 0) return 'PAID'
-  return cents < toCents(order.totalPrice) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'
+/** The sums of an order that stand beside the plain ones: in both currencies, and what such an order has none of. */
+function moneyOf({ currency, totalPrice, totalDiscounts, linesPrice }: PlatformOrder, left: string) {
+  const nothing = both(NO_MONEY, currency)
+  return {
+    total_line_items_price_set: both(linesPrice, currency),
+    total_discounts_set: both(totalDiscounts, currency),
+    subtotal_price_set: both(totalPrice, currency),
+    total_price_set: both(totalPrice, currency),
+    current_subtotal_price_set: both(left, currency),
+    current_total_price_set: both(left, currency),
+    current_total_discounts: totalDiscounts,
+    current_total_discounts_set: both(totalDiscounts, currency),
+    current_total_tax: NO_MONEY,
+    current_total_tax_set: nothing,
+    total_tax: NO_MONEY,
+    total_tax_set: nothing,
+    tax_lines: [],
+    tax_exempt: false,
+    taxes_included: false,
+    estimated_taxes: false,
+    duties_included: false,
+    current_total_duties_set: null,
+    original_total_duties_set: null,
+    current_total_additional_fees_set: null,
+    original_total_additional_fees_set: null,
+    current_shipping_price_set: nothing,
+    total_shipping_price_set: nothing,
+    total_cash_rounding_payment_adjustment_set: nothing,
+    total_cash_rounding_refund_adjustment_set: nothing,
+    total_outstanding: NO_MONEY,
+    total_tip_received: NO_MONEY,
+    total_weight: 0
+  }
 }
 
-export function refundPayload(order: PlatformOrder, refund: PlatformOrder['refunds'][number]) {
+function linePayload(line: PlatformOrder['lines'][number], currency: string) {
+  return {
+    id: Number(line.id),
+    admin_graphql_api_id: `gid://shopify/LineItem/${line.id}`,
+    name: `${line.title} - ${line.variantTitle}`,
+    title: line.title,
+    variant_title: line.variantTitle,
+    product_id: Number(line.productId),
+    variant_id: Number(line.variantId),
+    product_exists: true,
+    vendor: MADE_BY,
+    sku: '',
+    quantity: line.quantity,
+    current_quantity: line.quantity,
+    fulfillable_quantity: line.quantity,
+    fulfillment_service: 'manual',
+    fulfillment_status: null,
+    price: line.price,
+    price_set: both(line.price, currency),
+    total_discount: NO_MONEY,
+    total_discount_set: both(NO_MONEY, currency),
+    discount_allocations: [],
+    duties: [],
+    tax_lines: [],
+    properties: [],
+    attributed_staffs: [],
+    gift_card: false,
+    grams: 0,
+    requires_shipping: false,
+    taxable: false,
+    variant_inventory_management: null
+  }
+}
+
+function customerPayload({ customerId, number, email, createdAt, currency }: PlatformOrder) {
+  const id = customerId ? Number(customerId) : 740000000000 + number
+  return {
+    id,
+    admin_graphql_api_id: `gid://shopify/Customer/${id}`,
+    email,
+    phone: null,
+    first_name: ADDRESS.first_name,
+    last_name: ADDRESS.last_name,
+    state: 'disabled',
+    note: null,
+    verified_email: true,
+    multipass_identifier: null,
+    tax_exempt: false,
+    tax_exemptions: [],
+    currency,
+    created_at: createdAt,
+    updated_at: createdAt,
+    default_address: { ...ADDRESS, id, customer_id: id, country_name: ADDRESS.country, default: true }
+  }
+}
+
+export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
+  const payments = paymentsOf(order)
+  const unsettled = { amount: NO_MONEY, currency: order.currency }
   return {
     id: Number(refund.id),
     admin_graphql_api_id: `gid://shopify/Refund/${refund.id}`,
     order_id: Number(order.id),
     created_at: refund.createdAt,
     processed_at: refund.createdAt,
-    note: null,
+    note: refund.note ?? '',
+    user_id: 1,
+    restock: false,
+    return: null,
+    duties: [],
+    total_duties_set: both(NO_MONEY, order.currency),
+    order_adjustments: [],
     refund_line_items: [],
-    transactions: [
-      {
-        id: Number(refund.id),
-        order_id: Number(order.id),
-        kind: 'refund',
-        status: 'success',
-        gateway: GATEWAY,
-        amount: refund.amount,
-        currency: order.currency,
-        test: order.test
-      }
-    ]
+    refund_shipping_lines: [],
+    transactions: partsOf(order, refund).map(part => ({
+      id: Number(part.id),
+      admin_graphql_api_id: `gid://shopify/OrderTransaction/${part.id}`,
+      order_id: Number(order.id),
+      parent_id: Number(part.parentId),
+      kind: 'refund',
+      status: 'success',
+      gateway: payments.find(({ id }) => id === part.parentId)?.gateway ?? '',
+      amount: part.amount,
+      amount_rounding: null,
+      currency: order.currency,
+      test: order.test,
+      authorization: null,
+      message: null,
+      error_code: null,
+      receipt: {},
+      payment_id: `${order.number}.${part.id}`,
+      manual_payment_gateway: false,
+      source_name: 'web',
+      device_id: null,
+      location_id: null,
+      user_id: null,
+      // This one set alone says `currency`.
+      total_unsettled_set: { shop_money: unsettled, presentment_money: unsettled },
+      created_at: refund.createdAt,
+      processed_at: refund.createdAt
+    }))
   }
 }
-
-export const GATEWAY = 'bogus'
 
 export type Dispute = { id: string; type: 'chargeback' | 'inquiry'; status: string; amount: string }
 
@@ -108,46 +266,9 @@ export function disputePayload(order: PlatformOrder, { id, type, status, amount 
     reason: 'fraudulent',
     network_reason_code: '4837',
     status,
+    evidence_due_by: at,
+    evidence_sent_on: null,
     initiated_at: at,
     finalized_on: FINAL.has(status) ? at : null
   }
 }
-
-export function productPayload(product: PlatformProduct) {
-  return {
-    id: Number(product.id),
-    admin_graphql_api_id: `gid://shopify/Product/${product.id}`,
-    title: product.title,
-    body_html: product.descriptionHtml,
-    status: product.status.toLowerCase(),
-    tags: product.tags.join(', '),
-    created_at: product.createdAt,
-    updated_at: product.updatedAt,
-    options: product.optionNames.map((name, index) => ({
-      name,
-      position: index + 1,
-      values: optionValues(product, index)
-    })),
-    // All of them, those beyond the ones that are described too.
-    variant_gids: product.variants.map(({ id }) => ({
-      admin_graphql_api_id: `gid://shopify/ProductVariant/${id}`,
-      updated_at: product.updatedAt
-    })),
-    variants: product.variants.slice(0, 100).map((variant, index) => ({
-      id: Number(variant.id),
-      admin_graphql_api_id: `gid://shopify/ProductVariant/${variant.id}`,
-      product_id: Number(product.id),
-      title: variant.title,
-      price: variant.price,
-      position: index + 1,
-      option1: variant.options[0] ?? null,
-      option2: variant.options[1] ?? null,
-      option3: variant.options[2] ?? null
-    }))
-  }
-}
-
-/** The values that an option takes among the variants, in the order of their first use. */
-export const optionValues = (product: PlatformProduct, index: number): string[] => [
-  ...new Set(product.variants.map(variant => variant.options[index]).filter(value => value !== undefined))
-]

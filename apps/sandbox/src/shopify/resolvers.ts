@@ -1,11 +1,11 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
-import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
 import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
 import { idempotencyKey, orderFilter } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
-import { financialStatus, GATEWAY, optionValues, productPayload, refundedCents } from './payloads.ts'
+import { presentOrders } from './present-orders.ts'
+import { optionValues, productPayload } from './product-payload.ts'
 import { withPrices } from './prices.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
 import {
@@ -16,6 +16,8 @@ import {
   type PlatformProduct,
   type PlatformState
 } from './state.ts'
+
+type AskedTransaction = { parentId?: string | null; amount: string }
 
 /** What the access token of the stand-in may do. */
 const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
@@ -79,68 +81,7 @@ export function createResolvers(
     variants: (args: PageArgs) => connection(one.variants, args, variantOf(one))
   })
 
-  const money = (amount: string, currencyCode = 'USD') => ({
-    presentmentMoney: { amount, currencyCode },
-    shopMoney: { amount, currencyCode }
-  })
-  const refund = (one: PlatformOrder['refunds'][number]) => ({
-    __typename: 'Refund',
-    id: gid('Refund', one.id),
-    totalRefundedSet: money(one.amount),
-    transactions: (args: PageArgs) =>
-      connection([one], args, ({ id, amount }) => ({
-        id: gid('OrderTransaction', id),
-        kind: 'REFUND',
-        status: 'SUCCESS',
-        gateway: GATEWAY,
-        amountSet: money(amount)
-      }))
-  })
-  const order = (one: PlatformOrder) => ({
-    __typename: 'Order',
-    id: gid('Order', one.id),
-    name: `#${one.number}`,
-    number: one.number,
-    email: one.email,
-    note: one.note === '' ? null : one.note,
-    tags: one.tags,
-    createdAt: one.createdAt,
-    updatedAt: one.updatedAt,
-    cancelledAt: one.cancelledAt,
-    currencyCode: one.currency,
-    presentmentCurrencyCode: one.currency,
-    netPaymentSet: money(toMoney(toCents(one.totalPrice) - refundedCents(one)), one.currency),
-    displayFinancialStatus: financialStatus(one),
-    test: one.test,
-    lineItems: (args: PageArgs) =>
-      connection(one.lines, args, line => ({
-        id: gid('LineItem', line.id),
-        title: line.title,
-        quantity: line.quantity,
-        currentQuantity: line.quantity,
-        // A product that was deleted since has no variants any more.
-        variant: productsOf(state).some(({ variants }) => variants.some(({ id }) => id === line.variantId))
-          ? { id: gid('ProductVariant', line.variantId) }
-          : null,
-        originalUnitPriceSet: money(line.price, one.currency)
-      })),
-    refunds: ({ first }: { first?: number }) => one.refunds.slice(0, first).map(refund),
-    transactions: [
-      {
-        id: gid('OrderTransaction', one.id),
-        kind: 'SALE',
-        status: 'SUCCESS',
-        gateway: GATEWAY,
-        amountSet: money(one.totalPrice, one.currency)
-      }
-    ],
-    discountCodes: one.discounts.map(({ code }) => code),
-    customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
-    totalPriceSet: money(one.totalPrice, one.currency),
-    subtotalPriceSet: money(one.totalPrice, one.currency),
-    totalDiscountsSet: money(one.totalDiscounts, one.currency)
-  })
-
+  const { order, refund } = presentOrders(state)
   const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order'))
 
   /** Changes an order and saves it, or says as the platform does that there is none. */
@@ -206,8 +147,11 @@ export function createResolvers(
       return found ? order(found) : null
     },
     refund({ id }: { id: string }) {
-      const found = state.orders.flatMap(({ refunds }) => refunds).find(one => one.id === idOf(id, 'Refund'))
-      return found ? refund(found) : null
+      for (const one of state.orders) {
+        const found = one.refunds.find(made => made.id === idOf(id, 'Refund'))
+        if (found) return refund(one, found)
+      }
+      return null
     },
     orders(args: PageArgs & { query?: string | null }) {
       const since = orderFilter(args.query ?? '')
@@ -269,7 +213,7 @@ export function createResolvers(
       return { deletedWebhookSubscriptionId: id, userErrors: [] }
     },
     async refundCreate(
-      { input }: { input: { orderId: string; transactions?: { amount: string }[] | null } },
+      { input }: { input: { orderId: string; note?: string | null; transactions?: AskedTransaction[] | null } },
       _context: unknown,
       info: GraphQLResolveInfo
     ) {
@@ -278,10 +222,13 @@ export function createResolvers(
       if (key === null) throw new GraphQLError('The @idempotent directive is required for this mutation')
       const found = findOrder(input.orderId)
       if (!found) return { refund: null, userErrors: [{ field: ['orderId'], message: 'Order does not exist' }] }
-      const [transaction] = input.transactions ?? []
-      const made = await giveBack.refund(found, transaction?.amount, key)
+      const asked = (input.transactions ?? []).map(({ parentId, amount }) => ({
+        parentId: idOf(parentId ?? '', 'OrderTransaction') ?? '',
+        amount
+      }))
+      const made = await giveBack.refundParts(found, asked, { key, note: input.note ?? '' })
       return made.ok
-        ? { order: order(found), refund: refund(made.refund), userErrors: [] }
+        ? { order: order(found), refund: refund(found, made.refund), userErrors: [] }
         : { order: order(found), refund: null, userErrors: [{ field: ['transactions'], message: made.message }] }
     },
     async webhookSubscriptionCreate(args: { topic: string; webhookSubscription: { uri?: string } }) {

@@ -58,6 +58,20 @@ export type Checkout = {
   orderId: string | null
 }
 
+export type OrderPayment = { id: string; gateway: string; amount: string }
+/** What a refund gives back to one payment. */
+export type RefundPart = { id: string; parentId: string; amount: string }
+/** `key`: of the call that asked for it; null: made on the platform itself. */
+export type OrderRefund = {
+  id: string
+  amount: string
+  key: string | null
+  createdAt: string
+  note?: string
+  /** Left out: all of it to the only payment. */
+  parts?: RefundPart[]
+}
+
 export type PlatformOrder = {
   id: string
   number: number
@@ -86,7 +100,9 @@ export type PlatformOrder = {
   /** Paid through a test gateway: no money moves. */
   test: boolean
   cancelledAt: string | null
-  refunds: { id: string; amount: string; key: string | null; createdAt: string }[]
+  /** Left out: one payment of all of it. */
+  payments?: OrderPayment[]
+  refunds: OrderRefund[]
   createdAt: string
   updatedAt: string
 }

@@ -127,15 +127,18 @@ export const CancelledOrder = z
 export type CancelledOrder = z.infer<typeof CancelledOrder>
 
 /** The `refunds/create` event. A refund may return goods and no money: then it has no successful transaction. */
-export const RefundEvent = z.object({
-  id: NumericId,
-  order_id: NumericId,
-  transactions: z
-    .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
-    // Their sum has to be an amount of ours as well.
-    .max(100)
-    .default([])
-})
+export const RefundEvent = z
+  .object({
+    id: NumericId,
+    admin_graphql_api_id: z.string().optional(),
+    order_id: NumericId,
+    transactions: z
+      .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
+      // Their sum has to be an amount of ours as well.
+      .max(100)
+      .default([])
+  })
+  .transform(withExactId)
 export type RefundEvent = z.infer<typeof RefundEvent>
 
 /** The `disputes/create` and `disputes/update` events: a buyer's bank takes the money back, or asks about it. */

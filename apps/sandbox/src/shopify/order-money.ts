@@ -1,0 +1,38 @@
+import { toCents, toMoney } from '../kit/money.ts'
+import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart } from './state.ts'
+
+const GATEWAY = 'bogus'
+
+/** What an order was paid by, in the platform's sequence. */
+export const paymentsOf = (order: PlatformOrder): OrderPayment[] =>
+  order.payments ?? [{ id: order.id, gateway: GATEWAY, amount: order.totalPrice }]
+
+/** What a refund gave back to each payment. */
+export const partsOf = (order: PlatformOrder, refund: OrderRefund): RefundPart[] =>
+  refund.parts ?? [{ id: refund.id, parentId: paymentsOf(order)[0]?.id ?? '', amount: refund.amount }]
+
+/** What was given back of an order so far, in cents. */
+export const refundedCents = (order: PlatformOrder): number =>
+  order.refunds.reduce((sum, { amount }) => sum + toCents(amount), 0)
+
+/** What a payment can still give back, in cents. */
+export function leftOf(order: PlatformOrder, payment: OrderPayment): number {
+  const parts = order.refunds.flatMap(one => partsOf(order, one)).filter(({ parentId }) => parentId === payment.id)
+  return parts.reduce((left, { amount }) => left - toCents(amount), toCents(payment.amount))
+}
+
+/** Spreads cents over an order's payments in their sequence, as far as these go. */
+export function spread(order: PlatformOrder, cents: number): Omit<RefundPart, 'id'>[] {
+  let open = cents
+  return paymentsOf(order).flatMap(payment => {
+    const part = Math.min(open, leftOf(order, payment))
+    open -= part
+    return part > 0 ? [{ parentId: payment.id, amount: toMoney(part) }] : []
+  })
+}
+
+export function financialStatus(order: PlatformOrder): 'PAID' | 'PARTIALLY_REFUNDED' | 'REFUNDED' {
+  const cents = refundedCents(order)
+  if (cents === 0) return 'PAID'
+  return cents < toCents(order.totalPrice) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'
+}

