@@ -7,6 +7,7 @@ import { readImports } from '../rules/imports.ts'
 import { domainPicture } from './domains.ts'
 import type { RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { jobsMarkdown } from './jobs.ts'
+import { platformSchema } from './platform-schema.ts'
 import { retentionMarkdown } from './retention.ts'
 
 export type Document = { path: string; text: string }
@@ -23,6 +24,7 @@ export async function documents(root: string): Promise<Document[]> {
   const jobs = await declaredJobs()
   const retention = await declaredRetention()
   return [
+    await formatted('apps/sandbox/src/shopify/schema.graphql', platformSchema()),
     { path: 'docs/API.md', text: apiMarkdown() },
     await formatted('docs/ARCHITECTURE.md', replaceBetween(architecture, 'domains', picture)),
     ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : []),

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildSchema, graphql, type ExecutionResult } from 'graphql'
 import { z } from 'zod'
 import type { createResolvers } from './resolvers.ts'
-import { sdl } from './sdl.ts'
 import { OTHER_VERSION } from './webhook-request.ts'
 
 /** What to answer instead of the truth, for the next `next` calls. */
@@ -39,7 +39,8 @@ const Body = z.object({
   operationName: z.string().nullish()
 })
 
-const schema = buildSchema(sdl)
+/** The part of the platform's Admin schema that the shop reaches. */
+const schema = buildSchema(readFileSync(new URL('schema.graphql', import.meta.url), 'utf8'))
 const budget = { maximumAvailable: 2000, restoreRate: 100 }
 
 /** POST /admin/api/{version}/graphql.json, as the real platform answers it. */
