@@ -69,6 +69,14 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
           <form method="post" action="/checkouts/${checkout.token}/pay">
             <label for="email">Email</label>
             <input id="email" name="email" type="email" autocomplete="email" required value="${checkout.email}" />
+            <label for="gift_card">Paid by a gift card, in $ (empty: nothing)</label>
+            <input
+              id="gift_card"
+              name="gift_card"
+              inputmode="decimal"
+              pattern="[0-9]{1,9}([.][0-9]{1,2})?"
+              autocomplete="off"
+            />
             ${checkout.note === '' ? nothing : html`<p class="quiet small">Note: ${checkout.note}</p>`}
             <button type="submit">Pay $${priced.totalPrice}</button>
           </form>
@@ -76,7 +84,7 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
             The button pays at once, and the shop hears of it as it would from the real platform.
           </p>
           <form method="post" action="/checkouts/${checkout.token}/codes">
-            <label for="code">Discount code or gift card</label>
+            <label for="code">Discount code</label>
             <input id="code" name="code" maxlength="255" autocomplete="off" required />
             <button type="submit">Apply</button>
           </form>

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { formOf, sendPage } from '../kit/http.ts'
 import { checkoutPage, problemPage, thankYouPage } from './checkout-pages.ts'
 import { readPermalink, type Checkouts } from './checkout.ts'
 import { priceCheckout } from './pricing.ts'
 import type { PlatformState } from './state.ts'
+
+const GiftCard = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/)
 
 const gone = problemPage(
   'This checkout does not exist',
@@ -50,8 +53,9 @@ export function checkoutRoutes(
   })
 
   app.post<{ Params: { token: string } }>('/checkouts/:token/pay', async (request, reply) => {
-    const email = (formOf(request.body).get('email') ?? '').trim()
-    const outcome = await checkouts.pay(request.params.token, email)
+    const form = formOf(request.body)
+    const giftCard = GiftCard.safeParse(form.get('gift_card')).data
+    const outcome = await checkouts.pay(request.params.token, (form.get('email') ?? '').trim(), { giftCard })
     if (outcome.ok) return reply.redirect(`/checkouts/${request.params.token}/thank-you`, 303)
     return sendPage(reply, outcome.reason === 'no_checkout' ? gone : notForSale, 404)
   })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
 import { customerFor } from './customers.ts'
+import { paidBy } from './order-money.ts'
 import { orderPayload } from './payloads.ts'
 import type { Deliveries } from './deliveries.ts'
 import { priceCheckout } from './pricing.ts'
@@ -12,13 +13,14 @@ export type PayOutcome =
 
 /**
  * What a buyer pays instead of the checkout as it is: another total (decimal string), another currency, other lines (a
- * real buyer changes the cart), or real money instead of a test.
+ * real buyer changes the cart), real money instead of a test, or a part of it by a gift card (decimal string).
  */
 export type PayInstead = {
   amount?: string | undefined
   currency?: string | undefined
   test?: boolean | undefined
   lines?: Checkout['lines'] | undefined
+  giftCard?: string | undefined
 }
 
 /** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null where it is none. */
@@ -88,6 +90,7 @@ export function createCheckouts(options: {
       if (!priced) return { ok: false, reason: 'not_for_sale' }
       const at = new Date(now()).toISOString()
       const { amount, currency = 'USD', test = true } = instead
+      const payments = paidBy(amount ?? priced.totalPrice, instead.giftCard, () => nextId(state))
       const order: PlatformOrder = {
         id: nextId(state),
         number: ++state.lastNumber,
@@ -105,6 +108,7 @@ export function createCheckouts(options: {
         currency,
         test,
         cancelledAt: null,
+        ...(payments ? { payments } : {}),
         refunds: [],
         createdAt: at,
         updatedAt: at

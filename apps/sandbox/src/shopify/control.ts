@@ -21,7 +21,9 @@ const Pay = z
       .regex(/^[A-Z]{3}$/)
       .optional(),
     test: z.boolean().optional(),
-    lines: z.array(Line).min(1).optional()
+    lines: z.array(Line).min(1).optional(),
+    /** The part that a gift card pays. */
+    gift_card: Amount.optional()
   })
   .default({})
 const Discount = z
@@ -97,8 +99,8 @@ export function controlRoutes(
   }))
 
   app.post<{ Params: { token: string } }>('/sandbox/checkouts/:token/pay', async (request, reply) => {
-    const { email, ...instead } = Pay.parse(request.body)
-    const outcome = await checkouts.pay(request.params.token, email ?? '', instead)
+    const { email, gift_card: giftCard, ...instead } = Pay.parse(request.body)
+    const outcome = await checkouts.pay(request.params.token, email ?? '', { ...instead, giftCard })
     if (!outcome.ok) return reply.code(404).send({ error: outcome.reason })
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })

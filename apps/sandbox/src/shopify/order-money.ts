@@ -2,10 +2,21 @@ import { toCents, toMoney } from '../kit/money.ts'
 import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart } from './state.ts'
 
 const GATEWAY = 'bogus'
+const GIFT_CARD = 'gift_card'
 
 /** What an order was paid by, in the platform's sequence. */
 export const paymentsOf = (order: PlatformOrder): OrderPayment[] =>
   order.payments ?? [{ id: order.id, gateway: GATEWAY, amount: order.totalPrice }]
+
+/** How a total is paid, its gift card first; undefined: all of it by one payment. */
+export function paidBy(totalPrice: string, giftCard: string | undefined, id: () => string): OrderPayment[] | undefined {
+  const total = toCents(totalPrice)
+  const byCard = Math.min(total, toCents(giftCard ?? '0'))
+  if (byCard === 0) return undefined
+  const payments = [{ id: id(), gateway: GIFT_CARD, amount: toMoney(byCard) }]
+  if (byCard < total) payments.push({ id: id(), gateway: GATEWAY, amount: toMoney(total - byCard) })
+  return payments
+}
 
 /** What a refund gave back to each payment. */
 export const partsOf = (order: PlatformOrder, refund: OrderRefund): RefundPart[] =>

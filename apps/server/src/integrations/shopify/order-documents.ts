@@ -99,13 +99,26 @@ export const orderDocuments = {
         netPaymentSet {
           ...BothMoneys
         }
-        transactions(first: 50) {
+        transactions(first: 100) {
           id
           kind
           status
           gateway
           amountSet {
             ...BothMoneys
+          }
+          parentTransaction {
+            id
+          }
+        }
+        suggestedRefund(suggestFullRefund: true) {
+          suggestedTransactions {
+            parentTransaction {
+              id
+            }
+            maximumRefundableSet {
+              ...BothMoneys
+            }
           }
         }
       }

@@ -1,34 +1,20 @@
 import { z } from 'zod'
 import { documents } from './documents.ts'
 import { fromGid, toGid } from './ids.ts'
+import { BothMoneys, decimalsOf, OrderMoney, paymentsOf, spreadOver, type Payment } from './refund-parts.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
-import { Money, UserErrors } from './shapes.ts'
+import { UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
-
-const Amount = z.object({ amount: Money })
-const BothMoneys = z.object({ shopMoney: Amount, presentmentMoney: Amount })
-type BothMoneys = z.infer<typeof BothMoneys>
 
 const Made = z.object({ refund: z.object({ id: z.string() }).nullish(), userErrors: UserErrors })
 
-const OrderTransactions = z
+const OrderToRefund = z
   .object({
-    order: z
-      .object({
-        currencyCode: z.string().optional(),
-        presentmentCurrencyCode: z.string().optional(),
-        netPaymentSet: BothMoneys.optional(),
-        transactions: z.array(
-          z.object({
-            id: z.string(),
-            kind: z.string(),
-            status: z.string(),
-            gateway: z.string().nullable(),
-            amountSet: BothMoneys.optional()
-          })
-        )
-      })
-      .nullable()
+    order: OrderMoney.extend({
+      currencyCode: z.string().optional(),
+      presentmentCurrencyCode: z.string().optional(),
+      netPaymentSet: BothMoneys.optional()
+    }).nullable()
   })
   .transform(data => data.order)
 
@@ -45,19 +31,21 @@ export async function refundOrder(
   { amount, key, note }: { amount: string; key: string; note: string }
 ): Promise<ShopifyResult<string | null>> {
   const order = toGid('Order', orderId)
-  const found = await execute(documents.orderTransactions, { id: order }, OrderTransactions)
+  const found = await execute(documents.orderTransactions, { id: order }, OrderToRefund)
   if (!found.ok) return found
-  const paid = found.value?.transactions.find(
-    one => (one.kind === 'SALE' || one.kind === 'CAPTURE') && one.status === 'SUCCESS'
-  )
-  if (!found.value || !paid?.gateway)
+  const payments = found.value ? paymentsOf(found.value) : []
+  if (!found.value || payments.length === 0)
     return failed('not_found', `The shop platform knows no payment of order ${orderId}.`)
-  const { currencyCode, presentmentCurrencyCode: currency, netPaymentSet } = found.value
-  const isForeign = currency !== undefined && currency !== currencyCode
-  const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, paid: paid.amountSet }) : amount
+  const { currencyCode = 'USD', presentmentCurrencyCode: currency = currencyCode, netPaymentSet } = found.value
+  const isForeign = currency !== currencyCode
+  const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, payments }) : amount
   if (asked === null)
     return failed('rejected', `The shop platform does not say how order ${orderId} was converted to ${currency}.`)
-  const transactions = [{ orderId: order, parentId: paid.id, kind: 'REFUND', gateway: paid.gateway, amount: asked }]
+  const transactions = spreadOver(found.value, { asked, currency }).map(part => ({
+    orderId: order,
+    kind: 'REFUND',
+    ...part
+  }))
   const reply = await execute(
     documents.refund,
     { input: { orderId: order, note, notify: false, transactions, ...(isForeign ? { currency } : {}) }, key },
@@ -66,10 +54,16 @@ export async function refundOrder(
   if (!reply.ok) return reply
   const errors = reply.value.refundCreate?.userErrors ?? []
   const id = reply.value.refundCreate?.refund?.id
-  return errors.length === 0
-    ? done(id ? fromGid(id) : null)
-    : failed('rejected', errors.map(error => error.message).join('; '))
+  if (errors.length === 0) return done(id ? fromGid(id) : null)
+  const message = errors.map(error => error.message).join('; ')
+  return failed(errors.some(isAboutKey) ? 'bad_reply' : 'rejected', message)
 }
+
+/**
+ * The key came before, with amounts that are others by now, or still is being worked on: the refund may have been made. The
+ * platform gives such errors no code.
+ */
+const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
 /** What became of a refund that the platform was asked for. */
 export type RefundFate = 'made' | 'pending' | 'failed'
@@ -90,13 +84,16 @@ export async function readRefundFate(execute: Execute, refundId: string): Promis
 function inPresentment(
   amount: string,
   currency: string,
-  { left, paid }: { left?: BothMoneys | undefined; paid?: BothMoneys | undefined }
+  { left, payments }: { left?: BothMoneys | undefined; payments: readonly Payment[] }
 ): string | null {
   if (left && Number(left.shopMoney.amount) === Number(amount)) return left.presentmentMoney.amount
-  if (!paid || Number(paid.shopMoney.amount) <= 0) return null
-  const decimals = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits
-  const unit = 10 ** (decimals ?? 2)
-  const exact = (Number(amount) * Number(paid.presentmentMoney.amount)) / Number(paid.shopMoney.amount)
+  const sum = (money: 'shopMoney' | 'presentmentMoney') =>
+    payments.reduce((total, { amountSet }) => total + Number(amountSet?.[money].amount ?? NaN), 0)
+  const paid = sum('shopMoney')
+  if (!(paid > 0)) return null
+  const decimals = decimalsOf(currency)
+  const unit = 10 ** decimals
+  const exact = (Number(amount) * sum('presentmentMoney')) / paid
   // A product of decimals may fall short of its whole unit by a hair.
   return (Math.floor(exact * unit + 1e-6) / unit).toFixed(decimals)
 }

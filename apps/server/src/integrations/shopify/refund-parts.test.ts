@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest'
+import { demoPlans } from '../../../../sandbox/src/shopify/catalogue.ts'
+import type { PlatformOrder } from '../../../../sandbox/src/shopify/state.ts'
+import {
+  control,
+  launchAlone,
+  openCart,
+  secrets,
+  startReceiver,
+  until
+} from '../../../../sandbox/src/testing/harness.ts'
+import { useStarted } from '../../testing/use-started.ts'
+import { createShopify, RefundEvent } from './index.ts'
+import { spreadOver } from './refund-parts.ts'
+
+const shop = useStarted(startReceiver)
+const sandbox = useStarted(() => launchAlone(shop.url))
+const platform = () =>
+  createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
+
+/** An order of 16.16, a part of which a gift card pays. */
+async function buy(giftCard: string): Promise<PlatformOrder> {
+  const token = new URL(await openCart(sandbox, `/cart/${demoPlans[0]?.variants[1]?.id}:8`)).pathname.split('/').at(-1)
+  const paid = await control<{ order: PlatformOrder }>(sandbox, 'POST', `/checkouts/${token}/pay`, {
+    gift_card: giftCard
+  })
+  expect(paid.order.totalPrice).toBe('16.16')
+  return paid.order
+}
+
+const refund = (order: PlatformOrder, amount: string, key: string) =>
+  platform().refund(order.id, { amount, key, note: 'n' })
+
+/** What each refund of an order gave back by gift card and by card. */
+async function givenBack(order: PlatformOrder): Promise<string[][]> {
+  const now = (await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).find(one => one.id === order.id)
+  const gateway = (id: string) => now?.payments?.find(payment => payment.id === id)?.gateway ?? ''
+  return (now?.refunds ?? []).map(({ parts = [] }) => parts.map(one => `${gateway(one.parentId)} ${one.amount}`))
+}
+
+test('an order that a gift card and a card paid gives back what each of them took', async () => {
+  const order = await buy('10.01')
+  expect(await refund(order, '16.16', 'all')).toMatchObject({ ok: true })
+  expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 6.15']])
+  const told = await until('the webhook', () =>
+    shop.received
+      .filter(one => one.headers['x-shopify-topic'] === 'refunds/create')
+      .map(one => RefundEvent.parse(JSON.parse(one.body.toString())))
+      .find(one => one.order_id === order.id)
+  )
+  expect(told.transactions.map(({ amount }) => amount)).toEqual(['10.01', '6.15'])
+  expect(await platform().order(order.id)).toMatchObject({ value: { financialStatus: 'REFUNDED' } })
+})
+
+test('parts go to the gift card first, then over both, cent by cent, and no further than the order goes', async () => {
+  const order = await buy('10.01')
+  expect(await refund(order, '10.00', 'first')).toMatchObject({ ok: true })
+  expect(await refund(order, '0.02', 'second')).toMatchObject({ ok: true })
+  expect(await refund(order, '6.14', 'third')).toMatchObject({ ok: true })
+  expect(await givenBack(order)).toEqual([['gift_card 10.00'], ['gift_card 0.01', 'bogus 0.01'], ['bogus 6.14']])
+  expect(await refund(order, '0.01', 'fourth')).toMatchObject({ ok: false, reason: 'rejected' })
+  expect(await givenBack(order)).toHaveLength(3)
+})
+
+test('what the merchant gave back on the platform is no longer there', async () => {
+  const order = await buy('10.01')
+  await control(sandbox, 'POST', `/orders/${order.id}/refund`, { amount: '12.00' })
+  expect(await refund(order, '4.16', 'rest')).toMatchObject({ ok: true })
+  expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 1.99'], ['bogus 4.16']])
+})
+
+test('asked again with the same key, a refund is not made again; who asks is told that nobody knows', async () => {
+  const order = await buy('10.01')
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'lost', next: 1, after: 1 })
+  expect(await refund(order, '12.00', 'once')).toMatchObject({ ok: false, reason: 'network' })
+  // By now it would be spread otherwise. 'rejected' would say that it was not made.
+  expect(await refund(order, '12.00', 'once')).toMatchObject({ ok: false, reason: 'bad_reply' })
+  expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 1.99']])
+})
+
+test('of an order that one payment paid the same refund is answered again', async () => {
+  const order = await buy('0')
+  const first = await refund(order, '16.16', 'single')
+  expect(first).toMatchObject({ ok: true })
+  expect(await refund(order, '16.16', 'single')).toEqual(first)
+})
+
+const both = (amount: string) => ({ shopMoney: { amount: '1.00' }, presentmentMoney: { amount } })
+const paid = (id: string, amount: string, more: object = {}) => ({
+  id,
+  kind: 'SALE',
+  status: 'SUCCESS',
+  gateway: `by ${id}`,
+  amountSet: both(amount),
+  ...more
+})
+const back = (parent: string, amount: string, status = 'SUCCESS') => ({
+  ...paid(`of ${parent}`, amount, { kind: 'REFUND', status }),
+  parentTransaction: { id: parent }
+})
+const suggest = (...all: [id: string, most: string | null][]) => ({
+  suggestedTransactions: all.map(([id, most]) => ({
+    parentTransaction: { id },
+    maximumRefundableSet: most === null ? null : both(most)
+  }))
+})
+const parts = (order: Parameters<typeof spreadOver>[0], asked: string, currency = 'USD') =>
+  spreadOver(order, { asked, currency }).map(({ parentId, amount }) => `${parentId} ${amount}`)
+
+test.for([
+  {
+    what: 'the platform’s sequence counts',
+    order: {
+      transactions: [paid('a', '5.00'), paid('b', '5.00')],
+      suggestedRefund: suggest(['b', '5.00'], ['a', '5.00'])
+    },
+    asked: '6.00',
+    to: ['b 5.00', 'a 1.00']
+  },
+  {
+    what: 'what the platform would give back at most counts, where that is less',
+    order: {
+      transactions: [paid('a', '5.00'), paid('b', '5.00')],
+      suggestedRefund: suggest(['a', '2.00'], ['b', null])
+    },
+    asked: '6.00',
+    to: ['a 2.00', 'b 4.00']
+  },
+  {
+    what: 'what is not suggested comes last',
+    order: { transactions: [paid('a', '5.00'), paid('b', '5.00')], suggestedRefund: suggest(['b', '5.00']) },
+    asked: '6.00',
+    to: ['b 5.00', 'a 1.00']
+  },
+  {
+    what: 'what goes back already counts as gone, unless it failed',
+    order: {
+      transactions: [paid('a', '5.00'), paid('b', '5.00'), back('a', '3.00', 'PENDING'), back('b', '5.00', 'FAILURE')]
+    },
+    asked: '6.00',
+    to: ['a 2.00', 'b 4.00']
+  },
+  {
+    what: 'money that is pending or only authorised gives nothing back, a capture does',
+    order: {
+      transactions: [
+        paid('a', '5.00', { status: 'PENDING' }),
+        paid('b', '5.00', { kind: 'AUTHORIZATION' }),
+        paid('c', '5.00', { kind: 'CAPTURE' })
+      ]
+    },
+    asked: '5.00',
+    to: ['c 5.00']
+  },
+  {
+    what: 'a currency without cents gets none',
+    order: { transactions: [paid('a', '1000'), paid('b', '2010')] },
+    asked: '1500',
+    currency: 'JPY',
+    to: ['a 1000', 'b 500']
+  },
+  {
+    what: 'more than there is, is asked for and not hidden',
+    order: { transactions: [paid('a', '5.00'), paid('b', '5.00')] },
+    asked: '10.01',
+    to: ['a 5.00', 'b 5.01']
+  },
+  {
+    what: 'where the platform does not say how much was paid, all is asked of the first',
+    order: { transactions: [{ ...paid('a', '1'), amountSet: undefined }, paid('b', '5.00')] },
+    asked: '7.00',
+    to: ['a 7.00']
+  }
+])('$what', ({ order, asked, currency, to }) => {
+  expect(parts(order, asked, currency)).toEqual(to)
+})

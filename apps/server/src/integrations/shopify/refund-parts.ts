@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { Money } from './shapes.ts'
+
+const Amount = z.object({ amount: Money })
+export const BothMoneys = z.object({ shopMoney: Amount, presentmentMoney: Amount })
+export type BothMoneys = z.infer<typeof BothMoneys>
+
+const Reference = z.object({ id: z.string() }).nullish()
+
+/** What an order was paid by and gave back, and in which sequence and how far the platform would give it back. */
+export const OrderMoney = z.object({
+  transactions: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.string(),
+      status: z.string(),
+      gateway: z.string().nullable(),
+      amountSet: BothMoneys.optional(),
+      parentTransaction: Reference
+    })
+  ),
+  suggestedRefund: z
+    .object({
+      suggestedTransactions: z.array(
+        z.object({ parentTransaction: Reference, maximumRefundableSet: BothMoneys.nullish() })
+      )
+    })
+    .nullish()
+})
+type OrderMoney = z.infer<typeof OrderMoney>
+type Transaction = OrderMoney['transactions'][number]
+
+/** A payment of an order that can give money back. `amountSet` is missing where the platform does not say it. */
+export type Payment = Pick<Transaction, 'id' | 'amountSet'> & { gateway: string }
+
+/** The payments that were taken; one that is pending, or was only authorised, gives nothing back. */
+export const paymentsOf = ({ transactions }: OrderMoney): Payment[] =>
+  transactions.flatMap(({ id, kind, status, gateway, amountSet }) =>
+    (kind === 'SALE' || kind === 'CAPTURE') && status === 'SUCCESS' && gateway ? [{ id, gateway, amountSet }] : []
+  )
+
+/** In thousandths: no currency has a smaller unit. */
+const units = (amount: string): number => Math.round(Number(amount) * 1000)
+
+/** The decimals that a currency knows. */
+export const decimalsOf = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+
+/**
+ * Spreads an amount over the payments of an order, each as far as it goes, in the platform's sequence: gift cards, store credit
+ * and cards give back what each of them took.
+ * @param asked in the buyer's currency, as `currency`
+ */
+export function spreadOver(
+  order: OrderMoney,
+  { asked, currency }: { asked: string; currency: string }
+): { parentId: string; gateway: string; amount: string }[] {
+  const suggested = order.suggestedRefund?.suggestedTransactions ?? []
+  const places = new Map(suggested.map((one, at) => [one.parentTransaction?.id, { at, one }]))
+  const placeOf = ({ id }: Payment) => places.get(id)?.at ?? suggested.length
+  const payments = paymentsOf(order).toSorted((a, b) => placeOf(a) - placeOf(b))
+  const parts: { payment: Payment; units: number }[] = []
+  let open = units(asked)
+  for (const payment of payments) {
+    const most = places.get(payment.id)?.one.maximumRefundableSet
+    const part = Math.min(open, leftOf(order, payment), most ? units(most.presentmentMoney.amount) : Infinity)
+    if (part > 0) parts.push({ payment, units: part })
+    open -= Math.max(0, part)
+  }
+  // More than there is: the platform says so, or that this same refund was made before.
+  if (open > 0 && payments[0]) {
+    const last = parts.pop() ?? { payment: payments[0], units: 0 }
+    parts.push({ ...last, units: last.units + open })
+  }
+  const text = (part: number) => (part === units(asked) ? asked : (part / 1000).toFixed(decimalsOf(currency)))
+  return parts.map(({ payment, units }) => ({
+    parentId: payment.id,
+    gateway: payment.gateway,
+    amount: text(units)
+  }))
+}
+
+/** What a payment took less what it gave back, or is about to. */
+function leftOf({ transactions }: OrderMoney, { id, amountSet }: Payment): number {
+  if (!amountSet) return Infinity
+  const back = transactions.filter(
+    one =>
+      one.kind === 'REFUND' && one.parentTransaction?.id === id && one.status !== 'FAILURE' && one.status !== 'ERROR'
+  )
+  return back.reduce(
+    (left, one) => left - units(one.amountSet?.presentmentMoney.amount ?? '0'),
+    units(amountSet.presentmentMoney.amount)
+  )
+}
