@@ -7,6 +7,7 @@ const PLACES = [
   ['/discounts', 'Discounts', 'the codes that its checkout takes'],
   ['/customers', 'Customers', 'who has bought, with the tags of their levels'],
   ['/faults', 'Faults', 'what the shop platform does wrong next, and the rotation of the app’s secret'],
+  ['/app', 'App', 'what the shop may see of the platform'],
   ['/outbox', 'Mail', 'all that the shop has sent'],
   ['/chat', 'Chat', 'the channels in which the shop’s bot gives coins'],
   ['/chat/operators', 'Operators’ room', 'what the shop tells its operators'],

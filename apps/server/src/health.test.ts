@@ -59,6 +59,13 @@ test('a look says who the platform is, whether the currency fits, and what the t
   expect(rows).toEqual([{ target_id: 'platform' }])
 })
 
+test('a permission that is not needed yet is named before it is', async () => {
+  await control(sandbox, 'POST', '/app', { read_all_orders: false })
+  expect((await check()).platform?.shop.missing_scopes).toEqual(['read_all_orders'])
+  await control(sandbox, 'POST', '/app', { read_all_orders: true })
+  expect((await check()).platform?.shop.missing_scopes).toEqual([])
+})
+
 test('a platform that is gone shows as such, with its words', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 20 })
   const { platform } = await check()

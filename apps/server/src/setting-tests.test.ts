@@ -2,7 +2,7 @@ import type { SettingTestResult } from '@netlet/contract'
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
 import { createHttpApp } from './app.ts'
 import { writeSettings } from './domains/settings/index.ts'
@@ -65,6 +65,8 @@ test('the platform is asked who it is; a wrong token and another currency are to
     params: { currency: 'USD', until: expect.stringMatching(/^\d{4}-/) }
   })
   await writeSettings(shop.ctx, { shopify_app_key: secrets.accessToken, shopify_api_secret: '' })
+  await control(sandbox, 'POST', '/app', { read_all_orders: false })
+  expect(await tried('platform')).toMatchObject({ ok: true, outcome: 'platform_old_orders' })
   await writeSettings(shop.ctx, { shop_currency: 'EUR' })
   expect(await tried('platform')).toMatchObject({
     ok: false,

@@ -8,7 +8,7 @@ export type SettingTest = (typeof SETTING_TESTS)[number]
 
 /**
  * What a test found. `platform_answers`: with the access token that is saved; `platform_granted`: with one that the platform gave
- * for the app's key and secret. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
+ * for the app's key and secret; `platform_old_orders`: it shows the app no order older than 60 days. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
  * signed ones have, and since the last of them a request with another signature, which anybody can send; `webhook_former`: the
  * last one was signed with a former secret that is still taken.
  */
@@ -18,6 +18,7 @@ export const TEST_OUTCOMES = [
   'mail_sent',
   'platform_answers',
   'platform_granted',
+  'platform_old_orders',
   'platform_scopes',
   'platform_currency',
   'chat_answers',

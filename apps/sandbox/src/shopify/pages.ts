@@ -80,6 +80,28 @@ function buyersOf(state: PlatformState, { customers, oncePerCustomer }: Discount
   return `${named ? named.join(', ') || 'nobody' : 'everybody'}${oncePerCustomer ? ', once each' : ''}`
 }
 
+/** What the shop's app may see of the platform, and a button that changes it. */
+export function appPage({ scopes, mayAllOrders }: { scopes: () => string[]; mayAllOrders: () => boolean }): string {
+  const may = mayAllOrders()
+  return page(
+    'App',
+    NOTICE,
+    html`<h1>The shop’s app</h1>
+      <section class="card">
+        <p>Its access token has these scopes: ${scopes().map(scope => html`<code>${scope}</code> `)}</p>
+        <p class="quiet">
+          Without <code>read_all_orders</code> the platform shows it no order that is older than 60 days, and neither
+          refunds nor tags one for it.
+        </p>
+        <form method="post" action="/app">
+          <button class="plain" name="read_all_orders" value="${may ? 'no' : 'yes'}">
+            ${may ? 'Take read_all_orders away' : 'Grant read_all_orders'}
+          </button>
+        </form>
+      </section>`
+  )
+}
+
 /** The customers with the tags that the shop gives them by their level. */
 export const customersPage = (state: PlatformState): string =>
   page(

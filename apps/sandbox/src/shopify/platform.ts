@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { openStore } from '../kit/store.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
+import { appAccessRoutes, createAppAccess } from './app-access.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
 import { createCheckouts } from './checkout.ts'
 import { controlRoutes } from './control.ts'
@@ -49,8 +50,10 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
   })
   const checkouts = createCheckouts({ store, deliveries, base, now })
   const giveBack = createGiveBack({ store, deliveries, base, now })
+  const access = createAppAccess({ now })
   const resolvers = createResolvers(store, {
     base,
+    access,
     now: () => new Date(now()),
     giveBack,
     emit: (topic, payload) => deliveries.emit(topic, payload)
@@ -60,6 +63,7 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
   const graphqlFaults = graphqlRoutes(app, { isTaken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
   pageRoutes(app, { store, now })
+  appAccessRoutes(app, access)
   faultRoutes(app, { store, appSecret, deliveries, graphqlFaults })
   controlRoutes(app, { store, checkouts, deliveries, giveBack, now })
 

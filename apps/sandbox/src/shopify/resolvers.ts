@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { Store } from '../kit/store.ts'
+import type { AppAccess } from './app-access.ts'
 import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
 import { idempotencyKey, orderFilter } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
@@ -19,19 +20,18 @@ import {
 
 type AskedTransaction = { parentId?: string | null; amount: string }
 
-/** What the access token of the stand-in may do. */
-const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
-
 /** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
 export function createResolvers(
   store: Store<PlatformState>,
   {
     base,
+    access,
     now,
     giveBack,
     emit
   }: {
     base: () => string
+    access: Pick<AppAccess, 'scopes' | 'shows'>
     now: () => Date
     giveBack: GiveBack
     emit: (topic: string, payload: unknown) => Promise<void>
@@ -82,7 +82,7 @@ export function createResolvers(
   })
 
   const { order, refund } = presentOrders(state)
-  const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order'))
+  const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order') && access.shows(one))
 
   /** Changes an order and saves it, or says as the platform does that there is none. */
   async function changeOrder(id: string, field: string[], change: (found: PlatformOrder) => void) {
@@ -127,7 +127,7 @@ export function createResolvers(
     }),
     currentAppInstallation: () => ({
       id: gid('AppInstallation', '1'),
-      accessScopes: SCOPES.map(handle => ({ handle }))
+      accessScopes: access.scopes().map(handle => ({ handle }))
     }),
     products: (args: PageArgs) => connection(productsOf(state), args, product),
     productsCount({ limit }: { limit: number | null }) {
@@ -147,7 +147,7 @@ export function createResolvers(
       return found ? order(found) : null
     },
     refund({ id }: { id: string }) {
-      for (const one of state.orders) {
+      for (const one of state.orders.filter(access.shows)) {
         const found = one.refunds.find(made => made.id === idOf(id, 'Refund'))
         if (found) return refund(one, found)
       }
@@ -155,7 +155,7 @@ export function createResolvers(
     },
     orders(args: PageArgs & { query?: string | null }) {
       const since = orderFilter(args.query ?? '')
-      const found = state.orders.filter(one => Date.parse(one.updatedAt) >= since)
+      const found = state.orders.filter(one => Date.parse(one.updatedAt) >= since && access.shows(one))
       found.sort((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt))
       return connection(found, args, order)
     },

@@ -1,10 +1,10 @@
 import type { AppContext } from '../../infra/context.ts'
-import type { ShopifyResult, ShopifyShop } from '../../integrations/shopify/index.ts'
+import { ALL_ORDERS, type ShopifyResult, type ShopifyShop } from '../../integrations/shopify/index.ts'
 import { noteTaken } from '../notices/index.ts'
 import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
-/** What the access token has to be allowed to do. */
+/** What the access token has to be allowed to do; the last one for orders older than 60 days alone. */
 export const SCOPES = [
   'read_products',
   'write_products',
@@ -13,7 +13,8 @@ export const SCOPES = [
   'read_discounts',
   'write_discounts',
   'read_customers',
-  'write_customers'
+  'write_customers',
+  ALL_ORDERS
 ] as const
 
 /** Asks the platform who it is, and writes down what it says; a failure too. Undefined where the settings name none. */

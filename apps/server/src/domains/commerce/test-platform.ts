@@ -1,6 +1,7 @@
 import type { SettingTestResult } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { ALL_ORDERS } from '../../integrations/shopify/index.ts'
 import { readSettings, savedAt } from '../settings/index.ts'
 import { SCOPES, checkPlatform } from './check-platform.ts'
 import { readCheck } from './checks.ts'
@@ -20,12 +21,13 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
   if (!shop.ok) return { ok: false, outcome: 'failed', params: {}, detail: shop.message }
   const { name, currency, scopes } = shop.value
   const missing = SCOPES.filter(scope => !allows(scopes, scope))
-  if (missing.length > 0)
+  if (missing.some(scope => scope !== ALL_ORDERS))
     return { ok: false, outcome: 'platform_scopes', params: { name, scopes: missing.join(', ') }, detail: null }
   const settings = await readSettings(ctx.db, ctx.secrets)
   const { shop_currency: expected } = settings
   if (currency !== expected)
     return { ok: false, outcome: 'platform_currency', params: { name, currency, expected }, detail: null }
+  if (missing.length > 0) return { ok: true, outcome: 'platform_old_orders', params: { name, currency }, detail: null }
   if (accessOf(settings) === 'token')
     return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }
   const until = isoOrNull((await readToken(ctx.db, settings))?.endsAt ?? null) ?? '–'

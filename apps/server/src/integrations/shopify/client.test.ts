@@ -221,7 +221,10 @@ test('the shop tells its currency and what the access token may do', async () =>
     name: 'Netlet stand-in',
     currency: 'USD',
     domain: 'sandbox.myshopify.com',
-    scopes: ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
+    scopes: [
+      ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
+      'read_all_orders'
+    ]
   })
 })
 

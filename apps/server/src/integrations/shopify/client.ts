@@ -12,6 +12,7 @@ import {
 } from './discounts.ts'
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
+import { orderNotShown } from './old-orders.ts'
 import { readRefundFate, refundOrder, type RefundFate } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
@@ -175,7 +176,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     async order(id: string): Promise<ShopifyResult<ShopifyOrder>> {
       const reply = await execute(documents.order, { id: toGid('Order', id) }, z.object({ order: Order.nullable() }))
       if (!reply.ok) return reply
-      if (!reply.value.order) return failed('not_found', `The shop platform has no order ${id}.`)
+      if (!reply.value.order) return orderNotShown(execute, id, `The shop platform has no order ${id}.`)
       return withAllLines(execute, reply.value.order)
     },
 

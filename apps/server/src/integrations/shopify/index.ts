@@ -4,6 +4,7 @@ export { API_VERSION } from './documents.ts'
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyCustomer } from './customers.ts'
 export { differencesOf, MADE_BY_SHOP, type FoundDiscount, type WantedDiscount } from './discounts.ts'
+export { ALL_ORDERS } from './old-orders.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
   type ShopifyCollection,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { documents } from './documents.ts'
 import { fromGid, toGid } from './ids.ts'
+import { orderNotShown } from './old-orders.ts'
 import { BothMoneys, decimalsOf, OrderMoney, paymentsOf, spreadOver, type Payment } from './refund-parts.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import { UserErrors } from './shapes.ts'
@@ -33,9 +34,10 @@ export async function refundOrder(
   const order = toGid('Order', orderId)
   const found = await execute(documents.orderTransactions, { id: order }, OrderToRefund)
   if (!found.ok) return found
-  const payments = found.value ? paymentsOf(found.value) : []
-  if (!found.value || payments.length === 0)
-    return failed('not_found', `The shop platform knows no payment of order ${orderId}.`)
+  const unknown = `The shop platform knows no payment of order ${orderId}.`
+  if (!found.value) return orderNotShown(execute, orderId, unknown)
+  const payments = paymentsOf(found.value)
+  if (payments.length === 0) return failed('not_found', unknown)
   const { currencyCode = 'USD', presentmentCurrencyCode: currency = currencyCode, netPaymentSet } = found.value
   const isForeign = currency !== currencyCode
   const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, payments }) : amount

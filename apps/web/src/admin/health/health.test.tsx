@@ -83,7 +83,7 @@ describe('the health page', () => {
       ...good,
       platform: {
         ...platform,
-        shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products'] },
+        shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products', 'read_all_orders'] },
         webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
         events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', waits_for: 'no such column', unresolved: 2 },
         prices: { ...looked, differ: 1 }
@@ -98,8 +98,10 @@ describe('the health page', () => {
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(12)
+    expect(await problems()).toHaveLength(13)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
+    expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
+    expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     // Each leads to what it names.
     const to = (text: string) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')

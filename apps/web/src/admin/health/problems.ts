@@ -6,6 +6,9 @@ import type { T } from '../kit/index.ts'
 /** How long a job or an event may wait before it is a problem, in milliseconds. */
 const LATE = 10 * 60_000
 
+/** Without it most things work. */
+const ALL_ORDERS = 'read_all_orders'
+
 const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
 
 /**
@@ -42,11 +45,9 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       t('health.problem.currency', { currency: shop.currency ?? '', expected: shop.expected_currency }),
       platformSettings
     )
-    tell(
-      shop.missing_scopes.length > 0,
-      t('health.problem.scopes', { scopes: shop.missing_scopes.join(', ') }),
-      platformSettings
-    )
+    const scopes = shop.missing_scopes.filter(scope => scope !== ALL_ORDERS)
+    tell(scopes.length > 0, t('health.problem.scopes', { scopes: scopes.join(', ') }), platformSettings)
+    tell(shop.missing_scopes.includes(ALL_ORDERS), t('health.problem.oldOrders'), platformSettings)
     tell(
       webhooks.error !== null && webhooks.error !== shop.error,
       t('health.problem.webhooks', { message: webhooks.error ?? '' }),

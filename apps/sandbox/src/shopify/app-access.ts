@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { formOf, sendPage } from '../kit/http.ts'
+import { appPage } from './pages.ts'
+import type { PlatformOrder } from './state.ts'
+
+/** What every access token of the shop's app may do. */
+const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
+/** What the platform grants on request only: without it no order is shown that is older. */
+const ALL_ORDERS = 'read_all_orders'
+const SHOWN_FOR_MS = 60 * 86_400_000
+
+export type AppAccess = ReturnType<typeof createAppAccess>
+
+/** What the shop's app may do and see. */
+export function createAppAccess({ now }: { now: () => number }) {
+  let allOrders = true
+  return {
+    scopes: () => (allOrders ? [...SCOPES, ALL_ORDERS] : SCOPES),
+    shows: (order: PlatformOrder) => allOrders || Date.parse(order.createdAt) > now() - SHOWN_FOR_MS,
+    mayAllOrders: () => allOrders,
+    setAllOrders: (may: boolean): void => {
+      allOrders = may
+    }
+  }
+}
+
+/** Grants and takes away what the app may do, from a page and as JSON. */
+export function appAccessRoutes(app: FastifyInstance, access: AppAccess): void {
+  app.get('/app', async (_request, reply) => sendPage(reply, appPage(access)))
+  app.post('/app', async (request, reply) => {
+    access.setAllOrders(formOf(request.body).get(ALL_ORDERS) === 'yes')
+    return reply.redirect('/app', 303)
+  })
+  app.post('/sandbox/app', async request => {
+    access.setAllOrders(z.object({ read_all_orders: z.boolean() }).parse(request.body).read_all_orders)
+    return { scopes: access.scopes() }
+  })
+}
