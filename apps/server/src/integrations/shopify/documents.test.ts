@@ -1,4 +1,14 @@
-import { NoDeprecatedCustomRule, parse, validate } from 'graphql'
+import {
+  getNamedType,
+  isObjectType,
+  Kind,
+  NoDeprecatedCustomRule,
+  parse,
+  validate,
+  type DocumentNode,
+  type GraphQLNamedType,
+  type SelectionSetNode
+} from 'graphql'
 import { expect, test } from 'vitest'
 import { realSchema } from '../../../../sandbox/src/testing/real-schema.ts'
 import { documents } from './documents.ts'
@@ -14,4 +24,54 @@ test.each(Object.entries(documents))('%s uses nothing that the platform has depr
 test('a wrong field does not slip through', () => {
   const wrong = documents.order.replace('displayFinancialStatus', 'financialStatus')
   expect(validate(realSchema(), parse(wrong))).not.toHaveLength(0)
+})
+
+/**
+ * What a document costs at most, in the platform's points: one for an object, for each of those that a connection or a list may
+ * bring, two for a connection, ten for a mutation. The platform counts large connections for less by now.
+ */
+function costOf(document: DocumentNode): number {
+  const schema = realSchema()
+  const typeOf = (name: string) => schema.getType(name) ?? null
+  const fragments = new Map(
+    document.definitions.flatMap(one => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : []))
+  )
+  function cost({ selections }: SelectionSetNode, type: GraphQLNamedType | null | undefined): number {
+    let sum = 0
+    for (const one of selections) {
+      if (one.kind === Kind.INLINE_FRAGMENT)
+        sum += cost(one.selectionSet, one.typeCondition && typeOf(one.typeCondition.name.value))
+      if (one.kind === Kind.FRAGMENT_SPREAD) {
+        const fragment = fragments.get(one.name.value)
+        if (fragment) sum += cost(fragment.selectionSet, typeOf(fragment.typeCondition.name.value))
+      }
+      if (one.kind !== Kind.FIELD || !one.selectionSet || !isObjectType(type)) continue
+      const field = type.getFields()[one.name.value]
+      const inner = field && getNamedType(field.type)
+      const first = one.arguments?.find(({ name }) => name.value === 'first')?.value
+      const count = first?.kind === Kind.INT ? Number(first.value) : 1
+      // A connection's page has one object of its own facts, whatever it brings.
+      if (inner?.name === 'PageInfo') continue
+      const isConnection = inner?.name.endsWith('Connection') === true
+      const own = isConnection ? 2 : 0
+      const ofEach = (isConnection ? 0 : 1) + cost(one.selectionSet, inner)
+      sum += own + count * ofEach
+    }
+    return sum
+  }
+  const [operation] = document.definitions.filter(one => one.kind === Kind.OPERATION_DEFINITION)
+  if (!operation) throw new Error('no operation')
+  const isWrite = operation.operation === 'mutation'
+  return (isWrite ? 10 : 0) + cost(operation.selectionSet, isWrite ? schema.getMutationType() : schema.getQueryType())
+}
+
+test.each(Object.entries(documents))('%s costs less than the platform lets one call cost', (_name, document) => {
+  expect(costOf(parse(document))).toBeLessThanOrEqual(1000)
+})
+
+test('what a call costs is counted by what it may bring', () => {
+  const orders = 'query { orders(first: 10) { nodes { lineItems(first: 5) { nodes { variant { id } } } } } }'
+  // Ten orders, each with five lines, of which each has a variant; and the connections.
+  expect(costOf(parse(orders))).toBeGreaterThanOrEqual(10 + 10 * 5 * 2)
+  expect(costOf(parse(orders.replace('first: 10', 'first: 100')))).toBeGreaterThan(1000)
 })

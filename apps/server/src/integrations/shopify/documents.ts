@@ -1,7 +1,7 @@
 import { orderDocuments } from './order-documents.ts'
 import { promotionDocuments } from './promotion-documents.ts'
 
-// Every query that the shop sends to the platform. Page sizes keep a call well under the platform's limit of
+// Every query that the shop sends to the platform. Page sizes keep a call under the platform's limit of
 // 1,000 cost points even by its older, dearer formula (each node of a connection counted in full).
 
 export const API_VERSION = '2026-07'

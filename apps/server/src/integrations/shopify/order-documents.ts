@@ -29,7 +29,7 @@ const orderFields = /* GraphQL */ `
   displayFinancialStatus
   test
   discountCodes
-  lineItems(first: 40) {
+  lineItems(first: 10) {
     nodes {
       ...Line
     }
@@ -99,7 +99,7 @@ export const orderDocuments = {
         netPaymentSet {
           ...BothMoneys
         }
-        transactions(first: 100) {
+        transactions(first: 50) {
           id
           kind
           status
@@ -158,7 +158,7 @@ export const orderDocuments = {
   `,
   orders: /* GraphQL */ `
     query Orders($query: String!, $after: String) {
-      orders(first: 10, after: $after, query: $query, sortKey: UPDATED_AT) {
+      orders(first: 8, after: $after, query: $query, sortKey: UPDATED_AT) {
         nodes {${orderFields}}
         pageInfo {
           hasNextPage
