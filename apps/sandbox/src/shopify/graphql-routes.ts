@@ -58,6 +58,11 @@ export function graphqlRoutes(
     if (kind && !DONE.includes(kind)) return answerFault(kind, request, reply, faults.retryAfter())
     const body = Body.safeParse(request.body)
     if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
+    const longest = longestList(body.data.variables)
+    if (longest > MOST_IN_A_LIST) {
+      const message = `The input array size of ${longest} is greater than the maximum allowed of ${MOST_IN_A_LIST}.`
+      return { errors: [{ message, extensions: { code: 'MAX_INPUT_SIZE_EXCEEDED' } }] }
+    }
     const result = await graphql({
       schema,
       rootValue: options.resolvers,
@@ -70,6 +75,14 @@ export function graphqlRoutes(
   })
 
   return faults
+}
+
+/** So long a list is taken in the variables of a call. */
+const MOST_IN_A_LIST = 250
+
+function longestList(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Math.max(Array.isArray(value) ? value.length : 0, ...Object.values(value).map(longestList))
 }
 
 /** The same answer for an app without access to protected customer data. */

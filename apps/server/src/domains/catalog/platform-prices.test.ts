@@ -8,6 +8,7 @@ import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { ProductEvent } from '../../integrations/shopify/index.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { command } from '../../infra/command.ts'
+import { ok } from '../../infra/result.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { createRule } from '../inventory/index.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -15,6 +16,7 @@ import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { addProduct } from './products.fixture.ts'
 import { readCheck } from '../commerce/index.ts'
 import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
+import { writePrices } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
 
@@ -87,6 +89,28 @@ test.each([
   expect(await priceThere(first.id)).toBe('2.20')
   expect(await pricesHere()).toEqual(['2.20', '2.02'])
   expect((await productForm()).product_name).toBe(plan.title)
+})
+
+test('of more prices than one call takes, all are taken back where the platform refuses the last ones', async () => {
+  const made = await control<PlatformProduct>(sandbox, 'POST', '/products', {
+    title: 'Large',
+    optionNames: ['Place'],
+    variants: Array.from({ length: 260 }, (_, at) => ({ options: [`Place ${at}`], price: '1.00' }))
+  })
+  const prices = new Map(made.variants.map(({ id }) => [id, '2.00']))
+  const there = async () => {
+    const found = (await control<PlatformProduct[]>(sandbox, 'GET', '/products')).find(({ id }) => id === made.id)
+    return new Set(found?.variants.map(({ price }) => price))
+  }
+  // Two calls read what they cost, one writes the first 250.
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 1, after: 3 })
+  const save = vi.fn(() => Promise.resolve(ok(null)))
+  expect(await writePrices(shop.ctx, made.id, prices, save)).toMatchObject({ ok: false })
+  expect(await there()).toEqual(new Set(['1.00']))
+  expect(save).not.toHaveBeenCalled()
+  expect(await writePrices(shop.ctx, made.id, prices, save)).toMatchObject({ ok: true })
+  expect(await there()).toEqual(new Set(['2.00']))
+  await control(sandbox, 'DELETE', `/products/${made.id}`, { silent: true })
 })
 
 test('the platform’s refusal reaches the administrator in its words', async () => {

@@ -1,6 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { inArray, or } from 'drizzle-orm'
-import type { ShopifyPricedVariant, ShopifyReason } from '../../integrations/shopify/index.ts'
+import { PRICES_A_CALL, type ShopifyPricedVariant, type ShopifyReason } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -56,7 +56,8 @@ export async function writePrices<T>(
   }
   const written = await platform.data.setPrices(platformProductId, prices)
   if (!written.ok) {
-    if (UNCLEAR.has(written.reason)) await takeBack()
+    // Of several calls the first ones may have been done.
+    if (UNCLEAR.has(written.reason) || prices.size > PRICES_A_CALL) await takeBack()
     return platformRefusal(written)
   }
   const saved = await save()

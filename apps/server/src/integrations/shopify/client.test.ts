@@ -216,6 +216,21 @@ test('what the same app sends to other programs is left alone', async () => {
   expect((await subscribed()).map(one => one.uri)).toContain(pos)
 })
 
+test('more prices than the platform takes in a call are written, and again changes nothing more', async () => {
+  const { id, variants } = await control<{ id: string; variants: { id: string }[] }>(sandbox, 'POST', '/products', {
+    title: 'Large',
+    optionNames: ['Place'],
+    variants: Array.from({ length: 300 }, (_, at) => ({ options: [`Place ${at}`], price: '1.00' }))
+  })
+  const prices = new Map(variants.map((variant, at) => [variant.id, `2.${String(at % 100).padStart(2, '0')}`]))
+  for (let time = 0; time < 2; time++) {
+    value(await client().setPrices(id, prices))
+    const found = value(await client().product(id))
+    expect(new Map(found.variants.map(variant => [variant.id, variant.price]))).toEqual(prices)
+  }
+  await control(sandbox, 'DELETE', `/products/${id}`)
+})
+
 test('the shop tells its currency and what the access token may do', async () => {
   expect(value(await client().shop())).toEqual({
     name: 'Netlet stand-in',

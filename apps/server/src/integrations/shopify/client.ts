@@ -138,7 +138,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return done(found)
     },
 
-    /** Writes prices of one product's variants, all or none; repeating it changes nothing more. */
+    /** Writes prices of one product's variants; repeating it changes nothing more. */
     setPrices: (productId: string, prices: ReadonlyMap<string, string>): Promise<ShopifyResult<null>> =>
       setPrices(execute, productId, prices),
 

@@ -14,6 +14,7 @@ export {
   type ShopifyProduct,
   type ShopifyVariant
 } from './shapes.ts'
+export { PRICES_A_CALL } from './prices.ts'
 export { shopBase } from './shop-base.ts'
 export { type WebhookRegistration } from './webhook-registration.ts'
 

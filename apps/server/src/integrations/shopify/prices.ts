@@ -5,19 +5,28 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-/** Writes prices of one product's variants, all or none; a refusal has the platform's own words. */
+/** The platform takes no longer list in a call. */
+export const PRICES_A_CALL = 250
+
+/**
+ * Writes prices of one product's variants, 250 a call: of each call all or none. A refusal has the platform's own words, and ends
+ * it; writing them again changes nothing more.
+ */
 export async function setPrices(
   execute: Execute,
   productId: string,
   prices: ReadonlyMap<string, string>
 ): Promise<ShopifyResult<null>> {
   const variants = [...prices].map(([id, price]) => ({ id: toGid('ProductVariant', id), price }))
-  const reply = await execute(
-    documents.setPrices,
-    { productId: toGid('Product', productId), variants },
-    z.object({ productVariantsBulkUpdate: z.object({ userErrors: UserErrors }).nullable() })
-  )
-  if (!reply.ok) return reply
-  const errors = reply.value.productVariantsBulkUpdate?.userErrors ?? []
-  return errors.length === 0 ? done(null) : failed('rejected', errors.map(error => error.message).join('; '))
+  for (let at = 0; at < variants.length; at += PRICES_A_CALL) {
+    const reply = await execute(
+      documents.setPrices,
+      { productId: toGid('Product', productId), variants: variants.slice(at, at + PRICES_A_CALL) },
+      z.object({ productVariantsBulkUpdate: z.object({ userErrors: UserErrors }).nullable() })
+    )
+    if (!reply.ok) return reply
+    const errors = reply.value.productVariantsBulkUpdate?.userErrors ?? []
+    if (errors.length > 0) return failed('rejected', errors.map(error => error.message).join('; '))
+  }
+  return done(null)
 }
