@@ -1,6 +1,6 @@
 import { refuse } from '@netlet/contract'
 import type { FastifyRequest } from 'fastify'
-import { webhookHeaders } from '../../integrations/shopify/index.ts'
+import { parseExact, webhookHeaders } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
@@ -45,7 +45,11 @@ export async function receiveEvent(
     return refuse('bad_request')
   }
   // What happened once on the platform may be told under several topics, all with one id.
-  const event = { eventId: `${topic} ${headers.eventId}`, topic, payload: request.body }
+  const event = {
+    eventId: `${topic} ${headers.eventId}`,
+    topic,
+    payload: parseExact(new TextDecoder().decode(request.rawBody ?? undefined))
+  }
   await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   const signed = { topic, secret: fingerprintOf(signer), version: headers.apiVersion }
   await noteSigned(ctx, `${signed.secret} ${signed.version}`, { ...signed, at: ctx.now() })

@@ -46,14 +46,8 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
   }
 }
 
-/** Ids come as JSON numbers, in the platform's own samples beyond the safe integers too; ours are strings. */
-const NumericId = z.union([z.number().refine(Number.isInteger), z.string().regex(/^\d+$/)]).transform(String)
-
-/** Prefers `admin_graphql_api_id`: a JSON number above 2^53 would already have lost its last digits. */
-const withExactId = <T extends { id: string; admin_graphql_api_id?: string | undefined }>(entity: T): T => ({
-  ...entity,
-  id: entity.admin_graphql_api_id ? fromGid(entity.admin_graphql_api_id) : entity.id
-})
+/** Ids come as JSON numbers, those beyond the safe integers as text (`parseExact`); ours are strings. */
+const NumericId = z.union([z.number().refine(Number.isSafeInteger), z.string().regex(/^\d+$/)]).transform(String)
 
 /**
  * Text that others choose: a checkout's attribute may have 100,000 characters. It is cut where it enters, since it stands in
@@ -80,50 +74,44 @@ const LineItem = z.object({
 })
 
 /** The `orders/paid` event. Money is decimal strings, ids are strings; what the platform adds later is ignored. */
-export const PaidOrder = z
-  .object({
-    id: NumericId,
-    admin_graphql_api_id: z.string().optional(),
-    order_number: z.number().int(),
-    name: Text(NAME),
-    email: Text(EMAIL).nullish(),
-    contact_email: Text(EMAIL).nullish(),
-    currency: Text(10),
-    financial_status: z.string().nullish(),
-    total_price: Amount,
-    subtotal_price: Money,
-    total_discounts: Amount,
-    discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: z.string().nullish() })).default([]),
-    note: Text(NAME).nullish(),
-    note_attributes: z
-      .array(
-        z.object({
-          name: Text(NAME),
-          value: z.union([Text(NAME), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
-        })
-      )
-      .default([]),
-    line_items: z.array(LineItem).default([]),
-    customer: z.object({ id: NumericId, email: Text(EMAIL).nullish() }).nullish(),
-    created_at: z.string().nullish(),
-    processed_at: z.string().nullish(),
-    cancelled_at: z.string().nullish(),
-    updated_at: z.string().nullish(),
-    test: z.boolean().nullish()
-  })
-  .transform(withExactId)
+export const PaidOrder = z.object({
+  id: NumericId,
+  order_number: z.number().int(),
+  name: Text(NAME),
+  email: Text(EMAIL).nullish(),
+  contact_email: Text(EMAIL).nullish(),
+  currency: Text(10),
+  financial_status: z.string().nullish(),
+  total_price: Amount,
+  subtotal_price: Money,
+  total_discounts: Amount,
+  discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: z.string().nullish() })).default([]),
+  note: Text(NAME).nullish(),
+  note_attributes: z
+    .array(
+      z.object({
+        name: Text(NAME),
+        value: z.union([Text(NAME), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
+      })
+    )
+    .default([]),
+  line_items: z.array(LineItem).default([]),
+  customer: z.object({ id: NumericId, email: Text(EMAIL).nullish() }).nullish(),
+  created_at: z.string().nullish(),
+  processed_at: z.string().nullish(),
+  cancelled_at: z.string().nullish(),
+  updated_at: z.string().nullish(),
+  test: z.boolean().nullish()
+})
 export type PaidOrder = z.infer<typeof PaidOrder>
 
 /** The `orders/cancelled` event: what of the order is of use to us. */
-export const CancelledOrder = z
-  .object({
-    id: NumericId,
-    admin_graphql_api_id: z.string().optional(),
-    name: Text(NAME),
-    cancelled_at: z.string().nullish(),
-    cancel_reason: z.string().nullish()
-  })
-  .transform(withExactId)
+export const CancelledOrder = z.object({
+  id: NumericId,
+  name: Text(NAME),
+  cancelled_at: z.string().nullish(),
+  cancel_reason: z.string().nullish()
+})
 export type CancelledOrder = z.infer<typeof CancelledOrder>
 
 /** The `refunds/create` event. A refund may return goods and no money: then it has no successful transaction. */
@@ -171,7 +159,6 @@ const DESCRIBED = 100
 export const ProductEvent = z
   .object({
     id: NumericId,
-    admin_graphql_api_id: z.string().optional(),
     title: z.string(),
     body_html: z.string().nullish(),
     status: z.string(),
@@ -185,18 +172,15 @@ export const ProductEvent = z
     options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })).default([]),
     variants: z
       .array(
-        z
-          .object({
-            id: NumericId,
-            admin_graphql_api_id: z.string().optional(),
-            title: z.string(),
-            price: Amount,
-            position: z.number().int(),
-            option1: z.string().nullish(),
-            option2: z.string().nullish(),
-            option3: z.string().nullish()
-          })
-          .transform(withExactId)
+        z.object({
+          id: NumericId,
+          title: z.string(),
+          price: Amount,
+          position: z.number().int(),
+          option1: z.string().nullish(),
+          option2: z.string().nullish(),
+          option3: z.string().nullish()
+        })
       )
       .default([]),
     variant_gids: z.array(z.object({ admin_graphql_api_id: z.string() })).nullish()
@@ -204,7 +188,7 @@ export const ProductEvent = z
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
     const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
-    return { ...withExactId(event), otherVariants: others ?? (described.size < DESCRIBED ? [] : null) }
+    return { ...event, otherVariants: others ?? (described.size < DESCRIBED ? [] : null) }
   })
 export type ProductEvent = z.infer<typeof ProductEvent>
 
