@@ -16,8 +16,7 @@ import {
   doubtRefund,
   paymentJobs,
   refundPayment,
-  settlePayment,
-  whyNotDelivered
+  settlePayment
 } from './domains/payments/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
@@ -43,7 +42,7 @@ export const eventHandlers: EventHandlers = {
   'products/delete': applyProductDeletion
 }
 
-export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand, whyNotDelivered }
+export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand }
 
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [

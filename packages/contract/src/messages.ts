@@ -183,9 +183,9 @@ export const refusals = {
     409,
     'The platform has made the refund of payment {platform_order} that {by} asked for, and it is counted now. Please look again in a moment.'
   ],
-  refund_amount_unknown: [
+  refund_unanswered: [
     409,
-    '{amount} of payment {platform_order} was given back or is disputed. Please wait until the platform says how much that is in the shop’s currency, or decide about that event under Payments first.'
+    'The platform did not answer whether it made the refund of {amount} that {by} asked for. Please ask for {amount} again first: it is made once.'
   ],
   payment_just_applied: [
     409,

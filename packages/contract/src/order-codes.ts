@@ -10,9 +10,8 @@ export const ORDER_FAILURES = {
   purchase_not_sold: 'Paid late, when this was not sold any more: {what}',
   wrong_currency: 'Paid in {currency}, not in {expected}',
   test_payment: 'A test payment: no money was taken',
-  /** Money of it was taken back in the buyer's currency: nobody knows yet how much that is in the payment's. */
-  refund_amount_unknown:
-    '{amount} of the payment was given back or is disputed; how much that is in the shop’s currency is not known yet',
+  /** The platform's order was cancelled, and its money not given back. */
+  cancelled: 'Cancelled on the platform; its money was not given back',
   server_unreachable: 'Server {server} does not answer; {count} {count|address waits|addresses wait} for it',
   addresses_lost: '{count} {count|address no longer belongs|addresses no longer belong} to any server'
 } as const
@@ -21,8 +20,7 @@ export type OrderFailure = keyof typeof ORDER_FAILURES
 /** Why the last task of an order failed. */
 export const TASK_FAILURES = {
   out_of_stock: 'Out of stock',
-  agent_refused: 'A server refused the proxies: {message}',
-  refund_amount_unknown: ORDER_FAILURES.refund_amount_unknown
+  agent_refused: 'A server refused the proxies: {message}'
 } as const
 export type TaskFailure = keyof typeof TASK_FAILURES
 

@@ -379,7 +379,7 @@ export const orders = {
     access: 'admin',
     permission: 'payments.change',
     params: IdParams,
-    body: RefundForm.extend({ version: RefundPlan.shape.version.optional() }),
+    body: RefundForm.extend({ version: RefundPlan.shape.version }),
     reply: z.object({ amount: Money, platform_order: z.string() })
   })
 }

@@ -7,7 +7,7 @@ export const MONEY_OUTCOMES = [
   'purchase_not_sold',
   'wrong_currency',
   'test_payment',
-  'refund_amount_unknown',
+  'cancelled',
   'not_paid',
   'paid_back',
   'too_late',
@@ -18,7 +18,7 @@ export const MONEY_OUTCOMES = [
   'refunded',
   'renewals_unserved',
   'partly_refunded',
-  'foreign_refund',
+  'cancelled_delivered',
   'refund_kept',
   'inquiry',
   'dispute_won',
@@ -44,8 +44,8 @@ export const ATTENTION = {
     'order {order_id} was paid late, when this was not sold any more: {what}; deliver it all the same, or refund {platform_order}',
   wrong_currency: 'order {order_id} was paid in {currency}, not in {expected}',
   test_payment: 'order {order_id} was paid by a test payment: no money was taken',
-  refund_amount_unknown:
-    'order {order_id} was paid, but {amount} of {platform_order} was given back or is disputed; it is held until that amount is known in the shop’s currency',
+  cancelled:
+    'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or deliver all the same',
   too_late: 'order {order_id} was paid too late: its addresses are gone',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
   renewal_too_late: 'order {order_id} is {state} and cannot be renewed; refund {platform_order}',
@@ -56,8 +56,8 @@ export const ATTENTION = {
   renewals_unserved:
     'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
-  foreign_refund:
-    'order {order_id}: {amount} of {platform_order} was given back; nothing is delivered for it until the platform says how much that is in the shop’s currency',
+  cancelled_delivered:
+    'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
   inquiry: 'order {order_id}: the buyer’s bank asks about {platform_order}',
   dispute_won:
     'the dispute about {platform_order} was won: the money is back, and the lease of order {order_id} has ended',
@@ -77,8 +77,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   purchase_not_sold: '订单 {order_id} 的付款到账较晚，所购内容已不再出售：{what}。可照常交付，或退还 {platform_order}',
   wrong_currency: '订单 {order_id} 以 {currency} 付款，而非 {expected}',
   test_payment: '订单 {order_id} 为测试付款：未收取款项',
-  refund_amount_unknown:
-    '订单 {order_id} 已付款，但 {platform_order} 中的 {amount} 已退还或存在争议。在确认折合商店货币的金额之前，该付款将被暂扣',
+  cancelled: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或仍然交付',
   too_late: '订单 {order_id} 付款过晚：其地址已释放',
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
   renewal_too_late: '订单 {order_id} 的状态为“{state}”，无法续费。请退还 {platform_order}',
@@ -88,8 +87,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
     '订单 {order_id} 的续费付款所购内容已不再出售：{what}。可应用该付款以照常续费，或退还 {platform_order}',
   renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
-  foreign_refund:
-    '订单 {order_id}：{platform_order} 中的 {amount} 已退还。在平台给出折合商店货币的金额之前，不会为其交付',
+  cancelled_delivered: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或让租用继续',
   inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}',
   dispute_won: '{platform_order} 的争议已胜诉：款项已收回，订单 {order_id} 的租用已结束',
   refund_failed:
@@ -106,3 +104,10 @@ export type Resolution = (typeof RESOLUTIONS)[number]
 /** `held`: it settles nothing yet; `accepted`: it counts; `refunded`: all of it was given back. */
 export const PAYMENT_STATES = ['held', 'accepted', 'ignored', 'refunded'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/**
+ * A refund: `asked`: the platform is asked for it at this moment; `unanswered`: its answer was cut off, and it may have been made;
+ * `answered`: the platform took it on; `refused`: it was not made; `counted`: the money went back; `returned`: it came back to the shop.
+ */
+export const REFUND_STATES = ['asked', 'unanswered', 'answered', 'refused', 'counted', 'returned'] as const
+export type RefundState = (typeof REFUND_STATES)[number]

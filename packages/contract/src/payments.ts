@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
-import { EVENT_OUTCOMES, PAYMENT_STATES, RESOLUTIONS } from './payment-codes.ts'
+import { RefundForm, RefundPlan } from './order.ts'
+import { EVENT_OUTCOMES, PAYMENT_STATES, REFUND_STATES, RESOLUTIONS } from './payment-codes.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Money, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
@@ -84,17 +85,18 @@ export const OrderPayment = Payment.omit({ order: true, order_id: true }).extend
   days: z.number().nullable(),
   /** When the last of it was given back. */
   refunded_at: Time.nullable(),
-  /** Who asked the platform for a refund that it has not reported yet. */
-  refund_requested_by: z.string().nullable(),
   /** What was paid for, as the platform told of it; empty for payments of before that was kept. */
   lines: z.array(z.object({ title: z.string(), quantity: z.number(), price: Money })),
-  /** What the platform gave back of it, in the payment's currency; null: all of it. */
+  /** What was asked for and given back of it, in the payment's currency; null: all of it. */
   refunds: z.array(
     z.object({
-      kind: z.enum(['refund', 'cancellation', 'dispute']),
+      kind: z.enum(['refund', 'dispute']),
+      state: z.enum(REFUND_STATES),
       amount: Money.nullable(),
       /** '15.40 GBP': all that is known of it so far. `amount` is nothing then. */
       foreign_amount: z.string().nullable(),
+      /** The administrator who asked for it in the console. */
+      asked_by: z.string().nullable(),
       at: Time,
       reversed_at: Time.nullable()
     })
@@ -199,6 +201,22 @@ export const payments = {
     params: IdParams,
     body: PaymentNoteForm,
     reply: Done
+  }),
+  refundPlan: route('GET', `${P}/:id/refund/`, {
+    summary: "How much a refund of this event's payment would give back, and what it would end",
+    access: 'admin',
+    permission: 'payments.change',
+    params: IdParams,
+    query: RefundForm.pick({ amount: true }),
+    reply: RefundPlan
+  }),
+  refund: route('POST', `${P}/:id/refund/`, {
+    summary: "Give the money of this event's payment back on the platform, all or a part",
+    access: 'admin',
+    permission: 'payments.change',
+    params: IdParams,
+    body: RefundForm.pick({ amount: true }).extend({ version: RefundPlan.shape.version }),
+    reply: z.object({ amount: Money, platform_order: z.string() })
   }),
   ignore: route('POST', `${P}/:id/ignore/`, {
     summary: 'Close this event without doing anything, with a reason',

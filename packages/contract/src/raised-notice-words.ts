@@ -136,16 +136,6 @@ export const RAISED_WORDS = {
       '买家的银行从付款 {payment}（订单 {order}）中收回了 {money}。\n\n银行设有期限：请在期限前于平台上回应争议。'
     ]
   ),
-  refund_amount: both(
-    [
-      'The amount of a refund of {payment} is not known',
-      'The platform gave {money} of payment {payment} back, and has not said since how much that is in the shop’s currency. The payment is held for as long.\n\nOpen Health in the console to see whether the platform answers. Under Payments you can end the refund’s event: by its reason ‘ignore’ the payment is held no longer.'
-    ],
-    [
-      '付款 {payment} 的退款金额未知',
-      '平台退还了付款 {payment} 中的 {money}，但之后没有说明折合本店货币的金额。在此期间该付款被暂时搁置。\n\n请在控制台的“运行状况”中查看平台是否有响应。在“付款”中可以结束该退款事件：以“忽略”为由结束后，该付款不再搁置。'
-    ]
-  ),
   webhook_gone: webhookOff(
     'It answered 410 (Gone), which asks for no more events.',
     '它返回 410（Gone），表示不再接收事件。'

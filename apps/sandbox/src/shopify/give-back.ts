@@ -9,6 +9,8 @@ import { nextId, type OrderRefund, type PlatformOrder, type PlatformState } from
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 const Refund = z.object({ amount: Amount.optional() }).default({})
+/** The merchant may cancel an order and keep its money. */
+const Cancel = z.object({ refund: z.boolean().default(true) }).default({ refund: true })
 /** New quantities by variant, of lines that the order has. */
 const Edit = z.object({ quantities: z.record(z.string(), z.number().int().min(0)) })
 const DisputeBody = z
@@ -76,12 +78,12 @@ export function createGiveBack(options: {
     refund,
     refundParts,
 
-    /** Cancels an order once, and gives back what is left of its money. */
-    async cancel(order: PlatformOrder): Promise<void> {
+    /** Cancels an order once, and gives back what is left of its money, where the merchant asks for that. */
+    async cancel(order: PlatformOrder, isRefunded: boolean): Promise<void> {
       if (order.cancelledAt) return
       order.cancelledAt = at()
       order.updatedAt = order.cancelledAt
-      if (toCents(order.totalPrice) > refundedCents(order)) await refund(order)
+      if (isRefunded && toCents(order.totalPrice) > refundedCents(order)) await refund(order)
       await deliveries.emit('orders/cancelled', orderPayload(order, base()))
     }
   }
@@ -140,7 +142,7 @@ export function giveBackRoutes(
   app.post<ById>('/sandbox/orders/:id/cancel', async (request, reply) => {
     const order = find(request.params.id)
     if (!order) return reply.code(404).send({ error: 'no such order' })
-    await giveBack.cancel(order)
+    await giveBack.cancel(order, Cancel.parse(request.body ?? undefined).refund)
     return { cancelled_at: order.cancelledAt }
   })
 

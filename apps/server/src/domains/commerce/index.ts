@@ -8,7 +8,7 @@ export { checkPlatform } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'
 export {
   RECONCILED,
-  finishEvent,
+  isCancelledThere,
   lockEventById,
   resolveEvent,
   resolveEventsOf,

@@ -10,7 +10,6 @@ import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { lockInventory } from '../inventory/index.ts'
 import { lockOrder } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { acceptByHand } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { startDelivery } from './index.ts'
 import { addRow } from '../../testing/rows.ts'
@@ -62,7 +61,7 @@ test('a delivery in spite of missing lines does not deadlock with a payment of t
       delivering: command(ctx, SYSTEM, async unit => {
         const locked = await lockOrder(unit, orderId)
         if (!locked) throw new Error('no order')
-        return startDelivery(unit, locked, acceptByHand(ctx))
+        return startDelivery(unit, locked)
       })
     }
     await someoneWaits()

@@ -8,17 +8,11 @@ import { proxies } from './tables.ts'
 import { wantUsers } from './want-users.ts'
 
 /**
- * Is called where an order is delivered in spite of what its payment lacked: its payment counts now, and earns what payments
- * earn.
- */
-export type AcceptPayment = (unit: Unit, order: OrderRow) => Promise<void>
-
-/**
  * Starts the delivery of a locked order that is paid (or failed before): its reservation becomes active, or, where that
  * ran out, addresses are leased again; its user is wanted on the agents. The order fails where there are no addresses.
  * @returns whether addresses are on their way
  */
-export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<boolean> {
+export async function startDelivery(unit: Unit, order: OrderRow): Promise<boolean> {
   const { tx } = unit
   if (order.state === 'failed') await lockEarners(tx, order.userId)
   let held = await leasesOf(tx, order.id)
@@ -32,7 +26,6 @@ export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: 
   }
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(unit, order.id, leaseId)
   const started = await startDelivering(unit, order)
-  if (order.state === 'failed') await acceptPayment(unit, order)
   // Late: it locks the rows of the ranges, for which every other delivery from them waits until we commit.
   await activate(tx, order.id)
   await wantUsers(unit, started, usersOf(order, held))

@@ -30,7 +30,7 @@ import { asksForAddress, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired } from './holdings.ts'
 import { leaseMissing } from './missing.ts'
-import { createProxies, reservationOf, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
+import { createProxies, reservationOf, servedShares, startDelivery, usersOf } from './start.ts'
 import { wantUsers } from './want-users.ts'
 
 /**
@@ -99,9 +99,8 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
 
 /** What delivery needs of the domains above it. */
 export type DeliveryPorts = {
-  acceptPayment: (ctx: AppContext) => AcceptPayment
-  /** Why a locked order is not delivered by now, though that was asked for; null where it is. */
-  whyNotDelivered: (unit: Unit, order: OrderRow) => Promise<FailedTask | null>
+  /** A locked, failed order was delivered in spite of what its payment lacked: the payment counts now. */
+  acceptPayment: (ctx: AppContext) => (unit: Unit, order: OrderRow) => Promise<void>
 }
 
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
@@ -156,11 +155,11 @@ async function work(
   unit: Unit,
   order: OrderRow,
   ctx: AppContext,
-  { acceptPayment, whyNotDelivered }: DeliveryPorts
+  { acceptPayment }: DeliveryPorts
 ): Promise<FailedTask | null> {
   if (order.task === 'change') return changeAddresses(unit, order)
   if (order.task === 'reset') return resetPassword(unit, order)
-  return (await whyNotDelivered(unit, order)) ?? deliver(unit, order, acceptPayment(ctx))
+  return deliver(unit, order, acceptPayment(ctx))
 }
 
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
@@ -196,9 +195,15 @@ async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
 }
 
 /** Delivers what is missing: leases again what the order does not hold any more, and asks the agents again. */
-async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
+async function deliver(
+  unit: Unit,
+  order: OrderRow,
+  acceptPayment: (unit: Unit, order: OrderRow) => Promise<void>
+): Promise<FailedTask | null> {
   if (order.state === 'paid' || order.state === 'failed') {
-    return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
+    if (!(await startDelivery(unit, order))) return { code: 'out_of_stock' }
+    await acceptPayment(unit, order)
+    return null
   }
   const { missing } = await leaseMissing(unit, order, 'part')
   await wantUsers(unit, order, usersOf(order, await servedShares(unit.tx, order.id)))

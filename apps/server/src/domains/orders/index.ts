@@ -28,8 +28,7 @@ export {
   restorePart,
   restoreTerm,
   takeBackTerm,
-  termWithout,
-  type GivenBack
+  termWithout
 } from './money-commands.ts'
 export { canReopen, creditTime, creditUnserved, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'

@@ -1,123 +1,243 @@
-import { refuse, type InboxEntry } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { fieldRefusal } from '../../infra/refusals.ts'
-import { ok, type Result } from '../../infra/result.ts'
-import { isDeleted } from '../accounts/index.ts'
-import { enqueueTags, type EventRow } from '../commerce/index.ts'
-import { startDelivery } from '../delivery/index.ts'
-import { bringBack, lockOrderByPublicId, markPaid, note, replacePayment, type OrderRow } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
-import { lockEarners, useCoupons } from '../rewards/index.ts'
+import { enqueueTags, type EventResult } from '../commerce/index.ts'
+import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
+import {
+  bringBack,
+  failOrder,
+  lockOrder,
+  markPaid,
+  note,
+  renewOrder,
+  replacePayment,
+  type OrderRow
+} from '../orders/index.ts'
+import { freeCoupons, grantForPayment, lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { acceptPayment, grantPoints } from './accept.ts'
-import { refusedByForeign } from './foreign-amount.ts'
-import { paymentOf, setAccepted, type PaymentRow } from './rows.ts'
-import { purchaseTerm } from './settle-purchase.ts'
-import { renewBy } from './settle-renewal.ts'
-import { codesOf, detailsOf } from './settling.ts'
-import { isPaidInTime } from './sold-today.ts'
-import { payments } from './tables.ts'
-import { mailReceipt } from './tell.ts'
+import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
+import { giveBackReported } from './give-back.ts'
+import { addRefund } from './refund-rows.ts'
+import { isPaidBack } from './paid-order.ts'
+import { keptOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
+import {
+  mailNotDelivered,
+  mailNotRenewed,
+  mailPaidAgain,
+  mailPayer,
+  mailReceipt,
+  mailRenewal,
+  tagFailed
+} from './tell.ts'
+import { paymentAllows } from './states.ts'
 
-/** A locked event that is still open, its payment, and what the platform said of it. */
-export type OpenEvent = { event: EventRow; entry: InboxEntry; paid: PaidOrder | null; payment: PaymentRow | null }
+export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
-/** Money that is the shop's again: what it had paid for, nobody tells a second time. */
-const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
+/** Writes what was decided about a payment, and tells of it. */
+export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: Decision): Promise<EventResult> {
+  if (decision.do === 'nothing') return { outcome: decision.outcome }
+  const { paid, payment: known, about } = facts
+  if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
+  // As if its refund had come before.
+  const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
+  const payment = await recordPayment(unit, { ...facts, refunds: [...facts.refunds, ...(reported ? [reported] : [])] })
+  const order = about && (known && decision.do === 'record' ? about.order : await bringBack(unit, about.order))
+  const result = await follow(unit, ctx, facts, { decision, payment, order })
+  // The platform has counted what its codes took off, of whatever became of the payment.
+  if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
+  if (decision.do === 'give_back') await freeCoupons(unit, paid.id)
+  return result
+}
 
-type Applying = Pick<AppContext, 'secrets' | 'config'>
+const addReported = (unit: Unit, { id }: PaidOrder) =>
+  addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
 
-/** Settles the payment of an open event on the order of this public number: as its purchase, or as a renewal. */
-export async function applyTo(
+type Recorded = { decision: Exclude<Decision, { do: 'nothing' }>; payment: PaymentRow; order: OrderRow | null }
+
+async function follow(
   unit: Unit,
-  ctx: Applying,
-  { event, paid, payment }: OpenEvent,
-  publicId: string
-): Promise<Result<OrderRow>> {
-  if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
-  if (payment.refundedAt) return refuse('payment_given_back')
-  const held = await refusedByForeign(unit.tx, payment)
-  if (held) return held
-  const order = await lockOrderByPublicId(unit, publicId)
-  // Nobody is there any more to whom it could be delivered.
-  if (!order || (await isDeleted(unit.tx, order.userId)))
-    return fieldRefusal('order', 'order_not_found', { order: publicId })
-  const other = await orderPaidBy(unit, payment)
-  if (other && other.id !== order.id) return refuse('payment_on_order', { params: { order: other.publicId } })
-  if (payment.accepted && event.outcome !== 'too_late')
-    return refuse('payment_settled', { params: { order: order.publicId } })
-  const inTime = isPaidInTime(order, paid ?? {}, payment.createdAt)
-  const settled = await settleOn(unit, ctx, await bringBack(unit, order), { payment, inTime })
-  if (!settled.ok) return settled
-  if (paid) await useCoupons(unit, order.userId, codesOf(paid))
-  return ok(order)
+  ctx: Settling,
+  { paid, named }: Facts,
+  { decision, payment, order }: Recorded
+): Promise<EventResult> {
+  if (decision.do === 'give_back') return endBeforeDelivery(unit, order, payment)
+  if (decision.do === 'record' && decision.outcome === 'unknown_order') {
+    tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
+    mailPayer(unit, paid)
+    return { outcome: 'unknown_order', detail: { order_id: named ?? 'missing' } }
+  }
+  if (decision.do === 'record') return { outcome: decision.outcome }
+  if (!order) throw new Error(`payment ${payment.id} has no order`)
+  const settling = { order, payment }
+  switch (decision.do) {
+    case 'deliver':
+      if (await deliver(unit, ctx, settling, decision)) return settled(settling)
+      return outOfStock(unit, ctx, settling)
+    case 'renew':
+      if (await renew(unit, ctx, settling, decision)) return settled(settling)
+      return hold(unit, ctx, settling, { code: 'renewal_too_late', params: { state: order.state } })
+    case 'fail': {
+      const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days: decision.days })
+      return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
+    }
+    case 'fail_again':
+      await failOrder(unit, order, decision.problem)
+      return { outcome: 'duplicate' }
+    case 'hold':
+      return hold(unit, ctx, settling, decision.reason)
+  }
 }
 
-/** The order that was marked as paid by this payment, whatever became of it. */
-async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRow) {
-  if (orderId === null) return undefined
-  const [order] = await tx
-    .select({ id: orders.id, publicId: orders.publicId, platformOrderId: orders.platformOrderId })
-    .from(orders)
-    .where(eq(orders.id, orderId))
-  return order?.platformOrderId === platformOrderId ? order : undefined
+/** A payment and the order that it is for, both locked. */
+export type OnOrder = { order: OrderRow; payment: PaymentRow }
+
+/**
+ * Delivers an order for a payment, which counts from now on.
+ * @returns false where there are no addresses: the order has failed. An order's first payment counts all the same
+ */
+export async function deliver(
+  unit: Unit,
+  ctx: Settling,
+  { order, payment }: OnOrder,
+  { as, days }: Delivery
+): Promise<boolean> {
+  if (as === 'first') {
+    const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days })
+    await accept(unit, ctx, { order: paidOrder, payment })
+    if (!(await startDelivery(unit, paidOrder))) return false
+    await mailReceipt(unit, ctx, paidOrder, payment)
+    return true
+  }
+  const failed = as === 'instead' ? await replacePayment(unit, order, { ...detailsOf(payment), days }) : order
+  if (!(await startDelivery(unit, failed))) return false
+  await accept(unit, ctx, { order: failed, payment })
+  await mailReceipt(unit, ctx, failed, payment)
+  return true
 }
 
-type Applied = { payment: PaymentRow; inTime: boolean }
-
-async function settleOn(unit: Unit, ctx: Applying, order: OrderRow, applied: Applied): Promise<Result<null>> {
-  const { payment } = applied
-  if (!order.paidAt) return buy(unit, ctx, order, applied)
-  if (order.state === 'failed') return deliverFailed(unit, ctx, order, applied)
-  const settings = await readSettings(unit.tx, ctx.secrets)
-  const renewal = await moveTo(unit, order, payment, 'renewal')
-  if (await renewBy(unit, ctx, { order, payment: renewal, settings })) return ok(null)
-  return refuse('order_cannot_renew', { params: { order: order.publicId, state: order.state } })
+/** A payment counts from now on, and earns what of it is kept. What it has earned before is not granted again. */
+export async function accept(
+  unit: Unit,
+  { secrets }: Pick<Settling, 'secrets'>,
+  { order, payment }: OnOrder,
+  days?: number
+): Promise<void> {
+  if (paymentAllows(payment, 'accept')) await setAccepted(unit, order, payment, days)
+  await earn(unit, await readSettings(unit.tx, secrets), order, payment)
 }
 
-async function buy(unit: Unit, ctx: Applying, order: OrderRow, { payment, inTime }: Applied): Promise<Result<null>> {
-  const moved = await moveTo(unit, order, payment, 'purchase')
-  const days = await purchaseTerm(unit, order, inTime)
-  const paidOrder = await markPaid(unit, order, { ...detailsOf(moved), days })
-  await setAccepted(unit, paidOrder, moved)
-  await grantPoints(unit, await readSettings(unit.tx, ctx.secrets), order, detailsOf(moved))
-  return deliver(unit, ctx, paidOrder, moved)
+/** Grants what the kept part of a payment earns. What was granted for the same platform order before is not granted again. */
+export async function earn(
+  unit: Unit,
+  settings: Settings,
+  { userId, publicId }: Pick<OrderRow, 'publicId' | 'userId'>,
+  { platformOrderId: paymentId }: Pick<PaymentRow, 'platformOrderId'>
+): Promise<void> {
+  const payment = await paymentOf(unit.tx, paymentId)
+  if (!payment) return
+  const { amount } = keptOf(payment)
+  await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId })
 }
 
-async function deliverFailed(unit: Unit, ctx: Applying, order: OrderRow, applied: Applied): Promise<Result<null>> {
-  const { payment, inTime } = applied
-  if (order.platformOrderId === payment.platformOrderId) return deliver(unit, ctx, order, payment)
-  const first = order.platformOrderId ? await paymentOf(unit.tx, order.platformOrderId) : undefined
-  if (first?.accepted) return refuse('order_has_payment', { params: { order: order.publicId } })
-  await lockEarners(unit.tx, order.userId)
-  const moved = await moveTo(unit, order, payment, 'purchase')
-  const days = await purchaseTerm(unit, order, inTime)
-  return deliver(unit, ctx, await replacePayment(unit, order, { ...detailsOf(moved), days }), moved)
+/**
+ * Renews an order by a payment.
+ * @returns false where an expired order's addresses are gone and there are no others: its time is as it was. Which of the addresses of
+ * its grace it would keep may have changed; they all go back with it
+ */
+export async function renew(
+  unit: Unit,
+  ctx: Settling,
+  { order, payment }: OnOrder,
+  { days }: Renewal
+): Promise<boolean> {
+  if (order.state === 'expired') {
+    await lockEarners(unit.tx, order.userId)
+    if (!(await restoreAddresses(unit, order))) return false
+  }
+  await renewOrder(unit, order, { ...detailsOf(payment), days })
+  await accept(unit, ctx, { order, payment }, days)
+  await reviveDelivery(unit, order)
+  enqueueTags(unit, { platformOrderId: payment.platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
+  const renewed = await lockOrder(unit, order.id)
+  await mailRenewal(unit, ctx, order, { ...payment, days, expiresAt: renewed?.expiredAt ?? null })
+  return true
 }
 
-async function deliver(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
-  if (!(await startDelivery(unit, order, acceptPayment(ctx)))) return refuse('out_of_stock')
+/** It settled its order. Where a part of it was given back before, an administrator decides whether the lease goes on. */
+function settled({ order, payment: { platformOrderNumber, refundedAmount: amount } }: OnOrder): EventResult {
+  if (toCents(amount) === 0n) return { outcome: 'settled' }
+  return {
+    outcome: 'partly_refunded',
+    detail: { order_id: order.publicId, platform_order: platformOrderNumber, amount }
+  }
+}
+
+/** All of its money was given back before it could be delivered: it settles nothing. */
+async function endBeforeDelivery(unit: Unit, order: OrderRow | null, payment: PaymentRow): Promise<EventResult> {
+  if (!order) return { outcome: 'paid_back' }
+  const { platformOrderNumber: platform_order, charged: amount } = payment
+  await note(unit, order.id, 'payment_refunded', { platform_order, amount })
+  unit.publish('order', order.id, order.userId)
+  return { outcome: 'paid_back', detail: { order_id: order.publicId, platform_order } }
+}
+
+const subject = ({ order, payment }: OnOrder) => ({
+  order_id: order.publicId,
+  platform_order: payment.platformOrderNumber
+})
+
+async function outOfStock(unit: Unit, ctx: Settling, on: OnOrder): Promise<EventResult> {
+  tagFailed(unit, on.payment.platformOrderId, 'Out of stock')
+  await mailNotDelivered(unit, ctx, on.order, { ...on.payment, why: 'out_of_stock' })
+  return { outcome: 'too_late', detail: subject(on) }
+}
+
+/** Its addresses stay reserved until the reservation's end: an administrator may accept what was paid. */
+async function fail(unit: Unit, ctx: Settling, on: OnOrder, problem: OrderProblem): Promise<EventResult> {
+  const params = 'params' in problem ? problem.params : {}
+  await failOrder(unit, on.order, problem)
+  tagFailed(unit, on.payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
+  await mailNotDelivered(unit, ctx, on.order, { ...on.payment, why: problem.code })
+  return { outcome: problem.code, detail: { ...subject(on), ...params } }
+}
+
+/** The payment waits for an administrator, and its order goes on as it was. */
+async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason): Promise<EventResult> {
+  const { order, payment } = on
   const { platformOrderId, platformOrderNumber: platform_order, charged: amount } = payment
-  await note(unit, order.id, 'payment_applied', { platform_order, amount })
-  enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${order.publicId}` }, 'applied')
-  await mailReceipt(unit, ctx, order, payment)
-  return ok(null)
+  unit.publish('order', order.id, order.userId)
+  if (reason.code === 'paid_twice') {
+    await note(unit, order.id, 'paid_again', { platform_order, amount })
+    tagFailed(unit, platformOrderId, `Order ${order.publicId} had been paid before`)
+    await mailPaidAgain(unit, ctx, order, payment)
+    return { outcome: 'paid_twice', detail: subject(on) }
+  }
+  const { code } = reason
+  const isLate = code === 'renewal_too_late'
+  const params = 'params' in reason ? reason.params : {}
+  await note(unit, order.id, 'payment_held', { platform_order, amount, ...(isLate ? {} : { code }), ...params })
+  tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
+  await mailNotRenewed(unit, ctx, order, { ...payment, why: code })
+  return { outcome: code === 'lines_missing' ? 'renewal_lines_missing' : code, detail: { ...subject(on), ...params } }
 }
 
-async function moveTo(
-  unit: Unit,
-  order: OrderRow,
-  payment: PaymentRow,
-  kind: 'purchase' | 'renewal'
-): Promise<PaymentRow> {
-  const [moved] = await unit.tx
-    .update(payments)
-    .set({ orderId: order.id, kind })
-    .where(eq(payments.id, payment.id))
-    .returning()
-  if (!moved) throw new Error(`There is no payment ${payment.id}`)
-  return moved
+/** What the platform's order is told where a renewal is held. */
+const RENEWAL_FAILURES = {
+  ...ORDER_FAILURES,
+  renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
+  renewal_too_late: 'Order {order} could not be renewed any more'
 }
+
+/** The promo codes that a payment names, as `useCoupons` takes them. */
+export const codesOf = ({ id: payment, discount_codes }: PaidOrder): { codes: string[]; payment: string } => ({
+  codes: discount_codes.map(({ code }) => code),
+  payment
+})
+
+/** A payment as orders know it. */
+const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({
+  amount,
+  platformOrderId,
+  platformOrderNumber
+})

@@ -95,7 +95,7 @@ async function start() {
     paid: nth => tell('orders/paid', event(nth, { '11': 8, '901': 8 })),
     part: nth => refund(nth, 1, '5.00'),
     rest: nth => refund(nth, 2, '15.00'),
-    cancel: nth => tell('orders/cancelled', { id: ids[nth], name: '#1', cancelled_at: '2026-01-01T00:00:00Z' }),
+    cancel: nth => tell('orders/cancelled', { id: ids[nth], name: '#1', financial_status: 'refunded' }),
     'open 1': nth => dispute(nth, 3, 'needs_response', '20.00'),
     'won 1': nth => dispute(nth, 3, 'won', '20.00'),
     'open 2': nth => dispute(nth, 4, 'under_review', '20.00'),

@@ -1,14 +1,20 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { ChangedRefund, DoubtfulRefund, EventResult } from '../commerce/index.ts'
-import { sumRefunds } from './paid-order.ts'
-import { atOwnInstant, comeBack } from './disputes.ts'
-import { subjectOf } from './foreign-refunds.ts'
-import { countedOf, keyAfter, rowsOf } from './refund-differences.ts'
-import { giveBack, type Refunding } from './refunds.ts'
-import { paymentOf, refundsOf, type PaymentRow } from './rows.ts'
+import { atOwnInstant, comeBack } from './come-back.ts'
+import { giveBack, subjectOf, type Refunding } from './give-back.ts'
+import {
+  addRefund,
+  counted,
+  keyAfter,
+  moveRefund,
+  refundRowsOf,
+  rowsOf,
+  totalOf,
+  type RefundRow
+} from './refund-rows.ts'
 import { paymentRefunds } from './tables.ts'
 
 /**
@@ -18,23 +24,15 @@ import { paymentRefunds } from './tables.ts'
 export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
   const { order_id: platformOrderId, key, known, amount } = changed
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const payment = await paymentOf(unit.tx, platformOrderId)
-  const all = await unit.tx
-    .select()
-    .from(paymentRefunds)
-    .where(eq(paymentRefunds.platformOrderId, platformOrderId))
-    .orderBy(asc(paymentRefunds.id))
-  const rows = rowsOf(all, key)
+  const { payment, about } = await subjectOf(unit, platformOrderId)
+  const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
   const next = keyAfter(rows, key)
-  const { about } = await subjectOf(unit, platformOrderId)
-  if (!payment || countedOf(rows, payment.charged) !== toCents(known)) return { outcome: 'duplicate', about }
+  if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'duplicate', about }
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)
-    await reverse(own, { rows: rows.filter(({ reversedAt }) => !reversedAt), less: -more, next })
-    const back = await comeBack(own, ctx, platformOrderId, 'refund_failed')
-    if (back.outcome !== 'ignored' || !(await isGoneByCancellation(unit, payment))) return { ...back, about }
-    return doubtRefund(unit, { order_id: platformOrderId, amount: fromCents(-more), status: changed.status ?? '–' })
+    await reverse(own, counted(rows), { less: -more, next })
+    return { ...(await comeBack(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const [kind, refundId] = key.split(':')
   return giveBack(unit, ctx, {
@@ -46,41 +44,29 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   })
 }
 
-/** Does all of a payment count as given back since its order was cancelled, and for nothing else? */
-async function isGoneByCancellation({ tx }: Unit, { platformOrderId, charged }: PaymentRow): Promise<boolean> {
-  const refunds = await refundsOf(tx, platformOrderId)
-  const others = refunds.filter(({ key }) => !key.startsWith('cancellation:'))
-  return others.length < refunds.length && !sumRefunds(others, charged).all
-}
-
-type Row = typeof paymentRefunds.$inferSelect
-
 /** Writes down that so much of a refund came back, of what was given back last first. @param next the key of a row that is split */
 async function reverse(
-  { tx, now }: Unit,
-  { rows, less, next: key }: { rows: readonly Row[]; less: bigint; next: string }
+  unit: Unit,
+  rows: readonly RefundRow[],
+  { less, next: key }: { less: bigint; next: string }
 ): Promise<void> {
   let rest = less
-  for (const { id, platformOrderId, amount, createdAt } of rows.toReversed()) {
+  for (const row of rows.toReversed()) {
     if (rest <= 0n) return
-    const of = amount === null ? rest : toCents(amount)
-    if (of <= rest) await tx.update(paymentRefunds).set({ reversedAt: now }).where(eq(paymentRefunds.id, id))
+    const { id, platformOrderId, createdAt } = row
+    const cents = row.amount === null ? rest : toCents(row.amount)
+    const reversedAt = unit.now
+    if (cents <= rest) await moveRefund(unit, row, 'return', { reversedAt })
     else {
-      const back = { key, platformOrderId, amount: fromCents(rest), createdAt, reversedAt: now }
-      await tx.insert(paymentRefunds).values(back)
-      await tx
-        .update(paymentRefunds)
-        .set({ amount: fromCents(of - rest) })
-        .where(eq(paymentRefunds.id, id))
+      await addRefund(unit, { key, platformOrderId, amount: fromCents(rest), state: 'returned', createdAt, reversedAt })
+      const amount = fromCents(cents - rest)
+      await unit.tx.update(paymentRefunds).set({ amount }).where(eq(paymentRefunds.id, id))
     }
-    rest -= of
+    rest -= cents
   }
 }
 
-/**
- * More counts as given back than the platform's status allows for, or a refund failed of an order that was cancelled: an
- * administrator looks at it.
- */
+/** More counts as given back than the platform's status allows for: an administrator looks at it. */
 export async function doubtRefund(
   unit: Unit,
   { order_id, amount, status }: Omit<DoubtfulRefund, 'name'>

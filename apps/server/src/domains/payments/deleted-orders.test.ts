@@ -6,6 +6,7 @@ import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { LINES, startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let b: Books
 
@@ -24,7 +25,7 @@ const remove = ({ id }: OrderRow) => b.admin.delete(`/api/orders/order_list/${id
 const hide = async ({ id }: OrderRow) => {
   await b.db().update(orders).set({ deletedAt: b.now() }).where(eq(orders.id, id))
 }
-const refundInConsole = ({ id }: OrderRow) => b.admin.post(`/api/orders/order_list/${id}/refund/`, {})
+const refundInConsole = (order: OrderRow) => askRefund(b.admin, order)
 const isListed = async ({ publicId }: OrderRow) =>
   (await b.buyer.get<{ data: { order_id: string }[] }>('/api/orders/order_list/?limit=100')).data.data.some(
     ({ order_id }) => order_id === publicId
@@ -129,9 +130,9 @@ test('a deleted order of whose money a part went back is on the lists again, unt
 })
 
 test('money of a won dispute brings a deleted order back, and it can be reopened or refunded', async () => {
-  for (const [afterwards, path] of [
-    ['reopened', 'reopen'],
-    ['refunded', 'refund']
+  for (const [afterwards, act] of [
+    ['reopened', ({ id }: OrderRow) => b.admin.post(`/api/orders/order_list/${id}/reopen/`, {})],
+    ['refunded', refundInConsole]
   ] as const) {
     const { order, paid } = await b.delivered()
     await b.FATES.opened(paid)
@@ -139,7 +140,7 @@ test('money of a won dispute brings a deleted order back, and it can be reopened
     expect(await remove(order), afterwards).toMatchObject({ code: 2000 })
     expect(await b.FATES.won(paid)).toBe('dispute_won')
     expect(await isListed(order)).toBe(true)
-    expect(await b.admin.post(`/api/orders/order_list/${order.id}/${path}/`, {})).toMatchObject({ code: 2000 })
+    expect(await act(order)).toMatchObject({ code: 2000 })
     await b.world.endAll()
   }
 })

@@ -58,7 +58,8 @@ function toldOf(what: string, { id, event }: Payment): Told {
     return { topic: 'refunds/create', payload: { id: ids, order_id: id, transactions: money('20.00') } }
   if (what === 'part')
     return { topic: 'refunds/create', payload: { id: ids, order_id: id, transactions: money('4.00') } }
-  if (what === 'cancel') return { topic: 'orders/cancelled', payload: { id, name: `#${id}` } }
+  if (what === 'cancel')
+    return { topic: 'orders/cancelled', payload: { id, name: `#${id}`, financial_status: 'refunded' } }
   if (what === 'dispute') {
     const dispute = { type: 'chargeback', status: 'lost', amount: '20.00', currency: 'USD' }
     return { topic: 'disputes/create', payload: { id: ids, order_id: id, ...dispute } }

@@ -23,14 +23,7 @@ type Query = ListInput<'id'> & {
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
 /** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */
-const HELD = [
-  'unknown_order',
-  'refund_amount_unknown',
-  'paid_twice',
-  'renewal_too_late',
-  'renewal_underpaid',
-  'renewal_lines_missing'
-]
+const HELD = ['unknown_order', 'paid_twice', 'renewal_too_late', 'renewal_underpaid', 'renewal_lines_missing']
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 
@@ -40,14 +33,14 @@ const withoutResolution = sql`${platformEvents.needsResolution} and ${platformEv
 /** Since a refund failed, as much of it was given back again. That it failed once more is an event of its own. */
 const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_failed' then coalesce((
   select sum(f.amount) from ${paymentRefunds} f
-  where f.platform_order_id = ${platformEvents.platformOrderId} and f.created_at >= ${platformEvents.processedAt}
+  where f.platform_order_id = ${platformEvents.platformOrderId} and f.state in ('counted', 'returned') and f.created_at >= ${platformEvents.processedAt}
     and (f.key = ${platformEvents.payload} ->> 'key' or starts_with(f.key, ${platformEvents.payload} ->> 'key' || ':'))
   ) >= (${platformEvents.detail} ->> 'amount')::numeric, false) else false end)`
 
 /**
  * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back (or, after a
- * dispute that was won, its order goes on; a refund that failed was made again), its order was delivered after all, its payment counts by now, or a foreign
- * refund's amount is known. It looks at how things are, so nothing has to be written when one of these happens.
+ * dispute that was won, its order goes on; a refund that failed was made again), its order was delivered after all, or its
+ * payment counts by now. It looks at how things are, so nothing has to be written when one of these happens.
  */
 export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
@@ -62,9 +55,6 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
       select 1 from ${payments} r
       where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
-  and (${platformEvents.detail} ->> 'key' is null or exists (
-    select 1 from ${paymentRefunds} f
-    where f.key = ${platformEvents.detail} ->> 'key' and f.foreign_amount is not null))
   and not ${isMadeAgain})`
 
 /** On a row of `orders`: does an event about its money wait for an administrator? By its number, or one of its payments. */

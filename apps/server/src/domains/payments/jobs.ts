@@ -1,7 +1,7 @@
 import { job, type Job } from '../../infra/job.ts'
 import { compareFigures } from './figures.ts'
-import { compareFiguresQueue, readForeignRefundsQueue, reconcileQueue } from './queues.ts'
-import { askForAllRefunds, readForeignRefunds } from './read-foreign-refunds.ts'
+import { compareFiguresQueue, readOrderQueue, reconcileQueue } from './queues.ts'
+import { askForUnread, readOrder } from './read-order.ts'
 import { reconcilePayments } from './reconcile.ts'
 
 export const paymentJobs: Job[] = [
@@ -17,13 +17,13 @@ export const paymentJobs: Job[] = [
     purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
     async run(ctx) {
-      await askForAllRefunds(ctx)
+      await askForUnread(ctx)
       await reconcilePayments(ctx)
     }
   }),
-  job(readForeignRefundsQueue, {
+  job(readOrderQueue, {
     purpose:
-      "Asks the platform what became of a refund that it told, and how much one in the buyer's currency was in the shop's; then a payment that was held goes on.",
-    run: readForeignRefunds
+      'Asks the platform what became of a refund or dispute that it told of; a payment that was held is judged again.',
+    run: readOrder
   })
 ]

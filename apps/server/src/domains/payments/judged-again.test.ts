@@ -41,15 +41,15 @@ test('a held payment is judged again by what the platform tells of it now', asyn
   expect(await tell('orders/paid', right)).toBe('duplicate')
 })
 
-test('a report that is older than what was judged changes nothing; one that says cancelled gives the money back', async () => {
+test('a report that is older than what was judged changes nothing; one that says refunded gives the money back', async () => {
   const placed = await world.place(buyer)
   const short = { ...paymentFor(placed, { lines: { '11': 8 } }), updated_at: '2026-01-02T00:00:00Z' }
   expect(await tell('orders/paid', short)).toBe('lines_missing')
   const older = { ...paymentFor(placed, { id: short.id }), updated_at: '2026-01-01T00:00:00Z' }
   expect(await tell('orders/paid', older)).toBe('duplicate')
   expect(await world.row(placed.id)).toMatchObject({ state: 'failed' })
-  const cancelled = { ...older, updated_at: '2026-01-03T00:00:00Z', cancelled_at: '2026-01-03T00:00:00Z' }
-  expect(await tell('orders/paid', cancelled)).toBe('refunded')
+  const refunded = { ...older, updated_at: '2026-01-03T00:00:00Z', financial_status: 'refunded' }
+  expect(await tell('orders/paid', refunded)).toBe('refunded')
   expect(await world.row(placed.id)).toMatchObject({ state: 'placed', paidAt: null })
 })
 

@@ -5,7 +5,7 @@ import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { work } from './platform-orders.fixture.ts'
-import { askForAllRefunds } from './read-foreign-refunds.ts'
+import { askForUnread } from './read-order.ts'
 import { reconcile, says } from './reconciling.fixture.ts'
 
 let books: Books
@@ -104,7 +104,7 @@ test('an event that cannot be read keeps no refund of the same order from being 
 
 /** What the reconciliation's job does, and what follows from it. */
 async function look(): Promise<void> {
-  await askForAllRefunds(books.world.shop.ctx)
+  await askForUnread(books.world.shop.ctx)
   await work(books.world)
   await reconcile(books)
 }

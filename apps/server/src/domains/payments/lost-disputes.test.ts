@@ -72,20 +72,6 @@ test.for([
   expect(await row(order)).toMatchObject({ state: ends })
 })
 
-test('a dispute in the buyer’s currency that is lost after it was won holds the payment again', async () => {
-  const { order, paid } = await b.delivered()
-  const gbp = { amount: '15.40', currency: 'GBP' }
-  expect(await tell(paid, ['needs_response', null], gbp)).toBe('partly_refunded')
-  await tell(paid, ['won', at()], gbp)
-  expect(await outcomesOf(paid)).toEqual([])
-  expect(await tell(paid, ['lost', at(HOUR)], gbp)).toBe('partly_refunded')
-  const [open] = await b.openOf(paid)
-  expect(await b.act(open, 'refunded', { note: 'the bank has all of it' })).toMatchObject({ code: 2000 })
-  expect(await row(order)).toMatchObject({ state: 'refunded' })
-  expect(await tell(paid, ['won', at(2 * HOUR)], gbp)).toBe('dispute_won')
-  expect(await row(order)).toMatchObject({ state: 'expired' })
-})
-
 test('where what the platform said of the won dispute is kept no longer, the loss counts if it is later than when that was told', async () => {
   const { order, paid } = await b.delivered()
   await b.FATES.opened(paid)

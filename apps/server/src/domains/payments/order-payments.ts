@@ -31,7 +31,6 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
         counts: payment.accepted ? fromCents(toCents(payment.amount) - toCents(payment.refundedAmount)) : '0.00',
         days: payment.days,
         refunded_at: isoOrNull(payment.refundedAt),
-        refund_requested_by: payment.refundRequestedAt && !payment.refundedAt ? payment.refundRequestedBy : null,
         lines: (payment.lines ?? []).map(({ variant, title, ...line }) => ({
           title: titleOf({ title, variant }),
           ...line
@@ -45,18 +44,18 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
 const platformUrl = (shop: string | null, id: string): string | null =>
   shop && /^\d+$/.test(id) ? `${shop}/admin/orders/${id}` : null
 
-const KINDS = ['refund', 'cancellation', 'dispute'] as const
-
 async function refundsOf(db: Executor, platformIds: string[]) {
   const rows = await db
     .select()
     .from(paymentRefunds)
     .where(inArray(paymentRefunds.platformOrderId, platformIds))
     .orderBy(desc(paymentRefunds.id))
-  return rows.map(({ key, platformOrderId, amount, foreignAmount, createdAt, reversedAt }) => ({
+  return rows.map(({ key, platformOrderId, state, amount, foreignAmount, askedBy, createdAt, reversedAt }) => ({
     of: platformOrderId,
-    kind: KINDS.find(kind => key.startsWith(`${kind}:`)) ?? 'refund',
+    kind: key.startsWith('dispute:') ? ('dispute' as const) : ('refund' as const),
+    state,
     amount,
+    asked_by: askedBy,
     foreign_amount: foreignAmount,
     at: iso(createdAt),
     reversed_at: isoOrNull(reversedAt)

@@ -1,4 +1,4 @@
-import type { InboxEntry } from '@netlet/contract'
+import type { InboxEntry, RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
@@ -6,6 +6,7 @@ import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { work } from './platform-orders.fixture.ts'
 import { one, tell, type Told } from './told.fixture.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -35,8 +36,7 @@ async function bought() {
   return {
     plan: (amount = '', platform_order = '') =>
       boss.get(`/api/orders/order_list/${order.id}/refund/?amount=${amount}&platform_order=${platform_order}`),
-    ask: (amount = '5.00', version?: string) =>
-      boss.post(`/api/orders/order_list/${order.id}/refund/`, { amount, ...(version ? { version } : {}) }),
+    ask: (amount = '5.00', version?: string) => askRefund(boss, order, { amount, ...(version ? { version } : {}) }),
     told: (id = (ids += 1)) => tell(world, 'refunds/create', { ...refunds, id })
   }
 }
@@ -111,7 +111,9 @@ test('where the answer was cut, the refund is known by its amount', async () => 
 test('where the process that asked died before the answer, its report waits for two minutes and is known by its amount', async () => {
   const { ask, told } = await bought()
   expect(await ask()).toMatchObject({ code: 2000 })
-  await world.shop.ctx.db.execute(sql`update payments set refund_id = null where refund_id is not null`)
+  await world.shop.ctx.db.execute(
+    sql`update payment_refunds set state = 'asked', key = 'asked:' || key where state = 'answered'`
+  )
   const own = world.refundsMade.at(-1)?.id
   await expect(told(own)).rejects.toThrow('has yet to answer')
   await world.advance(2 * MINUTE)
@@ -186,4 +188,25 @@ test('a refund whose answer was cut off and that failed since is made anew when 
   Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
   expect(await ask()).toMatchObject({ code: 2000 })
   expect(world.refundsMade).toHaveLength(made + 2)
+})
+
+test('the payment of an event is given back from the inbox, also one that names no order of ours', async () => {
+  const paid = paidEvent({ publicId: 'NL-unknown', amount: '20.00', lines: { '11': 8 } })
+  const { id } = await tell(world, 'orders/paid', paid)
+  const path = `/api/payments/inbox/${id}/refund/`
+  const plan = await boss.get<RefundPlan>(`${path}?amount=5`)
+  expect(plan.data).toMatchObject({ amount: '5.00', ends: 'nothing' })
+  expect((await boss.post(path, { amount: '5' })).status).toBe(400)
+  expect(await boss.post(path, { amount: '6', version: plan.data.version })).toMatchObject({ status: 409 })
+  expect(await boss.post(path, { amount: '5', version: plan.data.version })).toMatchObject({ code: 2000 })
+  expect(world.refundsMade.at(-1)).toMatchObject({ platformOrderId: String(paid.id), amount: '5.00' })
+  expect(await boss.post(path, { version: plan.data.version })).toMatchObject({ data: { reason: 'refund_running' } })
+  await world.advance(11 * MINUTE)
+  await tell(world, 'refunds/create', {
+    id: world.refundsMade.at(-1)?.id,
+    order_id: paid.id,
+    transactions: [{ kind: 'refund', status: 'success', amount: '20.00' }]
+  })
+  expect(await entryOf({ id })).toMatchObject({ unresolved: false, payment: 'refunded' })
+  expect(await boss.get(path)).toMatchObject({ data: { reason: 'order_without_payment' } })
 })

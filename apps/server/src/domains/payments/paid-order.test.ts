@@ -8,9 +8,9 @@ import {
   lineOf,
   missing,
   moneyOf,
-  moneyProblem,
-  sumRefunds
+  moneyProblem
 } from './paid-order.ts'
+import { sumRefunds } from './refund-rows.ts'
 
 const rules = { shop_currency: 'USD', accept_test_payments: false }
 const order = (more: Partial<PaidOrder> = {}): PaidOrder => ({
@@ -129,7 +129,7 @@ test.each<[Partial<PaidOrder>, { back: boolean; unpaid: boolean }]>([
   ],
   [
     { financial_status: 'paid', cancelled_at: '2026-11-20T12:00:00Z' },
-    { back: true, unpaid: false }
+    { back: false, unpaid: false }
   ],
   [{ financial_status: 'refunded' }, { back: true, unpaid: false }],
   [{ financial_status: 'voided' }, { back: true, unpaid: false }],

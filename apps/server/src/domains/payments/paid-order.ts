@@ -1,5 +1,4 @@
 import type { Settings } from '@netlet/contract'
-import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
@@ -73,23 +72,11 @@ export function missing(
   return short.length === 0 ? null : short.map(({ name, quantity, paid }) => `${name}: ${paid}/${quantity}`).join(', ')
 }
 
-/** Does the platform's order say that it was cancelled, refunded or voided? */
-export const isPaidBack = (paid: PaidOrder): boolean =>
-  Boolean(paid.cancelled_at) || paid.financial_status === 'refunded' || paid.financial_status === 'voided'
+type Status = Pick<PaidOrder, 'financial_status'>
+
+/** Does the platform's order say that all of its money was given back, or never taken? */
+export const isPaidBack = ({ financial_status }: Status): boolean =>
+  financial_status === 'refunded' || financial_status === 'voided'
 
 const UNPAID = new Set<unknown>(['pending', 'authorized', 'partially_paid', 'expired'])
-export const isUnpaid = (paid: PaidOrder): boolean => UNPAID.has(paid.financial_status)
-
-/**
- * @param charged decimals, as the refunds' amounts; an amount of null is all of it
- * @returns what of `charged` was given back, in cents, and whether that is all of it
- */
-export function sumRefunds(
-  refunds: readonly { amount: string | null }[],
-  charged: string
-): { sum: bigint; all: boolean } {
-  const total = toCents(charged)
-  const sum = refunds.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
-  const all = refunds.some(({ amount }) => amount === null) || (total > 0n && sum >= total)
-  return { sum: all ? total : sum, all }
-}
+export const isUnpaid = ({ financial_status }: Status): boolean => UNPAID.has(financial_status)

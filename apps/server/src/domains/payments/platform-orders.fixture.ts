@@ -3,7 +3,7 @@ import type { paidEvent } from '../../testing/buying.ts'
 import { eventHandlers } from '../../workers.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderShop } from './order-shop.fixture.ts'
-import { readForeignRefunds } from './read-foreign-refunds.ts'
+import { readOrder } from './read-order.ts'
 
 type Refund = { id: number; amount: string }
 
@@ -50,8 +50,8 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
 export async function work({ shop: { ctx } }: OrderShop): Promise<void> {
   for (;;) {
     const { rows: asked } = await ctx.db.execute<{ id: string }>(sql`
-      delete from pgboss.job where name = 'read-foreign-refunds' returning data ->> 'platformOrderId' as id`)
-    for (const { id } of asked) await readForeignRefunds(ctx, { platformOrderId: id })
+      delete from pgboss.job where name = 'read-platform-order' returning data ->> 'platformOrderId' as id`)
+    for (const { id } of asked) await readOrder(ctx, { platformOrderId: id })
     const { rows: events } = await ctx.db.execute<{ event_id: string }>(
       sql`select event_id from platform_events where processed_at is null order by id desc`
     )

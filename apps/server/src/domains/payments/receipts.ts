@@ -70,7 +70,7 @@ async function refundsOfAll(db: Executor, platformIds: string[]): Promise<Map<st
   const rows = await db
     .select()
     .from(paymentRefunds)
-    .where(and(inArray(paymentRefunds.platformOrderId, platformIds), isNull(paymentRefunds.reversedAt)))
+    .where(and(inArray(paymentRefunds.platformOrderId, platformIds), eq(paymentRefunds.state, 'counted')))
     .orderBy(asc(paymentRefunds.id))
   return Map.groupBy(rows, row => row.platformOrderId)
 }

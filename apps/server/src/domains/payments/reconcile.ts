@@ -172,8 +172,9 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, know
   if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
   else if (isOutdated(payment, order))
     events.push({ eventId: `${EDITED}${id}:${updatedAt}`, topic: 'orders/paid', payload })
-  if (order.cancelledAt && !known.has(`cancellation:${id}`)) {
-    const payload = { id, name, cancelled_at: order.cancelledAt }
+  if (order.cancelledAt) {
+    const { cancelledAt: cancelled_at, financialStatus } = order
+    const payload = { id, name, cancelled_at, financial_status: financialStatus?.toLowerCase() }
     events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
   }
   for (const refund of order.refunds) {
@@ -195,6 +196,7 @@ export function asEvent(order: ShopifyOrder) {
     currency: order.currency,
     financial_status: order.financialStatus?.toLowerCase(),
     total_price: order.totalPrice,
+    total_price_set: { presentment_money: order.buyerTotal },
     subtotal_price: order.subtotalPrice ?? order.totalPrice,
     total_discounts: order.totalDiscounts,
     discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),

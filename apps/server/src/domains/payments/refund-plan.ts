@@ -1,94 +1,114 @@
-import { refuse, type RefundPlan } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { fromCents, refuse, toCents, type RefundPlan } from '@netlet/contract'
+import { and, desc, eq, isNull, or } from 'drizzle-orm'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
-import { termOf } from '../catalog/index.ts'
-import { endsTakenBack } from '../delivery/index.ts'
-import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
+import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { readSettings } from '../settings/index.ts'
-import { refusedByForeign } from './foreign-amount.ts'
-import { refusedByRefund } from './refund-underway.ts'
-import { meantPayment, refundable } from './refundable.ts'
-import { paidDays } from './refunds.ts'
-import type { PaymentRow } from './rows.ts'
+import { balanceOf } from './give-back.ts'
+import { judgeRefund, type RefundDecision } from './judge-refund.ts'
+import { counted, refundRowsOf, totalOf, underwayOf, type RefundRow } from './refund-rows.ts'
+import { refusedByRequest } from './refusals.ts'
+import { paymentOf, type PaymentRow } from './rows.ts'
 import { payments } from './tables.ts'
 
-type Reading = Pick<AppContext, 'secrets'> & { db: Executor; now: Date }
+type Reading = Pick<AppContext, 'secrets'> & { tx: Executor; now: Date }
 
-/** What `refundOnPlatform` would give back of an order's payment now, and what would end with that. Changes nothing. */
+/** What `refundOnPlatform` would give back of a payment now, and what would end with that. Changes nothing. */
 export async function planRefund(
   reading: Reading,
-  orderId: number,
-  { amount, platform_order }: { amount?: string | undefined; platform_order?: string | undefined }
+  meant: MeantPayment,
+  { amount }: { amount?: string | undefined }
 ): Promise<Result<RefundPlan>> {
-  const { db: tx, now } = reading
-  const [order] = await tx
-    .select()
-    .from(orders)
-    .where(and(eq(orders.id, orderId), isNull(orders.deletedAt)))
-  if (!order) return refuse('not_found')
-  const meant = await meantPayment({ tx }, orderId, platform_order)
-  const [payment] = meant ? await tx.select().from(payments).where(eq(payments.id, meant.id)) : []
+  const { tx, now } = reading
+  const platformOrderId = await meantPayment(tx, meant)
+  const payment = platformOrderId && (await paymentOf(tx, platformOrderId))
   if (!payment) return refuse('order_without_payment')
-  const refused = refusedByRefund(payment, now) ?? (await refusedByForeign(tx, payment))
-  if (refused) return refused
-  const planned = await planOf(reading, { order, payment, amount })
-  return planned.ok ? ok(planned.data.plan) : planned
+  const [order = null] = payment.orderId ? await tx.select().from(orders).where(eq(orders.id, payment.orderId)) : []
+  const refunds = await refundRowsOf(tx, payment.platformOrderId)
+  const underway = underwayOf(refunds, now)
+  return underway ? refusedByRequest(underway, payment) : planOf(reading, { order, payment, refunds, wanted: amount })
 }
 
-type Planning = { order: OrderRow; payment: PaymentRow; amount: string | undefined }
+type Planning = {
+  /** Null: the payment names none. */
+  order: OrderRow | null
+  payment: PaymentRow
+  refunds: readonly RefundRow[]
+  /** In the payment's currency; undefined: all that is left. */
+  wanted: string | undefined
+}
 
 /**
- * What giving back so much of a payment would do, or all that is left of it. The version is of what somebody agrees to: the
- * payment with its refunds, the amount, and what ends.
- * @returns with it the key of `refundable`
+ * What giving back so much of a payment does, as it is decided once the platform tells of it. The version is of what an
+ * administrator agrees to: the payment with its refunds, the amount, and what ends.
  */
-export async function planOf(
-  { db: tx, now, secrets }: Reading,
-  { order, payment, amount: wanted }: Planning
-): Promise<Result<{ plan: RefundPlan; key: string }>> {
-  const found = await refundable(tx, payment, wanted)
-  if (!found.ok) return found
-  const { state, key, amount, isAllThatIsLeft } = found.data
-  const isPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
-  const counts = isAllThatIsLeft && payment.accepted && order.state !== 'refunded'
-  const { grace_hours: graceHours } = await readSettings(tx, secrets)
-  const end: End = !counts
-    ? NOTHING
-    : isPurchase
-      ? { ...NOTHING, ends: 'lease', proxies: order.state === 'expired' ? 0 : order.deliveryNum }
-      : payment.kind === 'renewal'
-        ? endOfRenewal(order, await renewalOf(tx, order, payment, graceHours), now)
-        : NOTHING
+export async function planOf(reading: Reading, planning: Planning): Promise<Result<RefundPlan>> {
+  const { order, payment, refunds, wanted } = planning
+  const { charged, currency, platformOrderNumber: platform_order } = payment
+  const given = totalOf(counted(refunds), charged)
+  const left = toCents(charged) - given
+  const cents = wanted === undefined ? left : toCents(wanted)
+  if (cents <= 0n) return refuse('order_without_payment')
+  if (cents > left) {
+    const most = currency === 'USD' ? `$${fromCents(left)}` : `${fromCents(left)} ${currency}`
+    return fieldRefusal('amount', 'refund_too_large', { left: most })
+  }
+  const amount = fromCents(cents)
+  const asked = { state: 'counted', amount } as const
+  const facts = await balanceOf(reading, payment, order, [...refunds, asked])
+  const end = endOf(judgeRefund(facts), order)
   const { ends, proxies, days } = end
-  const version = versionOf({ state, amount, ends, proxies, days })
-  const { currency, platformOrderNumber: platform_order } = payment
-  return ok({ key, plan: { version, amount, currency, platform_order, ...end } })
+  const state = `${payment.id}-${counted(refunds).filter(row => row.amount !== '0.00').length}-${fromCents(given)}`
+  return ok({ version: versionOf({ state, amount, ends, proxies, days }), amount, currency, platform_order, ...end })
 }
 
 type End = Pick<RefundPlan, 'ends' | 'proxies' | 'days' | 'held_until'>
 const NOTHING: End = { ends: 'nothing', proxies: 0, days: 0, held_until: null }
 
-const renewalOf = async (db: Executor, order: OrderRow, { id, days }: PaymentRow, graceHours: number) => ({
-  days: days ?? order.proxyTime,
-  paidDays: await paidDays(db, order, id),
-  graceHours,
-  term: await termOf(db, order.variantId)
-})
+function endOf(decision: RefundDecision | null, order: OrderRow | null): End {
+  if (!order || order.state === 'refunded') return NOTHING
+  const { state, deliveryNum } = order
+  if (decision?.do === 'end_lease') return { ...NOTHING, ends: 'lease', proxies: state === 'expired' ? 0 : deliveryNum }
+  if (decision?.do !== 'take_term') return NOTHING
+  const { ends, days, heldUntil } = decision
+  const proxies = ends === 'term_and_lease' ? deliveryNum : 0
+  return { ends, proxies, days: ends === 'grace' ? 0 : days, held_until: isoOrNull(heldUntil) }
+}
 
-/** What is taken off by the refund of a renewal, and whether the order ends with that, as the refund itself computes it. */
-function endOfRenewal(order: OrderRow, renewal: Awaited<ReturnType<typeof renewalOf>>, now: Date): End {
-  const { taken: days, expiredAt, graceUntil } = termWithout(order, renewal, now)
-  if (expiredAt && endsTakenBack({ ...order, expiredAt }, now)) {
-    const grace = graceAfter(expiredAt, renewal.graceHours, now)
-    const held = heldUntil({ ...order, expiredAt }, grace, renewal.term, now)
-    return { ends: 'term_and_lease', proxies: order.deliveryNum, days, held_until: isoOrNull(held) }
+/** A payment of an order: the latest that this number of the platform names, or without one its purchase. Or that of an event. */
+export type MeantPayment = { orderId: number; named?: string | undefined } | { eventId: number }
+
+/** The platform's id of the payment that is meant; undefined where there is none, or all of it was given back. */
+export async function meantPayment(db: Executor, meant: MeantPayment): Promise<string | undefined> {
+  if ('eventId' in meant) {
+    const [payment] = await db
+      .select({ platformOrderId: payments.platformOrderId })
+      .from(payments)
+      .innerJoin(platformEvents, eq(platformEvents.platformOrderId, payments.platformOrderId))
+      .where(and(eq(platformEvents.id, meant.eventId), isNull(payments.refundedAt)))
+    return payment?.platformOrderId
   }
-  if (graceUntil?.getTime() !== order.graceUntil?.getTime())
-    return { ...NOTHING, ends: 'grace', held_until: isoOrNull(graceUntil && graceUntil > now ? graceUntil : null) }
-  return days > 0 ? { ...NOTHING, ends: 'term', days } : NOTHING
+  const { orderId, named } = meant
+  const [payment] = await db
+    .select({ platformOrderId: payments.platformOrderId })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(
+      and(
+        eq(orders.id, orderId),
+        isNull(orders.deletedAt),
+        isNull(payments.refundedAt),
+        named
+          ? or(eq(payments.platformOrderNumber, named), eq(payments.platformOrderId, named))
+          : eq(payments.platformOrderId, orders.platformOrderId)
+      )
+    )
+    .orderBy(desc(payments.id))
+    .limit(1)
+  return payment?.platformOrderId
 }

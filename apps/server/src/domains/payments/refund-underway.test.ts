@@ -7,6 +7,7 @@ import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -27,8 +28,8 @@ const ALL = { '11': 8, '901': 8 }
 const entryOf = async (id: number) => (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
 const act = (by: Buyer, { id, version }: InboxEntry, action: string, body: object) =>
   by.post(`/api/payments/inbox/${id}/${action}/`, { version, ...body })
-const refund = (by: Buyer, { id }: OrderRow, platform_order: string | null) =>
-  by.post(`/api/orders/order_list/${id}/refund/`, platform_order ? { platform_order } : {})
+const refund = (by: Buyer, order: OrderRow, platform_order: string | null) =>
+  askRefund(by, order, platform_order ? { platform_order } : {})
 
 /** An order that was paid, and the second payment for it, which is held. */
 async function paidTwice() {
@@ -148,7 +149,7 @@ test('another refund of the same payment does not end one that was asked for, no
   const held = await world.place(buyer)
   const short = paidEvent({ publicId: held.publicId, amount: '20.00', lines: { '11': 8 } })
   await tell(world, 'orders/paid', short)
-  const ask = ({ id }: OrderRow, amount: string) => other.post(`/api/orders/order_list/${id}/refund/`, { amount })
+  const ask = (of: OrderRow, amount: string) => askRefund(other, of, { amount })
   expect(await ask(held, '15.00')).toMatchObject({ code: 2000 })
   await refunded(short.id, '4.00')
   const deliver = () => boss.post(`/api/orders/order_list/${held.id}/devery_order/`)

@@ -1,5 +1,5 @@
-import { refuse, type DecisionPlan, type PaymentDecision, type Resolution } from '@netlet/contract'
-import { and, asc, eq, gte, isNull } from 'drizzle-orm'
+import { refuse, type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution } from '@netlet/contract'
+import { and, asc, eq, gte } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, dryRun, type Unit } from '../../infra/command.ts'
@@ -7,16 +7,15 @@ import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit } from '../../infra/version.ts'
-import { finishEvent, lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts'
+import { lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts'
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { applyTo, type OpenEvent } from './apply.ts'
+import { applyByHand } from './apply-by-hand.ts'
 import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
-import { releaseForeign } from './foreign-refunds.ts'
-import { refusedByRefund } from './refund-underway.ts'
-import { countAsAll, giveBack, isPaidRenewal } from './refunds.ts'
-import { addPayment, keptOf, paymentOf, type PaymentRow } from './rows.ts'
+import { giveBack, isPaidRenewal } from './give-back.ts'
+import { refusedByRefund } from './refusals.ts'
+import { keptOf, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
 import { paymentAllows, paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { tagEnded } from './tell.ts'
@@ -28,6 +27,9 @@ type Form = {
   order?: string | undefined
   note?: string | undefined
 }
+/** A locked event that is still open, its payment, and what the platform said of it. */
+type OpenEvent = { event: EventRow; entry: InboxEntry; paid: PaidOrder | null; payment: PaymentRow | null }
+
 type Decided = { ctx: AppContext; open: OpenEvent; form: Form }
 
 /** The writes of each decision; what it comes to is seen by what it does to the order, see `decide`. */
@@ -37,23 +39,12 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
    * currency and a test; money that was given back, or that counts already, is refused.
    */
   async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
-    const applied = await applyTo(unit, ctx, open, publicId)
+    const applied = await applyByHand(unit, ctx, open, publicId)
     return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
   },
-  /**
-   * Notes that the money of a payment that settled nothing was given back by other means. Of a refund or dispute in the buyer's
-   * currency it says that this is all of the payment's money, also where that counts.
-   */
+  /** Notes that the money of a payment was given back by other means. */
   async refunded(unit, { ctx, open, form: { note: why = '' } }) {
     const { payment, event } = open
-    const key = unknownOf(event)
-    if (key !== null && event.platformOrderId) {
-      const counted = await countAsAll(unit, ctx, { platformOrderId: event.platformOrderId, key })
-      if (payment) tagEnded(unit, payment.platformOrderId, 'payment_refunded', `Refunded: ${why}`)
-      // What it left unserved is the same event's next question.
-      if (counted.outcome === 'renewals_unserved') await finishEvent(unit, event, counted)
-      return ok({ resolution: 'refunded', note: why, isOpen: counted.outcome === 'renewals_unserved' })
-    }
     if (payment && paymentStateOf(payment) === 'accepted' && !(await mayBeBack(unit, open)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
     // Before any order is locked, and in one sequence.
@@ -62,7 +53,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     // As they are under their locks: the platform may be giving one of them back.
     const back = await refundedBy(unit, open)
     for (const one of back) {
-      const running = refusedByRefund(one, unit.now)
+      const running = await refusedByRefund(unit.tx, one, unit.now)
       if (running) return running
     }
     for (const { id: paymentId, platformOrderId } of back) {
@@ -73,11 +64,8 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     return ok({ resolution: 'refunded', note: why })
   },
   /** Closes an event of the inbox without doing anything. */
-  async ignore(unit, { open: { payment, event }, form: { note: why = '' } }) {
-    // What of it is not known holds the payment no longer; whether that is delivered is another decision.
-    const key = unknownOf(event)
-    if (key !== null) await releaseForeign(unit, { key })
-    else if (payment && paymentAllows(payment, 'ignore')) {
+  async ignore(unit, { open: { payment }, form: { note: why = '' } }) {
+    if (payment && paymentAllows(payment, 'ignore')) {
       await unit.tx.update(payments).set({ ignoredAt: unit.now }).where(eq(payments.id, payment.id))
       tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
     }
@@ -137,21 +125,17 @@ async function act(
   return ok({ open, ending: ended.data, plan: planOfDecision(open.payment, before, after) })
 }
 
-/** The key of the money that an event is about and of which nobody knows how much it is; null where it is about other things. */
-const unknownOf = ({ detail }: EventRow): string | null =>
-  detail?.['key'] === undefined ? null : String(detail['key'])
-
 /** May the money of a payment that counts have been given back by other means? Of all others the platform tells. */
 async function mayBeBack(
   { tx }: Unit,
   { event: { outcome, detail, processedAt }, payment }: OpenEvent
 ): Promise<boolean> {
-  if (outcome === 'too_late' || outcome === 'renewals_unserved') return true
+  if (outcome === 'too_late' || outcome === 'renewals_unserved' || outcome === 'cancelled_delivered') return true
   if (outcome !== 'refund_failed' || !payment || !processedAt) return false
   // All that is kept of it is what this refund failed to give back: not as much, left by others that were made since.
   if (detail?.['amount'] !== keptOf(payment).amount) return false
-  const { platformOrderId, reversedAt, createdAt } = paymentRefunds
-  const since = and(eq(platformOrderId, payment.platformOrderId), isNull(reversedAt), gte(createdAt, processedAt))
+  const { platformOrderId, state, createdAt } = paymentRefunds
+  const since = and(eq(platformOrderId, payment.platformOrderId), eq(state, 'counted'), gte(createdAt, processedAt))
   return (await tx.$count(paymentRefunds, since)) === 0
 }
 
@@ -192,31 +176,29 @@ async function takeOpen(
   const stale = staleEdit(version, entry, { now: {}, sent: {} })
   if (stale) return stale
   const known = platformOrderId ? await paymentOf(tx, platformOrderId) : undefined
-  const running = known && refusedByRefund(known, unit.now)
+  const running = known && (await refusedByRefund(tx, known, unit.now))
   if (running) return running
   if (known || !paid) return ok({ event, entry, paid, payment: known ?? null })
   // An event from before payments without an order were kept.
-  const settings = await readSettings(tx, ctx.secrets)
-  const payment = await addPayment(unit, paid, { orderId: null, kind: 'purchase', settings, refunds: [] })
+  const money = await readSettings(tx, ctx.secrets)
+  const payment = await recordPayment(unit, { paid, kind: 'purchase', payment: null, about: null, money, refunds: [] })
   return ok({ event, entry, paid, payment })
 }
 
-/** `isOpen`: what was decided is written down, and something else of the event waits still. */
-type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string; isOpen?: boolean }
+type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string }
 
 async function finish(
   unit: Unit,
   { event, entry }: OpenEvent,
-  { resolution, note: why, orderPublicId, isOpen = false }: Ending
+  { resolution, note: why, orderPublicId }: Ending
 ): Promise<void> {
   const { by } = unit
-  if (!isOpen)
-    await resolveEvent(unit, event.id, {
-      resolution,
-      note: why,
-      by: by.kind === 'user' ? by.username : by.kind,
-      ...(orderPublicId === undefined ? {} : { orderPublicId })
-    })
+  await resolveEvent(unit, event.id, {
+    resolution,
+    note: why,
+    by: by.kind === 'user' ? by.username : by.kind,
+    ...(orderPublicId === undefined ? {} : { orderPublicId })
+  })
   unit.audit(`platform_event.${ACTIONS[resolution]}`, event.id, {
     before: { outcome: entry.outcome, platform_order: entry.platform_order, order: entry.order },
     after: { resolution, note: why, order: orderPublicId ?? entry.order }

@@ -1,11 +1,12 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
-import { downToCents, moneyOf, type MoneyRules, sumRefunds } from './paid-order.ts'
+import { downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
+import { counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
 import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments, type PaidLine } from './tables.ts'
 
@@ -41,81 +42,72 @@ export const shownPayment = (payment: PaymentRow) => ({
   refunded_amount: payment.refundedAmount
 })
 
-/** What was given back of the payment of a platform order, and did not come back since. */
-export const refundsOf = (db: Executor, platformOrderId: string) =>
-  db
-    .select()
-    .from(paymentRefunds)
-    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), isNull(paymentRefunds.reversedAt)))
-
-/** The parts among them, but those of which nobody knows how much they are: the amount in the payment's currency, and the platform's own name of it. */
-export async function partsGivenBack(db: Executor, platformOrderId: string) {
-  const refunds = await refundsOf(db, platformOrderId)
-  return refunds.flatMap(({ key, amount }) =>
-    amount === null || toCents(amount) === 0n
-      ? []
-      : [{ key, amount, reason: key.startsWith('dispute:') ? 'chargeback' : 'refund' }]
-  )
+/** A report of a payment: `payment` is as it was known before, `refunds` what was given back of it by now. */
+type Report = {
+  paid: PaidOrder
+  kind: 'purchase' | 'renewal'
+  payment: PaymentRow | null
+  money: MoneyRules
+  refunds: readonly RefundRow[]
+  about: { order: Pick<OrderRow, 'id'> } | null
 }
 
-/** Writes a payment down, held, or refunded where all of it was given back before it came. */
-export async function addPayment(
-  unit: Unit,
-  paid: PaidOrder,
-  added: {
-    orderId: number | null
-    kind: 'purchase' | 'renewal'
-    settings: MoneyRules
-    refunds: readonly { amount: string | null }[]
+/**
+ * Writes a report of a payment down: a new payment is held, or refunded where all of it was given back before it came. One that is
+ * known, and of which all was given back by what it is now, changes by its refunds only.
+ */
+export async function recordPayment(unit: Unit, report: Report): Promise<PaymentRow> {
+  const { paid, kind, payment: known, about } = report
+  // What was told in the buyer's currency before its payment is converted by it.
+  for (const { id, foreignAmount, amount } of report.refunds)
+    if (foreignAmount === null)
+      await unit.tx
+        .update(paymentRefunds)
+        .set({ amount, foreignAmount })
+        .where(and(eq(paymentRefunds.id, id), isNotNull(paymentRefunds.foreignAmount)))
+  const columns = { ...columnsOf(unit, report), kind }
+  if (known) {
+    const change = columns.refundedAt
+      ? { reportedAt: columns.reportedAt ?? known.reportedAt }
+      : { ...columns, orderId: about?.order.id ?? known.orderId }
+    const [changed] = await unit.tx.update(payments).set(change).where(eq(payments.id, known.id)).returning()
+    if (changed) return changed
+  } else {
+    const orderId = about?.order.id ?? null
+    const [added] = await unit.tx
+      .insert(payments)
+      .values({ ...columns, orderId, platformOrderId: paid.id, accepted: false, createdAt: unit.now })
+      .returning()
+    if (added) return added
   }
-): Promise<PaymentRow> {
-  const { orderId, kind, settings, refunds } = added
-  const [payment] = await unit.tx
-    .insert(payments)
-    .values({
-      orderId,
-      platformOrderId: paid.id,
-      kind,
-      ...columnsOf(unit, paid, settings, refunds),
-      accepted: false,
-      createdAt: unit.now
-    })
-    .returning()
-  if (!payment) throw new Error('the payment was not added')
-  return payment
-}
-
-/** A held payment as the platform tells of it now. */
-export async function updatePayment(
-  unit: Unit,
-  paid: PaidOrder,
-  { id, ...change }: Pick<PaymentRow, 'id' | 'orderId' | 'kind'>,
-  { settings, refunds }: { settings: MoneyRules; refunds: readonly { amount: string | null }[] }
-): Promise<PaymentRow> {
-  const [payment] = await unit.tx
-    .update(payments)
-    .set({ ...change, ...columnsOf(unit, paid, settings, refunds) })
-    .where(eq(payments.id, id))
-    .returning()
-  if (!payment) throw new Error(`There is no payment ${id}`)
-  return payment
+  throw new Error(`the payment of ${paid.id} was not written`)
 }
 
 /** What the platform's report says of a payment. */
-function columnsOf(unit: Unit, paid: PaidOrder, settings: MoneyRules, refunds: readonly { amount: string | null }[]) {
-  const amount = moneyOf(paid, settings)
+function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
+  const amount = moneyOf(paid, money)
   const charged = downToCents(paid.total_price)
-  const back = sumRefunds(refunds, charged)
+  const back = sumRefunds(counted(refunds), charged)
   return {
     platformOrderNumber: paid.name.slice(0, 100),
     amount,
     discount: downToCents(paid.total_discounts),
-    charged,
-    currency: paid.currency.slice(0, 10),
+    ...rateOf(paid),
     lines: paid.line_items.map(paidLine),
     refundedAmount: givenBackOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
     reportedAt: reportedAt(paid)
+  }
+}
+
+/** By which the platform converted a payment from the buyer's currency. */
+export function rateOf({ currency, total_price, total_price_set }: PaidOrder): Rate {
+  const buyer = total_price_set?.presentment_money
+  return {
+    currency: currency.slice(0, 10),
+    charged: downToCents(total_price),
+    buyerAmount: buyer ? downToCents(buyer.amount) : null,
+    buyerCurrency: buyer?.currency_code ?? null
   }
 }
 

@@ -19,6 +19,13 @@ export type SoldToday = {
   withdrawn: { name: string; refusal: Refusal } | null
 }
 
+/** The same as an order was placed. */
+export const asPlaced = ({ lines, proxyTime: days }: Pick<OrderRow, 'lines' | 'proxyTime'>): SoldToday => ({
+  lines,
+  days,
+  withdrawn: null
+})
+
 /** Looks up how an order's plan and rules are sold today, as far as that is known here. */
 export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday> {
   const [sold] = await soldTodayOf(db, [order])

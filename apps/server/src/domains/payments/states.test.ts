@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { drawnTransitions, transitionsOf } from '../../testing/diagram.ts'
-import { PAYMENT_TRANSITIONS, paymentAllows, paymentStateOf } from './states.ts'
+import { PAYMENT_TRANSITIONS, paymentAllows, paymentStateOf, REFUND_TRANSITIONS } from './states.ts'
 
 test('docs/ORDERS.md draws the table of payments and nothing else', async () => {
   const begins = ['[*]  held', '[*]  accepted', '[*]  refunded']
@@ -23,4 +23,9 @@ test('a payment is accepted while it is held or ignored, and refunded once', () 
   expect(allowed('ignore')).toEqual([true, false, false, false, false])
   expect(allowed('refund')).toEqual([true, true, true, false, false])
   expect(allowed('restore')).toEqual([false, false, false, true, true])
+})
+
+test('docs/ORDERS.md draws the table of refunds and nothing else', async () => {
+  const begins = ['[*]  asked', '[*]  counted', '[*]  returned']
+  expect(await drawnTransitions('Refunds')).toEqual([...begins, ...transitionsOf(REFUND_TRANSITIONS)].toSorted())
 })

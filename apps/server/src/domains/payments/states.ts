@@ -1,4 +1,4 @@
-import type { PaymentState } from '@netlet/contract'
+import type { PaymentState, RefundState } from '@netlet/contract'
 import type { payments } from './tables.ts'
 
 /** The life of a payment, which begins as held, accepted, or refunded. docs/ORDERS.md draws this table. */
@@ -17,6 +17,25 @@ export const PAYMENT_TRANSITIONS = {
   leave: { from: ['refunded'], to: 'ignored' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
+/** The life of a refund, which begins as asked for in the console, as counted, or as returned where a dispute is won before it was told. docs/ORDERS.md draws this table. */
+export const REFUND_TRANSITIONS = {
+  /** The platform answered by which id it will tell of it. */
+  answer: { from: ['asked', 'unanswered'], to: 'answered' },
+  /** The platform may have made it: its answer did not come. */
+  lose_answer: { from: ['asked'], to: 'unanswered' },
+  /** It is asked for again, by the same idempotency key. */
+  repeat: { from: ['asked', 'unanswered'], to: 'asked' },
+  /** The platform made none, or it failed there before it was told. */
+  refuse: { from: ['asked', 'unanswered', 'answered'], to: 'refused' },
+  /** The platform told that it was made. */
+  count: { from: ['asked', 'unanswered', 'answered'], to: 'counted' },
+  /** The money is the shop's again: a dispute was won, or the refund failed after it was told. */
+  return: { from: ['counted'], to: 'returned' }
+} as const satisfies Record<string, { from: readonly RefundState[]; to: RefundState }>
+
+/** States in which nobody knows yet what the platform makes of a request. */
+export const UNDERWAY_STATES = REFUND_TRANSITIONS.refuse.from
+
 /** Outcomes of a purchase that its order's delivery ends, of whatever kind it was asked for. */
 export const ENDED_BY_DELIVERY = [
   'underpaid',
@@ -24,7 +43,7 @@ export const ENDED_BY_DELIVERY = [
   'purchase_not_sold',
   'wrong_currency',
   'test_payment',
-  'refund_amount_unknown',
+  'cancelled',
   'too_late'
 ] as const
 

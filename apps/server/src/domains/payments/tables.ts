@@ -1,3 +1,4 @@
+import { REFUND_STATES, type RefundState } from '@netlet/contract/payment-codes'
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
@@ -27,6 +28,9 @@ export const payments = pgTable(
     /** What the platform took, in `currency`. */
     charged: money().notNull().default('0'),
     currency: text().notNull().default('USD'),
+    /** The same in the buyer's currency, by which refunds and disputes are converted; null: the platform did not say. */
+    buyerAmount: money(),
+    buyerCurrency: text(),
     /** What it was paid for, as the platform reported it: receipts show it for as long as the payment is kept. Null: not kept. */
     lines: jsonb().$type<PaidLine[]>(),
     /** See states.ts. */
@@ -44,14 +48,6 @@ export const payments = pgTable(
     takenTime: bigint({ mode: 'number' }),
     /** The platform's own time of the latest report that was judged: an older one that comes late says nothing new. */
     reportedAt: instant(),
-    /** When an administrator asked the platform for a refund that it has not reported yet. */
-    refundRequestedAt: instant(),
-    /** Who did. */
-    refundRequestedBy: text(),
-    /** The platform's id of that refund: its answer to the request. */
-    refundId: text(),
-    /** The answer was cut off, or named no id: the refund is then recognised by its amount. */
-    refundUnanswered: boolean().notNull().default(false),
     createdAt: createdAt()
   },
   t => [
@@ -67,37 +63,43 @@ export const payments = pgTable(
 )
 
 /**
- * What the platform gave back, by the platform's order: also of payments that are not known (yet), since events come in
- * any order.
+ * Refunds and disputes, by the platform's order: also of payments that are not known (yet), since events come in any order. One row
+ * lives through the states of `REFUND_TRANSITIONS`, whether the console asked for it or the platform told of it.
  */
 export const paymentRefunds = pgTable(
   'payment_refunds',
   {
     id: id(),
     /**
-     * 'refund:<id>', 'foreign:<refund id>', 'reported:<order>', 'cancellation:<order>' or 'dispute:<id>': reported again, it changes
-     * nothing. ':2' and so on: what it became since.
+     * 'refund:<id>', 'reported:<order>', 'dispute:<id>' or 'operator:<event>': told again, it changes nothing. ':2' and so on: what it
+     * became since. 'asked:<idempotency key>' until the platform has answered which refund it is.
      */
     key: text().notNull().unique(),
     platformOrderId: text().notNull(),
-    /** In the payment's currency; null: all of it, as told or as an administrator decided; 0 while that is not known. */
+    /** See states.ts. */
+    state: text().$type<RefundState>().notNull(),
+    /** In the payment's currency: what was asked for, then what was told. Null: all of the payment. */
     amount: money(),
-    /** '15.40 GBP', as told in the buyer's currency, while it holds the payment: until the amount is known, or somebody decided. */
+    /** '15.40 GBP', as told in the buyer's currency: it is not converted yet, and counts as `amount` says. */
     foreignAmount: text(),
+    /** The administrator who asked for it in the console. */
+    askedBy: text(),
     /**
-     * The platform has yet to be asked what it says by now: of a dispute that was won, and of a refund, which may have been
-     * told late, or failed while nobody looked.
+     * The platform has yet to be asked what it says of it: of a dispute that was won, and of a refund, which may have been told
+     * late, or may have failed since.
      */
     awaitsDecision: boolean().notNull().default(false),
-    /** When it came back, since the dispute was won: it counts for nothing from then on. */
+    /** When it came back to the shop. */
     reversedAt: instant(),
+    /** When it was told, or asked for. */
     createdAt: createdAt()
   },
   t => [
     index('payment_refunds_order').on(t.platformOrderId),
-    // Asked for every five minutes.
+    // Read every five minutes.
     index('payment_refunds_unread')
       .on(t.id)
-      .where(sql`${t.foreignAmount} is not null or ${t.awaitsDecision}`)
+      .where(sql`${t.awaitsDecision}`),
+    check('payment_refunds_state', sql`${t.state} in (${sql.raw(REFUND_STATES.map(state => `'${state}'`).join(', '))})`)
   ]
 )

@@ -6,7 +6,7 @@ import { enqueueTags } from '../commerce/index.ts'
 import { ruleTexts } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
 import { isOver, isServed, orderMail, rulesIn, type OrderRow } from '../orders/index.ts'
-import { partsGivenBack } from './rows.ts'
+import { partsOf, refundRowsOf } from './refund-rows.ts'
 
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -23,9 +23,9 @@ export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note:
 
 /** What a customer is first told of a payment: beside it, once each, of the parts of it that were given back before. */
 async function firstMail(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment) {
-  for (const { key, amount, reason } of await partsGivenBack(unit.tx, payment.platformOrderId)) {
+  for (const { key, amount, isDispute } of partsOf(await refundRowsOf(unit.tx, payment.platformOrderId))) {
     const part = { amount, key }
-    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: reason === 'chargeback', part })
+    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, part })
   }
   return paymentMail(unit, ctx, order, payment)
 }

@@ -9,6 +9,7 @@ import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture
 import { one, tell } from './told.fixture.ts'
 import { nextId } from './telling.fixture.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -133,7 +134,7 @@ test('a customer is told once of a part that was given back before the payment s
 
 test('a part that an administrator had given back waits for nobody; one that the platform started by itself does', async () => {
   const { order, paid } = await delivered()
-  expect(await boss.post(`/api/orders/order_list/${order.id}/refund/`, { amount: '3.00' })).toMatchObject({
+  expect(await askRefund(boss, order, { amount: '3.00' })).toMatchObject({
     code: 2000
   })
   const before = (await notices()).length

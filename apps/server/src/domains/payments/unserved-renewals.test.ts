@@ -4,6 +4,7 @@ import { announceDelivery } from '../delivery/announce.ts'
 import { expireOrders } from '../delivery/index.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let world: Books['world']
 let db: Books['db']
@@ -64,7 +65,7 @@ test('renewals are not marked refunded while the platform is asked to refund one
   const [open] = await openOf(paid)
   const other = await world.admin('renewals2')
   const [first] = renewals as [Paid, Paid]
-  const asked = await other.post(`/api/orders/order_list/${order.id}/refund/`, { platform_order: String(first.id) })
+  const asked = await askRefund(other, order, { platform_order: String(first.id) })
   expect(asked).toMatchObject({ code: 2000 })
   expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({
     status: 409,

@@ -16,7 +16,6 @@ export {
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { pendingCoins } from './pending-coins.ts'
 export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
-export type { Money } from './taken-lots.ts'
 export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'
 export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'

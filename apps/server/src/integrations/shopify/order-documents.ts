@@ -54,6 +54,10 @@ const orderFields = /* GraphQL */ `
     shopMoney {
       amount
     }
+    presentmentMoney {
+      amount
+      currencyCode
+    }
   }
   subtotalPriceSet {
     shopMoney {

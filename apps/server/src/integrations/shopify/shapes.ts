@@ -97,6 +97,10 @@ export const Line = z
     price: originalUnitPriceSet
   }))
 
+/** Money in the buyer's currency as webhooks tell it. */
+const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
+  money ? { amount: money.amount, currency_code: money.currencyCode } : null
+
 export const Order = z
   .object({
     id: Gid,
@@ -115,7 +119,10 @@ export const Order = z
     refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: MoneyBag })),
     discountCodes: z.array(z.string()),
     customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
-    totalPriceSet: MoneyBag,
+    totalPriceSet: z.object({
+      shopMoney: z.object({ amount: Money }),
+      presentmentMoney: z.object({ amount: Money, currencyCode: z.string() }).nullish()
+    }),
     subtotalPriceSet: MoneyBag.nullable(),
     totalDiscountsSet: MoneyBag.nullable()
   })
@@ -138,7 +145,9 @@ export const Order = z
     financialStatus: order.displayFinancialStatus,
     discountCodes: order.discountCodes,
     attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
-    totalPrice: order.totalPriceSet,
+    totalPrice: order.totalPriceSet.shopMoney.amount,
+    /** The same as the buyer was charged, in the shape of a webhook. */
+    buyerTotal: buyerMoney(order.totalPriceSet.presentmentMoney),
     subtotalPrice: order.subtotalPriceSet,
     totalDiscounts: order.totalDiscountsSet ?? '0.00'
   }))

@@ -83,6 +83,10 @@ export const PaidOrder = z.object({
   currency: Text(10),
   financial_status: z.string().nullish(),
   total_price: Amount,
+  /** The total as the buyer was charged, in the buyer's currency. */
+  total_price_set: z
+    .object({ presentment_money: z.object({ amount: Amount, currency_code: Text(10) }).nullish() })
+    .nullish(),
   subtotal_price: Money,
   total_discounts: Amount,
   discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: z.string().nullish() })).default([]),
@@ -110,23 +114,22 @@ export const CancelledOrder = z.object({
   id: NumericId,
   name: Text(NAME),
   cancelled_at: z.string().nullish(),
-  cancel_reason: z.string().nullish()
+  /** Whether money went back: 'paid' where none did. */
+  financial_status: z.string().nullish(),
+  updated_at: z.string().nullish()
 })
 export type CancelledOrder = z.infer<typeof CancelledOrder>
 
 /** The `refunds/create` event. A refund may return goods and no money: then it has no successful transaction. */
-export const RefundEvent = z
-  .object({
-    id: NumericId,
-    admin_graphql_api_id: z.string().optional(),
-    order_id: NumericId,
-    transactions: z
-      .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
-      // Their sum has to be an amount of ours as well.
-      .max(100)
-      .default([])
-  })
-  .transform(withExactId)
+export const RefundEvent = z.object({
+  id: NumericId,
+  order_id: NumericId,
+  transactions: z
+    .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
+    // Their sum has to be an amount of ours as well.
+    .max(100)
+    .default([])
+})
 export type RefundEvent = z.infer<typeof RefundEvent>
 
 /** The `disputes/create` and `disputes/update` events: a buyer's bank takes the money back, or asks about it. */

@@ -42,14 +42,7 @@ export function Money({ order }: { order: Order }) {
           {
             key: 'state',
             title: t('payments.state'),
-            render: payment => (
-              <>
-                <PaymentStateBadge state={payment.state} />
-                {payment.refund_requested_by && (
-                  <div className="dim">{t('orders.refundAsked', { name: payment.refund_requested_by })}</div>
-                )}
-              </>
-            )
+            render: payment => <PaymentStateBadge state={payment.state} />
           },
           { key: 'lines', title: t('orders.lines'), wide: true, render: payment => <Lines payment={payment} /> },
           {
@@ -145,6 +138,7 @@ function GivenBack({ payment }: { payment: OrderPayment }) {
           </span>{' '}
           <span className="dim">
             {t(`orders.back.${refund.kind}`)}, <Ago at={refund.at} />
+            {refund.asked_by && `, ${t(`orders.refund.${refund.state}`, { name: refund.asked_by })}`}
             {refund.foreign_amount && `, ${t('orders.amountUnknown')}`}
             {refund.reversed_at && `, ${t('orders.reversed')}`}
           </span>

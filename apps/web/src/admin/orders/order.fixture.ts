@@ -47,9 +47,10 @@ export const payment: OrderPayment = {
   counts: '10.50',
   days: 30,
   refunded_at: at,
-  refund_requested_by: null,
   lines: [{ title: 'ISP proxies · New York', quantity: 8, price: '1.50' }],
-  refunds: [{ kind: 'refund', amount: '1.50', foreign_amount: null, at, reversed_at: null }]
+  refunds: [
+    { kind: 'refund', state: 'counted', amount: '1.50', foreign_amount: null, asked_by: null, at, reversed_at: null }
+  ]
 }
 
 /** How clients of an order are let in that nobody has changed. */

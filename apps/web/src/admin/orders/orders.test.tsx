@@ -251,7 +251,7 @@ describe('the orders of the console', () => {
     ['term', 0, 30, /its 30 days are taken back/],
     ['term_and_lease', 8, 30, /30 days are taken back.*live proxies \(8\) stop working.*are given back/s],
     ['grace', 0, 0, /time is over already.*no renewal can bring them back/s],
-    ['nothing', 0, 0, /The lease goes on as it is/]
+    ['nothing', 0, 0, /Nothing else of the order changes/]
   ] as const)(
     'ask before money goes back with what really does, and what ends: %s',
     async (ends, proxies, days, words) => {

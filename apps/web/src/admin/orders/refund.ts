@@ -28,17 +28,26 @@ const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPla
   return said[ends]
 }
 
-/** The question before money goes back: how much by the server's books, of which payment, and what ends with it. */
-async function question(t: T, order: Order, sent: Record<string, unknown>) {
+/**
+ * The question before money goes back: how much by the server's books, of which payment, and what ends with it.
+ * @param order its public number; null: the payment is for none
+ */
+export async function askRefund(
+  t: T,
+  order: string | null,
+  planOf: (query: Record<string, string>) => Promise<RefundPlan>,
+  sent: Record<string, unknown>
+) {
   const query = Object.fromEntries(
     ['amount', 'platform_order'].flatMap(name => {
       const value = sent[name]
       return typeof value === 'string' && value.trim() ? [[name, value.trim()]] : []
     })
   )
-  const plan = await call(orders.refundPlan, { params: { id: order.id }, query })
+  const plan = await planOf(query)
   const amount = moneyIn(plan.amount, plan.currency)
-  const body = t('orders.refundBody', { amount, payment: plan.platform_order, order: order.order_id })
+  const about = { amount, payment: plan.platform_order }
+  const body = order ? t('orders.refundBody', { ...about, order }) : t('payments.refundBody', about)
   return {
     title: t('orders.refundTitle', { amount }),
     body: `${body}\n${consequence(t, plan)}`,
@@ -67,6 +76,7 @@ export const refund = {
     ],
     route: orders.refund
   },
-  confirm: question,
+  confirm: (t: T, { id, order_id }: Order, sent: Record<string, unknown>) =>
+    askRefund(t, order_id, query => call(orders.refundPlan, { params: { id }, query }), sent),
   success: (t: T) => t('orders.refundDone')
 } as const

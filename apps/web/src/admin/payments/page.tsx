@@ -1,9 +1,22 @@
 import type { InboxEntry } from '@netlet/contract'
 import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
-import { IconArrowForwardUp, IconEyeOff, IconReceiptRefund } from '@tabler/icons-react'
+import { IconArrowForwardUp, IconEyeOff, IconReceiptOff, IconReceiptRefund } from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
 import { payments } from '../../api/routes.ts'
-import { ApplyPaymentForm, PaymentNoteForm } from '../../kit/schemas.ts'
-import { code, column, defineResource, integer, moment, oneOf, textField } from '../kit/index.ts'
+import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
+import {
+  code,
+  column,
+  defineResource,
+  integer,
+  moment,
+  moneyField,
+  oneOf,
+  optional,
+  textField,
+  type T
+} from '../kit/index.ts'
+import { askRefund } from '../orders/refund.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
 import { decisionQuestion } from './question.ts'
@@ -13,14 +26,23 @@ const whyNotOpen = (entry: InboxEntry) =>
   open(entry) ? undefined : entry.outcome === null ? ('whyNot.notHandled' as const) : ('whyNot.dealtWith' as const)
 /** Outcomes by which money is the shop's again, and those of which it may have gone back by other means, also where it counts. */
 const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed'])
-const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed'])
+const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed', 'cancelled_delivered'])
 const settlesNothing = ({ unresolved, topic, outcome, payment }: InboxEntry) =>
   unresolved && (topic === 'orders/paid' || (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
-/** Money in the buyer's currency, of which somebody may decide that it is all of the payment. */
-const isUnknown = ({ unresolved, params }: InboxEntry) => unresolved && params['key'] !== undefined
 const leavesMoney = (entry: InboxEntry) =>
-  settlesNothing(entry) || isUnknown(entry) || (entry.unresolved && LEAVES_MONEY.has(entry.outcome))
+  settlesNothing(entry) || (entry.unresolved && LEAVES_MONEY.has(entry.outcome))
+/** Is any of its payment left that the platform can give back? */
+const isRefundable = ({ payment }: InboxEntry) => payment !== null && payment !== 'refunded'
 const note = textField('note')
+const refundAmount = {
+  ...optional(moneyField('amount')),
+  shown: () => '',
+  placeholder: (t: T) => t('payments.refundAll'),
+  help: (t: T) => t('orders.refundHelp')
+}
+/** The question before the platform gives money back. */
+const refundQuestion = (t: T, { id, order }: InboxEntry, sent: Record<string, unknown>) =>
+  askRefund(t, order, query => call(payments.refundPlan, { params: { id }, query }), sent)
 
 /** What the platform reported about money, and what an administrator does with what could not simply be delivered. */
 export default defineResource({
@@ -54,8 +76,17 @@ export default defineResource({
       confirm: decisionQuestion('apply')
     },
     {
-      name: 'refunded',
+      name: 'refund',
       icon: IconReceiptRefund,
+      danger: true,
+      whyNot: entry => whyNotOpen(entry) ?? (isRefundable(entry) ? undefined : 'whyNot.noMoney'),
+      form: { schema: RefundForm.pick({ amount: true }), fields: [refundAmount], route: payments.refund },
+      confirm: refundQuestion,
+      success: (t: T) => t('orders.refundDone')
+    },
+    {
+      name: 'refunded',
+      icon: IconReceiptOff,
       whyNot: entry => whyNotOpen(entry) ?? (leavesMoney(entry) ? undefined : 'whyNot.noMoney'),
       form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded },
       confirm: decisionQuestion('refunded')

@@ -168,12 +168,12 @@ describe('the payments of the console', () => {
     expect(enabled).toEqual([])
   })
 
-  it('let somebody count a dispute in the buyer’s currency as all of its payment, and apply what was ignored before its dispute was won', async () => {
+  it('offer what can be done with the money of each: a refund where any is left, and to apply what was ignored before its dispute was won', async () => {
     keepNothing()
-    const params = { order_id: 'NL-settled', platform_order: '#1003', amount: '15.40 GBP', key: 'dispute:9' }
-    const taken: InboxEntry = { ...settled, topic: 'disputes/create', outcome: 'partly_refunded', params }
+    const params = { order_id: 'NL-settled', platform_order: '#1003' }
+    const cancelled: InboxEntry = { ...settled, topic: 'orders/cancelled', outcome: 'cancelled_delivered', params }
     const won: InboxEntry = { ...short, topic: 'disputes/update', outcome: 'dispute_won', payment: 'ignored' }
-    answer(payments.inbox, pageOf({ ...taken, unresolved: true }, won))
+    answer(payments.inbox, pageOf({ ...cancelled, unresolved: true }, won))
     const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
     const offered = async (name: string) => {
       await user.click(await screen.findByRole('button', { name: `Actions: ${name}` }))
@@ -181,8 +181,25 @@ describe('the payments of the console', () => {
       await user.keyboard('{Escape}')
       return possible
     }
-    expect(await offered('#1003')).toEqual(['Mark refunded', 'Ignore'])
-    expect(await offered('#1004')).toEqual(['Apply to an order', 'Mark refunded', 'Ignore'])
+    expect(await offered('#1003')).toEqual(['Refund', 'Mark refunded', 'Ignore'])
+    expect(await offered('#1004')).toEqual(['Apply to an order', 'Refund', 'Mark refunded', 'Ignore'])
+  })
+
+  it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {
+    keepNothing()
+    answer(payments.inbox, pageOf({ ...short, order: null, order_id: null }))
+    const plan = { version: '9', amount: '5.00', currency: 'USD', platform_order: '#1004', ends: 'nothing' as const }
+    answer(payments.refundPlan, { ...plan, proxies: 0, days: 0, held_until: null })
+    answer(payments.refund, { amount: '5.00', platform_order: '#1004' })
+    const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    await user.click(await screen.findByRole('button', { name: 'Actions: #1004' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Refund' }))
+    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+    await user.type(form.getByRole('textbox', { name: /Amount/ }), '5{Enter}')
+    const question = within(await screen.findByRole('dialog', { name: 'Give $5.00 back?' }))
+    expect(question.getByText(/\$5\.00 of payment #1004 goes back to its buyer\. It is for no order/)).toBeTruthy()
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(payments.refund)).toMatchObject([{ body: { amount: '5', version: '9' } }]))
   })
 
   it('say what an event waits for of which nothing has come yet, and offer nothing for it', async () => {

@@ -16,7 +16,7 @@ import { proxies } from '../tables.ts'
 import { checkSlice, requestTaskIn } from '../tasks.ts'
 import { mayDeliver } from '../../payments/index.ts'
 
-const jobs = deliveryJobs({ acceptPayment: () => async () => undefined, whyNotDelivered: async () => null }).filter(
+const jobs = deliveryJobs({ acceptPayment: () => async () => undefined }).filter(
   ({ queue }) => queue === checkTaskQueue
 )
 

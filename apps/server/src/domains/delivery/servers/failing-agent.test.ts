@@ -139,11 +139,7 @@ test('a password reset that waits for a failing server says so, and is done when
   const away = await standBefore(stack, first, diskFull)
   expect(await buyer.post(`/api/orders/order_list/${id}/reset_proxy_password/`)).toMatchObject({ code: 2000 })
   const { taskId } = await stack.order(id)
-  await runTask(
-    ctx,
-    { acceptPayment: () => async () => undefined, whyNotDelivered: async () => null },
-    { orderId: id, taskId: taskId ?? '' }
-  )
+  await runTask(ctx, { acceptPayment: () => async () => undefined }, { orderId: id, taskId: taskId ?? '' })
   await stack.converge(first.id)
   for (const order of await shown()) expect(order).toMatchObject({ task: 'reset', task_waits: true, task_fail: null })
 

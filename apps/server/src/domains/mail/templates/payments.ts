@@ -60,9 +60,9 @@ const WHY_NOT = {
     'zh-CN': '付款货币与商店货币不同。'
   },
   test_payment: { en: 'It was a test payment: no money was taken.', 'zh-CN': '这是一笔测试付款，未实际扣款。' },
-  refund_amount_unknown: {
-    en: 'Money of the payment was given back or is disputed, and it is not known yet how much is left.',
-    'zh-CN': '该付款的部分或全部款项已退还或存在争议，剩余金额尚未确认。'
+  cancelled: {
+    en: 'The payment was cancelled on the checkout’s platform.',
+    'zh-CN': '该付款已在结账平台上取消。'
   },
   out_of_stock: {
     en: 'The addresses of your order were gone when the payment arrived.',

@@ -49,7 +49,10 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     fc.tuple(latest, fc.constantFrom('rest', 'half')).map(([n, part]) => money.refundInConsole(n, part))
   ),
   often(1, latest.map(money.refundAgain)),
-  often(1, latest.map(money.cancelOnPlatform)),
+  often(
+    1,
+    latest.map(n => money.cancelOnPlatform(n, n % 2 === 0 ? 'refunded' : 'paid'))
+  ),
   often(1, latest.map(money.openChargeback)),
   often(1, latest.map(money.loseChargeback)),
   often(3, latest.map(money.winChargeback)),

@@ -6,7 +6,8 @@ import { userActor } from '../../../testing/session.ts'
 import { exchangeCoins } from '../../rewards/exchange.ts'
 import { createGiftCard } from '../../rewards/index.ts'
 import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
-import { refundOnPlatform } from '../refund-on-platform.ts'
+import { refundOnPlatform } from '../ask-refund.ts'
+import { planRefund } from '../refund-plan.ts'
 import { amountOf, earn, halfOf, mature, takeBack, takeBackPart } from './books.fixture.ts'
 import {
   centsOf,
@@ -104,10 +105,12 @@ export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
     const { admin, world } = real
     const amount = part === 'half' ? halfOf(payment) : amountOf(payment.charged - payment.back)
     const by = userActor(admin.user.id, { username: admin.user.username, isSuperuser: true })
-    const asked = await refundOnPlatform(world.shop.ctx, by, payment.order.id, {
-      platform_order: String(payment.id),
-      ...(part === 'half' ? { amount } : {})
-    })
+    const { ctx } = world.shop
+    const wanted = part === 'half' ? { amount } : {}
+    const meant = { orderId: payment.order.id, named: String(payment.id) }
+    const plan = await planRefund({ tx: ctx.db, now: ctx.now(), secrets: ctx.secrets }, meant, wanted)
+    const version = plan.ok ? plan.data.version : 'none'
+    const asked = await refundOnPlatform(ctx, by, meant, { ...wanted, version })
     if (payment.refunded) return expect(asked).toMatchObject({ ok: false, reason: 'order_without_payment' })
     expect(asked).toMatchObject({ ok: true, data: { amount } })
     const made = world.refundsMade.pop()
@@ -118,14 +121,18 @@ export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
     await givenBack({ payment, model, real }, amount, await reportRefund(real, payment, one))
   })
 
-/** The platform cancels a paid order: all of its money goes back. */
-export const cancelOnPlatform = (nth: number): Step =>
-  onPayment('cancelOnPlatform', nth, async (payment, model, real) => {
+/** The platform cancels a paid order, and gives all of its money back, or none. */
+export const cancelOnPlatform = (nth: number, status: 'refunded' | 'paid'): Step =>
+  onPayment(`cancelOnPlatform ${status}`, nth, async (payment, model, real) => {
     const { ctx } = real.world.shop
-    payment.cancelled = true
-    const event = CancelledOrder.parse({ id: payment.id, name: `#${payment.id}`, cancelled_at: 'now' })
+    const event = CancelledOrder.parse({ id: payment.id, name: `#${payment.id}`, financial_status: status })
     const { outcome } = await command(ctx, SYSTEM, unit => cancelPayment(unit, event, ctx))
-    await givenBack({ payment, model, real }, null, outcome)
+    if (status === 'refunded') {
+      payment.cancelled = true
+      return givenBack({ payment, model, real }, null, outcome)
+    }
+    if (payment.refunded) return expect(outcome).toBe('ignored')
+    expect(outcome).toBe(payment.accepted ? 'cancelled_delivered' : 'cancelled')
   })
 
 const reportDispute = async (

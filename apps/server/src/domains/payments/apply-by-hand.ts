@@ -1,0 +1,106 @@
+import { refuse } from '@netlet/contract'
+import { and, eq } from 'drizzle-orm'
+import type { PaidOrder } from '../../integrations/shopify/index.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { isDeleted } from '../accounts/index.ts'
+import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.ts'
+import { bringBack, lockOrderByPublicId, note, taskRequesterOf, type OrderRow } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { useCoupons } from '../rewards/index.ts'
+import { accept, codesOf, deliver, renew, type Settling } from './apply.ts'
+import { judgeApplication } from './judge.ts'
+import type { PaymentRow } from './rows.ts'
+import { gatherOrder } from './settle.ts'
+import { ENDED_BY_DELIVERY } from './states.ts'
+import { payments } from './tables.ts'
+
+type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment: PaymentRow | null }
+
+/** Money that is the shop's again: the platform does not tell a second time what it had paid for. */
+const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
+
+/** Settles the payment of an open event on the order of this public number, as an administrator says: as its purchase, or as a renewal. */
+export async function applyByHand(
+  unit: Unit,
+  ctx: Settling,
+  { event, paid, payment }: Open,
+  publicId: string
+): Promise<Result<OrderRow>> {
+  if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
+  if (payment.refundedAt) return refuse('payment_given_back')
+  const named = await lockOrderByPublicId(unit, publicId)
+  if (!named || (await isDeleted(unit.tx, named.userId)))
+    return fieldRefusal('order', 'order_not_found', { order: publicId })
+  const other = await orderPaidBy(unit, payment)
+  if (other && other.id !== named.id) return refuse('payment_on_order', { params: { order: other.publicId } })
+  if (payment.accepted && event.outcome !== 'too_late')
+    return refuse('payment_settled', { params: { order: publicId } })
+  const order = await bringBack(unit, named)
+  const kind = order.paidAt && order.state !== 'failed' ? 'renewal' : 'purchase'
+  const about = await gatherOrder(unit.tx, order, { paid: paid ?? {}, kind, heardAt: payment.createdAt })
+  const decision = judgeApplication(about, payment, unit.now)
+  if (typeof decision === 'string') return refuse(decision, { params: { order: publicId, state: order.state } })
+  const on = { order, payment: await moveTo(unit, order, payment, kind) }
+  if (decision.do === 'renew') {
+    if (!(await renew(unit, ctx, on, decision))) return refuse('out_of_stock')
+  } else {
+    if (!(await deliver(unit, ctx, on, decision))) return refuse('out_of_stock')
+    const { platformOrderId, platformOrderNumber: platform_order, charged: amount } = payment
+    await note(unit, order.id, 'payment_applied', { platform_order, amount })
+    enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${publicId}` }, 'applied')
+  }
+  if (paid) await useCoupons(unit, order.userId, codesOf(paid))
+  return ok(order)
+}
+
+/** The order that was marked as paid by this payment, whatever became of it. */
+async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRow) {
+  if (orderId === null) return undefined
+  const [order] = await tx
+    .select({ id: orders.id, publicId: orders.publicId })
+    .from(orders)
+    .where(and(eq(orders.id, orderId), eq(orders.platformOrderId, platformOrderId)))
+  return order
+}
+
+async function moveTo(
+  { tx }: Unit,
+  order: OrderRow,
+  payment: PaymentRow,
+  kind: 'purchase' | 'renewal'
+): Promise<PaymentRow> {
+  const [moved] = await tx
+    .update(payments)
+    .set({ orderId: order.id, kind })
+    .where(eq(payments.id, payment.id))
+    .returning()
+  if (!moved) throw new Error(`There is no payment ${payment.id}`)
+  return moved
+}
+
+/**
+ * A failed order was delivered in spite of what its payment lacked: the payment counts now. Where an administrator had asked for
+ * it, the inbox and the platform's order say so.
+ */
+export const acceptByHand =
+  (ctx: Pick<AppContext, 'secrets'>) =>
+  async (unit: Unit, order: OrderRow): Promise<void> => {
+    const { platformOrderId } = order
+    if (!platformOrderId) return
+    const [payment] = await unit.tx
+      .select()
+      .from(payments)
+      .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId)))
+      .for('update')
+    if (!payment) return
+    await accept(unit, ctx, { order, payment })
+    unit.publish('platform_event')
+    const by = await taskRequesterOf(unit.tx, order.id)
+    if (by === null) return
+    await resolveEventsOf(unit, platformOrderId, [...ENDED_BY_DELIVERY], { resolution: 'applied', note: null, by })
+    // Tag and note take the place of those that said why nothing was delivered.
+    enqueueTags(unit, { platformOrderId, tags: ['delivered'], note: `Delivered by ${by}` }, 'by-hand')
+  }

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { refuse, type Refusal } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import type { Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { lock } from '../../infra/db/locks.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { openPlatform, platformRefusal } from '../commerce/index.ts'
+import { lockOrder, note } from '../orders/index.ts'
+import { askOfOrder } from './queues.ts'
+import { meantPayment, planOf, type MeantPayment } from './refund-plan.ts'
+import { addRefund, isRequest, moveRefund, refundRowsOf, underwayOf, type RefundRow } from './refund-rows.ts'
+import { refusedByApplication, refusedByRequest } from './refusals.ts'
+import { paymentOf } from './rows.ts'
+import { paymentRefunds } from './tables.ts'
+
+export type RefundAsked = {
+  /** Without it: all that is left. */
+  amount?: string | undefined
+  /** Of the plan that somebody has said yes to: where it says something else by now it must be looked at again. */
+  version: string
+}
+type Started = { amount: string; platform_order: string }
+
+/**
+ * Has the platform give money of a payment back, all that is left of it or a part. What follows from it here
+ * follows from the platform's own report. Refused with the platform's words where it refuses.
+ */
+export async function refundOnPlatform(
+  ctx: AppContext,
+  by: UserActor,
+  meant: MeantPayment,
+  form: RefundAsked
+): Promise<Result<Started>> {
+  const opened = await openPlatform(ctx)
+  if (!opened.ok) return opened
+  const platform = opened.data
+  const former = await refusedByFormer(ctx, by, platform, meant)
+  if (former) return former
+  const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form }))
+  if (!asked.ok) return asked
+  const { row, amount, platform_order, isRepeated } = asked.data
+  const made = await platform.refund(row.platformOrderId, {
+    amount,
+    // The platform makes a request of one key once, also where we did not hear its answer.
+    key: row.key.replace('asked:', 'netlet-'),
+    note: `Refund by ${by.username}`
+  })
+  if (!made.ok && NOT_MADE.has(made.reason)) {
+    await command(ctx, by, unit => refused(unit, row))
+    return platformRefusal(made)
+  }
+  const refundId = made.ok ? made.value : null
+  await command(ctx, by, unit => answered(unit, row, refundId))
+  // The answer to a request that was repeated: all that it was asked for may have failed since.
+  if (isRepeated && refundId && (await fateOf(platform, refundId)) === 'failed') {
+    await command(ctx, by, unit => refused(unit, row))
+    return refundOnPlatform(ctx, by, meant, form)
+  }
+  if (made.ok) return ok({ amount, platform_order })
+  // It may have been made: the request stays under way until the platform tells of it, or for a time.
+  return refuse('refund_unknown', { params: { message: made.message } })
+}
+
+/** Failures after which the platform has certainly given nothing back. */
+const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
+  'not_configured',
+  'unauthorized',
+  'throttled',
+  'rejected',
+  'not_found'
+])
+
+async function fateOf(platform: Shopify, refundId: string) {
+  const fate = await platform.refundFate(refundId)
+  return fate.ok ? fate.value : 'unknown'
+}
+
+/**
+ * What the platform itself says of a request that it answered and has not told of since. One that it has not finished keeps another
+ * from being asked for; one that failed ends here. While the platform does not answer, the next request goes on.
+ */
+async function refusedByFormer(
+  ctx: AppContext,
+  by: UserActor,
+  platform: Shopify,
+  meant: MeantPayment
+): Promise<Refusal | null> {
+  const platformOrderId = await meantPayment(ctx.db, meant)
+  const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
+  if (!payment) return null
+  const rows = await refundRowsOf(ctx.db, platformOrderId)
+  const row = rows.findLast(({ state }) => state === 'answered')
+  if (!row || underwayOf([row], ctx.now())) return null
+  const fate = await fateOf(platform, row.key.replace('refund:', ''))
+  if (fate === 'unknown') return null
+  const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
+  if (fate === 'pending') return refuse('refund_pending', { params })
+  if (fate === 'made') {
+    await command(ctx, by, async unit => askOfOrder(unit, platformOrderId))
+    return refuse('refund_uncounted', { params })
+  }
+  await command(ctx, by, unit => refused(unit, row))
+  return null
+}
+
+type Request = { by: UserActor; meant: MeantPayment; form: RefundAsked }
+type Requested = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
+
+async function request(
+  unit: Unit,
+  { secrets }: Pick<AppContext, 'secrets'>,
+  { by: { username: askedBy }, meant, form }: Request
+): Promise<Result<Requested>> {
+  const { tx, now } = unit
+  const platformOrderId = await meantPayment(tx, meant)
+  if (!platformOrderId) return refuse('order_without_payment')
+  // Whatever else is done with the payment's money comes before or after this, never between.
+  await lock(tx, 'platformOrder', platformOrderId)
+  const known = await paymentOf(tx, platformOrderId)
+  const order = known?.orderId ? ((await lockOrder(unit, known.orderId)) ?? null) : null
+  const payment = await paymentOf(tx, platformOrderId)
+  if (!payment || payment.refundedAt || payment.orderId !== known?.orderId) return refuse('order_without_payment')
+  const refunds = await refundRowsOf(tx, platformOrderId)
+  const underway = underwayOf(refunds, now)
+  if (underway) return refusedByRequest(underway, payment)
+  const applied = await refusedByApplication(unit, payment, askedBy)
+  if (applied) return applied
+  // Somebody has asked for the delivery of what this payment pays for.
+  if (order?.task === 'deliver' && (!payment.accepted || order.state === 'failed')) return refuse('order_busy')
+  const planned = await planOf({ tx, now, secrets }, { order, payment, refunds, wanted: form.amount })
+  if (!planned.ok) return planned
+  const { amount, version, platform_order } = planned.data
+  if (form.version !== version) return refuse('stale')
+  const row = await askFor(unit, refunds, { platformOrderId, amount, askedBy })
+  if (!row.ok) return row
+  const detail = { platform_order, amount }
+  if (order) await note(unit, order.id, 'refund_requested', detail)
+  if ('eventId' in meant) unit.audit('platform_event.refund', meant.eventId, { after: detail })
+  else unit.audit('order.refund', meant.orderId, { after: detail })
+  return ok({ ...row.data, amount, platform_order })
+}
+
+type Wanted = { platformOrderId: string; amount: string; askedBy: string }
+
+/** A new request, or one again that was not answered: of another amount than that one nothing is asked for. */
+async function askFor(
+  unit: Unit,
+  refunds: readonly RefundRow[],
+  wanted: Wanted
+): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
+  const open = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
+  if (open && open.amount !== wanted.amount)
+    return refuse('refund_unanswered', { params: { by: open.askedBy ?? '–', amount: open.amount ?? '–' } })
+  if (open) {
+    await moveRefund(unit, open, 'repeat', { askedBy: wanted.askedBy, createdAt: unit.now })
+    return ok({ row: { ...open, state: 'asked' }, isRepeated: true })
+  }
+  const row = await addRefund(unit, { ...wanted, key: `asked:${randomUUID()}`, state: 'asked' })
+  if (!row) throw new Error('a request for a refund was not written')
+  return ok({ row, isRepeated: false })
+}
+
+/** The row as it is by now, under the lock of its platform order; undefined where the platform has told of it, or it has ended. */
+async function openRow(unit: Unit, { id, platformOrderId }: RefundRow): Promise<RefundRow | undefined> {
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  return (await refundRowsOf(unit.tx, platformOrderId)).find(row => row.id === id && isRequest(row))
+}
+
+/**
+ * By which id the platform will tell of the refund: what was told of it already stands for the request.
+ * @param refundId null: the answer was cut off, or names none
+ */
+async function answered(unit: Unit, asked: RefundRow, refundId: string | null): Promise<void> {
+  const row = await openRow(unit, asked)
+  if (!row || row.state === 'answered') return
+  if (refundId === null) {
+    if (row.state === 'asked') await moveRefund(unit, row, 'lose_answer')
+    return
+  }
+  const key = `refund:${refundId}`
+  const isTold = (await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))) > 0
+  if (isTold) await moveRefund(unit, row, 'refuse')
+  else await moveRefund(unit, row, 'answer', { key })
+}
+
+/** The platform made no refund, or it failed there. */
+async function refused(unit: Unit, asked: RefundRow): Promise<void> {
+  const row = await openRow(unit, asked)
+  if (row) await moveRefund(unit, row, 'refuse')
+}

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { MINUTE } from '../../infra/clock.ts'
+import { wrongBooks } from './books-check.fixture.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+import { platformOrder, work } from './platform-orders.fixture.ts'
+import { askForUnread } from './read-order.ts'
+import { askRefund } from './ask-refund.fixture.ts'
+
+let b: Books
+let ids = 990_000
+
+beforeAll(async () => {
+  b = await startBooks()
+}, 60_000)
+afterAll(() => b?.world.close())
+afterEach(async () => {
+  // Whatever a test did: what is kept of the money is what the payments say, and so is what it earned.
+  expect(await compareFigures(b.db())).toEqual([])
+  expect(await wrongBooks(b.db())).toEqual([])
+  b.world.platformOrders.known.clear()
+  await b.world.endAll()
+})
+
+/** As the platform tells of a payment whose buyer paid in another currency. */
+const inPounds = (paid: Paid, amount = '15.40', currency_code = 'GBP') => ({
+  ...paid,
+  total_price_set: { presentment_money: { amount, currency_code } }
+})
+const refundOf = ({ id: order_id }: Paid, amount: string, currency = 'GBP', id = (ids += 1)) =>
+  b.tell('refunds/create', { id, order_id, transactions: [{ kind: 'refund', status: 'success', amount, currency }] })
+
+async function delivered(amount?: string, currency?: string) {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor(order)
+  expect(await b.tell('orders/paid', inPounds(paid, amount, currency))).toBe('settled')
+  await b.world.confirm()
+  return { order, paid, row: () => b.world.row(order.id) }
+}
+
+test('a refund in the buyer’s currency counts as its payment was converted, and all of it in parts is all', async () => {
+  const { paid, row } = await delivered()
+  expect(await refundOf(paid, '3.85')).toBe('partly_refunded')
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  expect(await refundOf(paid, '11.55')).toBe('refunded')
+  expect(await row()).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  const yen = await delivered('3010', 'JPY')
+  for (const part of ['1003', '1003']) expect(await refundOf(yen.paid, part, 'JPY')).toBe('partly_refunded')
+  expect(await refundOf(yen.paid, '1004', 'JPY')).toBe('refunded')
+  expect(await yen.row()).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('one that is told before its payment is converted when that comes', async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor(order)
+  expect(await refundOf(paid, '3.85')).toBe('refund_kept')
+  expect(await b.tell('orders/paid', inPounds(paid))).toBe('partly_refunded')
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivering', refundedAmount: '5.00' })
+  const other = b.paymentFor(await b.world.place(b.buyer))
+  await refundOf(other, '15.40')
+  expect(await b.tell('orders/paid', inPounds(other))).toBe('paid_back')
+})
+
+test('a dispute in the buyer’s currency takes what it is of the payment, and won, gives that back', async () => {
+  const start = await b.books()
+  const { paid, row } = await delivered()
+  const before = await b.books()
+  const dispute = (status: string, amount: string, id: number) =>
+    b.dispute(paid, status, { amount, currency: 'GBP', id })
+  expect(await dispute('needs_response', '3.85', 8101)).toBe('partly_refunded')
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  expect(await dispute('won', '3.85', 8101)).toBe('restored')
+  expect(await b.books()).toEqual(before)
+  expect(await dispute('needs_response', '15.40', 8102)).toBe('refunded')
+  expect(await b.books()).toEqual(start)
+  await b.world.advance(MINUTE)
+  expect(await dispute('won', '15.40', 8102)).toBe('dispute_won')
+  expect(await b.books()).toEqual(before)
+})
+
+test('where the platform did not say how a payment was converted, a refund counts by what the platform says of its order, and a dispute as all', async () => {
+  const { order, paid } = await b.delivered()
+  const id = (ids += 1)
+  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('refund_kept')
+  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('duplicate')
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+  b.world.platformOrders.known.set(String(paid.id), platformOrder(paid, [{ id, amount: '5.00' }]))
+  await work(b.world)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  expect(await b.dispute(paid, 'needs_response', { amount: '3.85', currency: 'GBP' })).toBe('refunded')
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('the refund that the console asked for is the one that the platform tells of in the buyer’s currency', async () => {
+  const { order, paid } = await delivered()
+  expect(await askRefund(b.admin, order, { amount: '5.00' })).toMatchObject({ code: 2000 })
+  const made = b.world.refundsMade.at(-1)?.id
+  expect(await refundOf(paid, '3.84', 'GBP', made)).toBe('partly_refunded')
+  expect(await b.openOf(paid)).toEqual([])
+})
+
+test('a payment that an administrator ignored stays ignored when its dispute is won, and that waits for somebody', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  const [short] = await b.openOf(paid)
+  expect(await b.act(short, 'ignore', { note: 'paid back by bank transfer' })).toMatchObject({ code: 2000 })
+  expect(await b.FATES.opened(paid)).toBe('refunded')
+  expect(await b.FATES.won(paid)).toBe('dispute_won')
+  b.world.platformOrders.known.set(String(paid.id), platformOrder(b.paymentFor(placed, { id: paid.id }), []))
+  await work(b.world)
+  await askForUnread(b.world.shop.ctx)
+  await work(b.world)
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: false, refundedAt: null })
+  const [open, ...others] = await b.openOf(paid)
+  expect([open, others]).toMatchObject([{ outcome: 'dispute_won', payment: 'ignored' }, []])
+  expect(await b.act(open, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: true, ignoredAt: null })
+})

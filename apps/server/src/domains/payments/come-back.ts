@@ -1,0 +1,95 @@
+import { eq, max } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import type { EventResult } from '../commerce/index.ts'
+import { bringBack, isServed, note, restoreOrder, restorePart, restoreTerm, type OrderRow } from '../orders/index.ts'
+import { lockEarners, restoreForPayment, useCouponsAgain } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { earn } from './apply.ts'
+import { gatherBalance, type Refunding } from './give-back.ts'
+import { judgeReturn, type ReturnDecision } from './judge-refund.ts'
+import { refundRowsOf } from './refund-rows.ts'
+import { keptOf, lastAmountOf, type PaymentRow } from './rows.ts'
+import { paymentRefunds, payments } from './tables.ts'
+
+/**
+ * The unit with a later instant where other money of the same platform order came back in this millisecond: the instant says
+ * which level points a money's going took (`givenBackFor`).
+ */
+export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise<Unit> {
+  const [last] = await unit.tx
+    .select({ at: max(paymentRefunds.reversedAt) })
+    .from(paymentRefunds)
+    .where(eq(paymentRefunds.platformOrderId, platformOrderId))
+  return last?.at && last.at >= unit.now ? { ...unit, now: new Date(last.at.getTime() + 1) } : unit
+}
+
+type Reason = 'dispute_won' | 'refund_failed'
+
+/** What follows where money that counted as given back is the shop's again: the caller has written down that it came back. */
+export async function comeBack(
+  unit: Unit,
+  ctx: Refunding,
+  platformOrderId: string,
+  reason: Reason
+): Promise<EventResult> {
+  const facts = await gatherBalance(unit, ctx, platformOrderId)
+  if (!facts) return { outcome: 'ignored' }
+  const { payment } = facts
+  const decision = judgeReturn(facts)
+  if (decision.do === 'nothing') return { outcome: 'ignored' }
+  const { refundedAmount, amount } = decision
+  await unit.tx
+    .update(payments)
+    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null })
+    .where(eq(payments.id, payment.id))
+  const order = facts.order && (await bringBack(unit, facts.order))
+  unit.publish('platform_event')
+  const { platformOrderNumber: platform_order } = payment
+  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount }
+  if (order) await restore(unit, ctx, order, { payment, decision, reason })
+  const goesOn = order !== null && payment.accepted && isServed(order.state)
+  if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
+  // Its order was refunded meanwhile: the renewal pays for nothing.
+  const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
+  return { outcome: goesOn ? 'restored' : unserved ? 'renewals_unserved' : 'dispute_won', detail }
+}
+
+const LEASE_ENDED = { lease: 'ended' }
+
+type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason }
+
+async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
+  const { payment, decision, reason } = restored
+  const { amount } = decision
+  const { platformOrderId, platformOrderNumber, accepted, takenTime: time } = payment
+  const back = { amount, platformOrderNumber, reason }
+  if (decision.do === 'restore_part') await restorePart(unit, order, back)
+  if (accepted) await earnAgain(unit, ctx, order, payment, decision)
+  if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)
+  if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
+  if (decision.do === 'restore_term') {
+    const lastAmount = await lastAmountOf(unit.tx, order.id)
+    await restoreTerm(unit, order, back, { days: decision.days, time, lastAmount })
+  }
+  if (decision.do === 'note') {
+    await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason })
+    unit.publish('order', order.id, order.userId)
+  }
+}
+
+/** What is kept of a payment by now has earned what it earns, also where a part was given back before it was settled. */
+async function earnAgain(
+  unit: Unit,
+  ctx: Refunding,
+  order: OrderRow,
+  { platformOrderId, amount }: PaymentRow,
+  { refundedAmount }: ReturnDecision
+): Promise<void> {
+  await lockEarners(unit.tx, order.userId)
+  const rows = await refundRowsOf(unit.tx, platformOrderId)
+  const moneys = rows.flatMap(({ state, createdAt: takenAt, reversedAt }) =>
+    state === 'counted' || state === 'returned' ? [{ takenAt, reversedAt }] : []
+  )
+  await restoreForPayment(unit, platformOrderId, keptOf({ amount, refundedAmount }), moneys)
+  await earn(unit, await readSettings(unit.tx, ctx.secrets), order, { platformOrderId })
+}

@@ -1,0 +1,380 @@
+import { ATTENTION, fromCents, toCents } from '@netlet/contract'
+import { and, asc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import type { CancelledOrder, PaidOrder, RefundEvent } from '../../integrations/shopify/index.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { notifyAdmins } from '../accounts/index.ts'
+import { termOf } from '../catalog/index.ts'
+import { EventWaits, isCancelledThere, type EventResult } from '../commerce/index.ts'
+import { endDelivery, expireTakenBack } from '../delivery/index.ts'
+import {
+  awaitPayment,
+  bringBack,
+  lockOrder,
+  note,
+  partlyRefundOrder,
+  refundOrder,
+  takeBackTerm,
+  type OrderRow
+} from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
+import type { RefundEffect } from '../mail/index.ts'
+import { downToCents, isPaidBack, isUnpaid } from './paid-order.ts'
+import { askOfOrder } from './queues.ts'
+import {
+  addRefund,
+  counted,
+  inCurrencyOf,
+  isListed,
+  isRequest,
+  keyAfter,
+  moveRefund,
+  refundRowsOf,
+  rowsOf,
+  type RefundRow,
+  type Told
+} from './refund-rows.ts'
+import { keptOf, lastAmountOf, paymentOf, reportedAt, type PaymentRow } from './rows.ts'
+import { payments } from './tables.ts'
+import { mailRefunded, type Telling } from './tell.ts'
+
+export type Refunding = Telling & Pick<AppContext, 'secrets'>
+
+type Returned = {
+  platformOrderId: string
+  /** The platform's own name of it: told twice, it gives back once. */
+  key: string
+  /** In the payment's currency; null: all that is left. */
+  amount: string | null
+  /** '15.40 GBP': in the buyer's currency, which cannot be converted yet. `amount` is 0 then. */
+  foreignAmount?: string | null
+  reason: 'refund' | 'chargeback'
+  /** The platform's id of a refund that it reported. */
+  refundId?: string
+}
+
+/**
+ * `refunds/create`: what its successful transactions gave back. Goods that are returned without money are nothing. Money in the
+ * buyer's currency is converted as its payment was.
+ */
+export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
+  const { id: refundId, order_id: platformOrderId } = refund
+  const made = refund.transactions.filter(({ kind, status }) => kind === 'refund' && status === 'success')
+  if (made.every(({ amount }) => Number(amount) <= 0)) return { outcome: 'ignored', about: { platformOrderId } }
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  const money = await moneyTold(unit, ctx, platformOrderId, made)
+  return giveBack(unit, ctx, { platformOrderId, key: `refund:${refundId}`, ...money, reason: 'refund', refundId })
+}
+
+/** What the platform told, in the payment's currency where that can be said. */
+export async function moneyTold(
+  { tx }: Unit,
+  { secrets }: Pick<Refunding, 'secrets'>,
+  platformOrderId: string,
+  told: readonly Told[]
+): Promise<Pick<Returned, 'amount' | 'foreignAmount'>> {
+  const rate = (await paymentOf(tx, platformOrderId)) ?? null
+  const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
+  const known = told.map(one => inCurrencyOf(rate, own, one))
+  if (!known.includes(null)) return { amount: fromCents(known.reduce((sum, one) => sum + toCents(one ?? '0'), 0n)) }
+  const sum = told.reduce((cents, { amount }) => cents + toCents(downToCents(amount)), 0n)
+  return { amount: '0.00', foreignAmount: `${fromCents(sum)} ${told[0]?.currency ?? ''}`.slice(0, 100) }
+}
+
+/**
+ * `orders/cancelled`: money went back only where the platform says so. Otherwise the shop has it: an administrator refunds it, or
+ * lets the lease go on.
+ */
+export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
+  const { id: platformOrderId, financial_status } = cancelled
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  if (isPaidBack(cancelled)) return giveBackReported(unit, ctx, cancelled)
+  const subject = await subjectOf(unit, platformOrderId)
+  const { payment, about, detail } = subject
+  const isKnown = await isCancelledThere(unit.tx, platformOrderId)
+  if (!payment || payment.refundedAt) return { outcome: 'ignored', about }
+  if (isKnown || isUnpaid({ financial_status })) return { outcome: 'duplicate', about }
+  return { outcome: payment.accepted ? 'cancelled_delivered' : 'cancelled', detail, about }
+}
+
+type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
+
+/**
+ * The platform says of an order, and of no refund, that all of it was given back: by a key of its own each time that it came back
+ * meanwhile. Nothing follows where this was counted already, or is not said later than what was.
+ */
+export async function giveBackReported(
+  unit: Unit,
+  ctx: Refunding,
+  told: Partial<Reported> & Pick<Reported, 'id'>
+): Promise<EventResult> {
+  const { tx } = unit
+  const { id: platformOrderId } = told
+  const known = await paymentOf(tx, platformOrderId)
+  const first = `reported:${platformOrderId}`
+  const at = reportedAt(told)
+  if (at !== null && known) await tx.update(payments).set({ reportedAt: at }).where(eq(payments.id, known.id))
+  const rows = rowsOf(await refundRowsOf(tx, platformOrderId), first)
+  const isLater = at !== null && (!known?.reportedAt || at > known.reportedAt)
+  if (rows.length > 0 && !(isLater && counted(rows).length === 0))
+    return { outcome: 'duplicate', about: { platformOrderId } }
+  return giveBack(unit, ctx, { platformOrderId, key: keyAfter(rows, first), amount: null, reason: 'refund' })
+}
+
+/** Writes down that money was given back, once, also where its payment has not come yet, and does what follows from it. */
+export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
+  const { platformOrderId, key, reason } = returned
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  const row = await count(unit, returned)
+  if (!row) return { outcome: 'duplicate', about: { platformOrderId } }
+  const facts = await gatherBalance(unit, ctx, platformOrderId)
+  if (!facts) return { outcome: 'refund_kept', about: { platformOrderId } }
+  const { payment, order } = facts
+  const { about } = subjectIn(payment, order, platformOrderId)
+  if (reason === 'chargeback') {
+    const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
+    await tellOfDispute(unit, { key, money, payment: payment.platformOrderNumber, order: order?.publicId })
+  }
+  if (row.foreignAmount !== null) {
+    askOfOrder(unit, platformOrderId)
+    return { outcome: 'refund_kept', about }
+  }
+  const decision = judgeRefund(facts)
+  const result: EventResult = decision
+    ? await apply(unit, ctx, facts, { decision, row, reason })
+    : { outcome: 'duplicate' }
+  // What an administrator has to decide about is on the lists.
+  if (order && result.outcome in ATTENTION && !result.resolved) await bringBack(unit, order)
+  return { ...result, about }
+}
+
+/** The row of what was told: that of a request, or a new one. Undefined where it counts already. */
+async function count(unit: Unit, returned: Returned): Promise<RefundRow | undefined> {
+  const { key, platformOrderId, amount, foreignAmount = null, refundId } = returned
+  const told = { key, amount, foreignAmount, awaitsDecision: isListed(key), createdAt: unit.now }
+  const rows = await refundRowsOf(unit.tx, platformOrderId)
+  const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
+  if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
+  await moveRefund(unit, asked, 'count', told)
+  return { ...asked, ...told, state: 'counted' }
+}
+
+/** For so long the platform's answer to a request may still come. Later, our process died with it. */
+const ANSWERED_WITHIN = 2 * MINUTE
+/** By so many cents the platform's report may differ from what was asked for: it converts to the buyer's currency and back. */
+const CONVERTED = 2n
+
+/**
+ * The request of the console that the platform tells of: by the id that it answered; where its answer was cut off, by the amount.
+ * @throws `EventWaits` while the answer, with its id, has yet to come
+ */
+function requestOf(
+  rows: readonly RefundRow[],
+  { key, amount, now }: { key: string; amount: string | null; now: Date }
+): RefundRow | undefined {
+  const named = rows.find(row => row.key === key)
+  if (named) return isRequest(named) ? named : undefined
+  const open = rows.filter(({ state }) => state === 'asked' || state === 'unanswered')
+  if (open.some(row => row.state === 'asked' && row.createdAt.getTime() > now.getTime() - ANSWERED_WITHIN))
+    throw new EventWaits('the platform has yet to answer a request for a refund')
+  return open.find(row => {
+    const difference = toCents(row.amount ?? '0') - toCents(amount ?? '0')
+    return difference <= CONVERTED && difference >= -CONVERTED
+  })
+}
+
+/** Reads and locks what a change of a payment's refunds is judged by; null where the payment is not known. */
+export async function gatherBalance(
+  unit: Unit,
+  { secrets }: Pick<Refunding, 'secrets'>,
+  platformOrderId: string
+): Promise<Balance | null> {
+  const { tx, now } = unit
+  const known = await paymentOf(tx, platformOrderId)
+  if (!known) return null
+  const order = known.orderId === null ? null : ((await lockOrder(unit, known.orderId)) ?? null)
+  const [payment = known] = await tx.select().from(payments).where(eq(payments.id, known.id)).for('update')
+  return balanceOf({ tx, now, secrets }, payment, order, await refundRowsOf(tx, platformOrderId))
+}
+
+/** The same of rows that were read. */
+export async function balanceOf(
+  { tx, now, secrets }: { tx: Executor; now: Date } & Pick<Refunding, 'secrets'>,
+  payment: PaymentRow,
+  order: OrderRow | null,
+  refunds: readonly Pick<RefundRow, 'state' | 'amount'>[]
+): Promise<Balance> {
+  const isRenewal = order && payment.kind === 'renewal'
+  return {
+    now,
+    payment,
+    order,
+    refunds,
+    otherDays: isRenewal ? await daysBut(tx, order, payment.id) : 0,
+    soldDays: isRenewal ? await termOf(tx, order.variantId) : 0,
+    graceHours: (await readSettings(tx, secrets)).grace_hours
+  }
+}
+
+/** The days that those payments of an order gave that count and were not given back, but this one. */
+async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: number): Promise<number> {
+  const [row] = await db
+    .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
+    .from(payments)
+    .where(and(eq(payments.orderId, id), ne(payments.id, paymentId), payments.accepted, isNull(payments.refundedAt)))
+  return row?.days ?? 0
+}
+
+/** What an event about a platform's order names: its payment and its order, which is locked. */
+export async function subjectOf(unit: Unit, platformOrderId: string) {
+  const payment = await paymentOf(unit.tx, platformOrderId)
+  const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
+  return { payment, ...subjectIn(payment, order, platformOrderId) }
+}
+
+function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | undefined, platformOrderId: string) {
+  const name = payment?.platformOrderNumber ?? platformOrderId
+  return {
+    about: { platformOrderId, platformOrderName: name, orderPublicId: order?.publicId ?? null },
+    detail: { order_id: order?.publicId ?? 'unknown', platform_order: name }
+  }
+}
+
+/** The bank gives the shop some days to answer: nothing else of it waits for anybody. */
+const tellOfDispute = (
+  unit: Unit,
+  { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
+) =>
+  notifyAdmins(unit, {
+    words: 'dispute',
+    params: { payment, money, order: order ?? '–' },
+    key,
+    cause: 'dispute'
+  })
+
+type Applied = { decision: RefundDecision; row: RefundRow; reason: Returned['reason'] }
+
+/** Writes what follows from money that was given back. */
+async function apply(
+  unit: Unit,
+  ctx: Refunding,
+  { payment, order, graceHours, otherDays, now }: Balance,
+  { decision, row, reason }: Applied
+): Promise<EventResult> {
+  const { tx } = unit
+  const { refundedAmount, amount } = decision
+  const isAll = decision.do !== 'take_part' && decision.do !== 'note_part'
+  const refundedAt = isAll ? now : null
+  await tx.update(payments).set({ refundedAmount, refundedAt }).where(eq(payments.id, payment.id))
+  unit.publish('platform_event')
+  if (!order) return { outcome: isAll ? 'refunded' : 'refund_kept' }
+  const { platformOrderNumber } = payment
+  const disputed = reason === 'chargeback'
+  const detail = {
+    order_id: order.publicId,
+    platform_order: platformOrderNumber,
+    amount,
+    ...(disputed ? { reason } : {})
+  }
+  const given = { amount, platformOrderNumber, reason }
+  if (isAll) await loseEarnings(unit, ctx, payment, order)
+  const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
+    mailRefunded(unit, ctx, order, payment, { ended, disputed, ...(part ? { part } : {}) })
+  const part = { amount: row.amount ?? payment.charged, key: row.key }
+  switch (decision.do) {
+    case 'note_part':
+      await tell('part', part)
+      return { outcome: 'refund_kept', detail }
+    case 'take_part': {
+      await tell('part', part)
+      await partlyRefundOrder(unit, order, given)
+      await lockEarners(tx, order.userId)
+      await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
+      // An administrator who asked for a part of it has decided that the lease goes on.
+      const by = disputed ? null : row.askedBy
+      return {
+        outcome: 'partly_refunded',
+        detail,
+        ...(by === null ? {} : { resolved: { resolution: 'refunded', by } })
+      }
+    }
+    case 'await_payment':
+      await awaitPayment(unit, order, { ...given, amount: payment.charged })
+      await tell('unpaid')
+      return { outcome: 'refunded', detail }
+    case 'end_lease': {
+      await refundOrder(unit, order, given)
+      await endDelivery(unit, [order.id])
+      await tell('yes')
+      const unserved = await paidRenewals(unit, order.id)
+      return unserved === null
+        ? { outcome: 'refunded', detail }
+        : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
+    }
+    case 'take_term': {
+      const lastAmount = await lastAmountOf(tx, order.id)
+      const days = payment.days ?? order.proxyTime
+      const taken = await takeBackTerm(unit, order, given, { days, paidDays: otherDays, graceHours, lastAmount })
+      // Where its money comes back, so does this time: an administrator may have shortened the time meanwhile.
+      const change =
+        taken.days > 0 ? { termTaken: true, days: taken.days, takenTime: taken.time } : { termTaken: false }
+      await tx.update(payments).set(change).where(eq(payments.id, payment.id))
+      const left = await lockOrder(unit, order.id)
+      if (left) await expireTakenBack(unit, ctx, left, graceHours)
+      await tell('no')
+      return { outcome: 'refunded', detail }
+    }
+    case 'close':
+      await note(unit, order.id, 'payment_refunded', {
+        platform_order: platformOrderNumber,
+        amount: payment.charged,
+        reason
+      })
+      unit.publish('order', order.id, order.userId)
+      await tell(payment.accepted ? 'no' : 'uncounted')
+      return { outcome: 'refunded', detail }
+  }
+}
+
+/** What a payment earned is taken back; an invitation that it had rewarded is rewarded by another payment, where there is one. */
+async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, order: OrderRow): Promise<void> {
+  const { platformOrderId, accepted } = payment
+  await lockEarners(unit.tx, order.userId)
+  await takeBackForPayment(unit, platformOrderId)
+  const isDelivered = accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
+  if (!isDelivered) await freeCoupons(unit, platformOrderId)
+  const standing = await standingPayment(unit, order.userId)
+  if (standing === null) return
+  const settings = await readSettings(unit.tx, ctx.secrets)
+  await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
+}
+
+/** The platform's id of the oldest payment of a user that counts, brought money, and was not given back. */
+async function standingPayment({ tx }: Unit, userId: number): Promise<string | null> {
+  const [row] = await tx
+    .select({ platformOrderId: payments.platformOrderId })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(and(eq(orders.userId, userId), payments.accepted, isNull(payments.refundedAt), gt(payments.amount, '0')))
+    .orderBy(asc(payments.id))
+    .limit(1)
+  return row?.platformOrderId ?? null
+}
+
+/** Renewals that count and were not given back. */
+export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
+
+/** What renewals of an order brought that was not given back; null where there are none. */
+async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
+  const [row] = await tx
+    .select({ sum: sql<string | null>`sum(${payments.amount} - ${payments.refundedAmount})` })
+    .from(payments)
+    .where(and(eq(payments.orderId, orderId), isPaidRenewal))
+  return row?.sum ?? null
+}

@@ -1,0 +1,103 @@
+import { and, asc, eq, lte, notExists, not, sql, isNotNull } from 'drizzle-orm'
+import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
+import { askOfOrder } from './queues.ts'
+import { asEvent, handledAmong, missedOf, oursAmong } from './reconcile.ts'
+import { VOID_AFTER } from './refund-differences.ts'
+import { paymentOf } from './rows.ts'
+import { paymentStateOf } from './states.ts'
+import { paymentRefunds, payments } from './tables.ts'
+
+const MOST_ORDERS = 50
+/** As often as the reconciliation runs. */
+const EVERY = 5 * MINUTE
+
+/**
+ * Reads a platform's order of which a refund or dispute was told. What it gave back, or did not after all, is handled as the event
+ * that no webhook told; a payment that was held is judged again. Nothing changes where the platform does not answer: it is asked
+ * again with the reconciliation.
+ */
+export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return
+  const read = await platform.data.order(platformOrderId)
+  if (!read.ok) {
+    ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
+    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => endAwaiting(unit, platformOrderId))
+    return
+  }
+  const ours = await oursAmong(ctx, [read.value])
+  const missed = await missedOf(ctx, ours)
+  for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
+  // Its refunds are compared once what was missed is known here.
+  const areHandled = (await handledAmong(ctx, missed)).size === missed.length
+  await command(ctx, SYSTEM, async unit => {
+    await lock(unit.tx, 'platformOrder', platformOrderId)
+    await judgeHeldAgain(unit, read.value)
+    await endAwaiting(unit, platformOrderId, { but: areHandled ? 'recent' : 'refunds' })
+    unit.publish('platform_event')
+  })
+}
+
+/** As the platform tells of an edited order: the payment may settle by now. */
+async function judgeHeldAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
+  const payment = await paymentOf(unit.tx, order.id)
+  if (!payment || paymentStateOf(payment) !== 'held') return
+  // Once for what is known of its refunds.
+  const known = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.platformOrderId, order.id))
+  const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
+  await storeEvent(unit, { eventId, topic: 'orders/paid', payload: asEvent(order) })
+}
+
+const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
+/** A refund that was told for so long that what the platform says of it is believed. */
+const isSettledRefund = (now: Date) =>
+  and(not(isDispute), lte(paymentRefunds.createdAt, new Date(now.getTime() - VOID_AFTER)))
+
+/** What the platform says of an order was read: its disputes that were won, and its refunds where they were compared. */
+const endAwaiting = ({ tx, now }: Unit, platformOrderId: string, { but }: { but?: 'recent' | 'refunds' } = {}) =>
+  tx
+    .update(paymentRefunds)
+    .set({ awaitsDecision: false })
+    .where(
+      and(
+        eq(paymentRefunds.platformOrderId, platformOrderId),
+        paymentRefunds.awaitsDecision,
+        but === 'refunds' ? isDispute : but === 'recent' ? sql`(${isDispute} or ${isSettledRefund(now)})` : undefined
+      )
+    )
+
+/**
+ * What the platform has yet to be asked of, the oldest first: disputes that were won, and each refund once after it was told. Where
+ * all of a payment is given back, it does not matter that another dispute of it was won.
+ */
+function unreadOrders(db: Executor, now: Date) {
+  const isBack = db
+    .select({ one: sql`1` })
+    .from(payments)
+    .where(and(eq(payments.platformOrderId, paymentRefunds.platformOrderId), isNotNull(payments.refundedAt)))
+  return db
+    .select({ platformOrderId: paymentRefunds.platformOrderId })
+    .from(paymentRefunds)
+    .where(and(paymentRefunds.awaitsDecision, sql`(${isSettledRefund(now)} or ${isDispute} and ${notExists(isBack)})`))
+    .groupBy(paymentRefunds.platformOrderId)
+    .orderBy(asc(sql`min(${paymentRefunds.id})`))
+}
+
+/** Asks for the orders of which something has yet to be read: each time the next ones, so that none keeps others waiting. */
+export async function askForUnread(ctx: AppContext): Promise<void> {
+  const unread = await unreadOrders(ctx.db, ctx.now())
+  if (unread.length === 0) return
+  const start =
+    unread.length <= MOST_ORDERS ? 0 : (Math.floor(ctx.now().getTime() / EVERY) * MOST_ORDERS) % unread.length
+  const next = [...unread.slice(start), ...unread.slice(0, start)].slice(0, MOST_ORDERS)
+  await command(ctx, SYSTEM, async unit => {
+    for (const { platformOrderId } of next) askOfOrder(unit, platformOrderId)
+  })
+}
