@@ -48,7 +48,9 @@ export const InboxDetail = z.object({
   /** The lines of the platform's order. */
   lines: z.array(z.object({ title: z.string(), variant: z.string(), quantity: z.number(), price: Money })),
   /** What our order needs, and how much of each the platform's lines bring. */
-  needed: z.array(z.object({ name: z.string(), quantity: z.number(), paid: z.number() }))
+  needed: z.array(z.object({ name: z.string(), quantity: z.number(), paid: z.number() })),
+  /** The one order of the same customer that these lines would pay for, where the payment names none: its public number. */
+  proposed: z.string().nullable()
 })
 export type InboxDetail = z.infer<typeof InboxDetail>
 

@@ -77,6 +77,10 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
               pattern="[0-9]{1,9}([.][0-9]{1,2})?"
               autocomplete="off"
             />
+            <label>
+              <input type="checkbox" name="loses_attributes" value="yes" />
+              By a wallet that loses the cart’s attributes
+            </label>
             ${checkout.note === '' ? nothing : html`<p class="quiet small">Note: ${checkout.note}</p>`}
             <button type="submit">Pay $${priced.totalPrice}</button>
           </form>

@@ -55,7 +55,9 @@ export function checkoutRoutes(
   app.post<{ Params: { token: string } }>('/checkouts/:token/pay', async (request, reply) => {
     const form = formOf(request.body)
     const giftCard = GiftCard.safeParse(form.get('gift_card')).data
-    const outcome = await checkouts.pay(request.params.token, (form.get('email') ?? '').trim(), { giftCard })
+    const losesAttributes = form.get('loses_attributes') === 'yes'
+    const email = (form.get('email') ?? '').trim()
+    const outcome = await checkouts.pay(request.params.token, email, { giftCard, losesAttributes })
     if (outcome.ok) return reply.redirect(`/checkouts/${request.params.token}/thank-you`, 303)
     return sendPage(reply, outcome.reason === 'no_checkout' ? gone : notForSale, 404)
   })

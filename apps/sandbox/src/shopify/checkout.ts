@@ -21,6 +21,8 @@ export type PayInstead = {
   test?: boolean | undefined
   lines?: Checkout['lines'] | undefined
   giftCard?: string | undefined
+  /** By a wallet whose checkout loses the attributes of the cart. */
+  losesAttributes?: boolean | undefined
 }
 
 /** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null where it is none. */
@@ -99,7 +101,8 @@ export function createCheckouts(options: {
         customerId: customerFor(state, buyer, at).id,
         note: checkout.note,
         tags: [],
-        attributes: checkout.attributes,
+        // Some wallets lose them.
+        attributes: instead.losesAttributes ? {} : checkout.attributes,
         lines: priced.lines.map(line => ({ id: nextId(state), ...line })),
         linesPrice: priced.linesPrice,
         discounts: amount === undefined ? priced.discounts : [],

@@ -23,7 +23,9 @@ const Pay = z
     test: z.boolean().optional(),
     lines: z.array(Line).min(1).optional(),
     /** The part that a gift card pays. */
-    gift_card: Amount.optional()
+    gift_card: Amount.optional(),
+    /** By a wallet whose checkout loses the attributes of the cart. */
+    loses_attributes: z.boolean().optional()
   })
   .default({})
 const Discount = z
@@ -99,8 +101,8 @@ export function controlRoutes(
   }))
 
   app.post<{ Params: { token: string } }>('/sandbox/checkouts/:token/pay', async (request, reply) => {
-    const { email, gift_card: giftCard, ...instead } = Pay.parse(request.body)
-    const outcome = await checkouts.pay(request.params.token, email ?? '', { ...instead, giftCard })
+    const { email, gift_card: giftCard, loses_attributes: losesAttributes, ...instead } = Pay.parse(request.body)
+    const outcome = await checkouts.pay(request.params.token, email ?? '', { ...instead, giftCard, losesAttributes })
     if (!outcome.ok) return reply.code(404).send({ error: outcome.reason })
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })

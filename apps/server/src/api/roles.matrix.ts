@@ -146,6 +146,8 @@ GET /api/payments/inbox/:id/                                  401  403  403  401
 GET /api/payments/inbox/:id/plan/                             401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/payments/inbox/:id/apply/                           401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/payments/inbox/:id/refunded/                        401  403  403  401  in   in   403  403  403  403  403  403
+GET /api/payments/inbox/:id/refund/                           401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/payments/inbox/:id/refund/                          401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/payments/inbox/:id/ignore/                          401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/servers/acls/                                        401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/servers/acls/conflicts/                              401  403  403  401  in   in   in   in   403  403  403  403

@@ -1,4 +1,5 @@
 import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
+import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -69,7 +70,7 @@ export async function placeOrder(
     const checkoutUrl = platform.data.checkoutUrl({
       lines: lines.map(line => ({ variantId: line.variant, quantity: line.quantity })),
       email: buyer.to,
-      note: `Order ${publicId}`,
+      note: purchaseNote(publicId),
       attributes: { order_id: publicId },
       ...(discountCode ? { discountCodes: [discountCode] } : {})
     })

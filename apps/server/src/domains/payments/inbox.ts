@@ -11,6 +11,7 @@ import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { compareLines, lineOf } from './paid-order.ts'
+import { proposedFor } from './propose-order.ts'
 import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -183,6 +184,8 @@ export async function findEntryDetail(db: Executor, id: number): Promise<Result<
     entry,
     email: paid?.success ? (paid.data.email ?? null) : null,
     lines: items.map(item => ({ ...lineOf(item), variant: item.variant_id ?? '' })),
-    needed: paid?.success && order ? compareLines(order.lines, paid.data) : []
+    needed: paid?.success && order ? compareLines(order.lines, paid.data) : [],
+    proposed:
+      paid?.success && entry.outcome === 'unknown_order' && entry.unresolved ? await proposedFor(db, paid.data) : null
   })
 }

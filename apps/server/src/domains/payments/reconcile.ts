@@ -200,6 +200,7 @@ export function asEvent(order: ShopifyOrder) {
     subtotal_price: order.subtotalPrice ?? order.totalPrice,
     total_discounts: order.totalDiscounts,
     discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),
+    note: order.note,
     note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
     line_items: order.lines.map(({ id, title, variantId, quantity, currentQuantity, price }) => ({
       id,

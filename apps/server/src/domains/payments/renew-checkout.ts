@@ -1,7 +1,7 @@
 import { refuse, sentenceOf, type ReplyOf, type routes } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
-import type { Shopify } from '../../integrations/shopify/index.ts'
+import { renewalNote, type Shopify } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -122,7 +122,7 @@ function linkOf({ order, email, sold }: Found, { platform, there, discountCode }
   const checkoutUrl = platform.checkoutUrl({
     lines: lines.map(({ variant, quantity }) => ({ variantId: variant, quantity })),
     email,
-    note: `Renewal of order ${order.publicId} for ${days === 1 ? '1 day' : `${days} days`}`,
+    note: renewalNote(order.publicId, days),
     attributes: { order_id: order.publicId, renewal: true },
     ...(discountCode ? { discountCodes: [discountCode] } : {})
   })

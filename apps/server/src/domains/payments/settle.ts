@@ -1,4 +1,4 @@
-import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
+import { orderNamed, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -38,8 +38,9 @@ async function gather(
   await lock(tx, 'platformOrder', paid.id)
   const payment = (await paymentOf(tx, paid.id)) ?? null
   const money = await readSettings(tx, secrets)
-  const named = orderAttribute(paid, 'order_id') || null
-  const kind = orderAttribute(paid, 'renewal') === '1' ? 'renewal' : 'purchase'
+  const naming = orderNamed(paid)
+  const named = naming?.order ?? null
+  const kind = naming?.isRenewal ? 'renewal' : 'purchase'
   const order = await orderFor(unit, payment, named)
   const isAbandoned = order !== undefined && (await isDeleted(tx, order.userId))
   const terms = { paid, kind, heardAt: payment?.createdAt ?? now } as const

@@ -26,7 +26,9 @@ export {
   ProductDeletedEvent,
   ProductEvent,
   RefundEvent,
-  orderAttribute,
+  orderNamed,
+  purchaseNote,
+  renewalNote,
   verifyWebhook,
   webhookHeaders
 } from './webhooks.ts'

@@ -148,9 +148,20 @@ export const DisputeEvent = z.object({
 })
 export type DisputeEvent = z.infer<typeof DisputeEvent>
 
-/** The value of a checkout attribute ('order_id', 'renewal') of a paid order, or null. */
-export const orderAttribute = (order: PaidOrder, name: string): string | null =>
-  order.note_attributes.find(attribute => attribute.name === name)?.value ?? null
+/** The notes of our checkout links, by which an order of ours is found where a wallet's checkout loses the attributes. */
+export const purchaseNote = (order: string): string => `Order ${order}`
+export const renewalNote = (order: string, days: number): string =>
+  `Renewal of order ${order} for ${days === 1 ? '1 day' : `${days} days`}`
+const NOTE = /^(Order|Renewal of order) ([\w-]{1,40})(?: for \d+ days?)?$/
+
+/** The order of ours that a paid order names, by the attributes of our checkout link, or without them by its note; null: none. */
+export function orderNamed({ note_attributes, note }: PaidOrder): { order: string; isRenewal: boolean } | null {
+  const valueOf = (name: string) => note_attributes.find(attribute => attribute.name === name)?.value
+  const order = valueOf('order_id')
+  if (order) return { order, isRenewal: valueOf('renewal') === '1' }
+  const [, words, named] = NOTE.exec(note ?? '') ?? []
+  return named ? { order: named, isRenewal: words !== 'Order' } : null
+}
 
 /** So many variants of a product are described in its events; of the others, only the ids are told. */
 const DESCRIBED = 100

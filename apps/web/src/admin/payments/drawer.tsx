@@ -16,10 +16,10 @@ export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined;
   const { data, error, refetch } = useQuery(read(payments.inboxEntry, { params: { id } }))
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={320} />
-  const { entry, lines, needed, email } = data
+  const { entry, lines, needed, email, proposed } = data
   return (
     <div className="stack">
-      <Facts entry={entry} email={email} />
+      <Facts entry={entry} email={email} proposed={proposed} />
       <section aria-label={t('payments.lines')}>
         <h3 className={classes.heading}>{t('payments.lines')}</h3>
         {lines.length === 0 && <p className="dim">{t('payments.noLines')}</p>}
@@ -49,7 +49,7 @@ export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined;
   )
 }
 
-function Facts({ entry, email }: { entry: InboxEntry; email: string | null }) {
+function Facts({ entry, email, proposed }: { entry: InboxEntry; email: string | null; proposed: string | null }) {
   const t = useT()
   const { resolution, resolution_note, resolved_by, payment } = entry
   const ended =
@@ -63,6 +63,14 @@ function Facts({ entry, email }: { entry: InboxEntry; email: string | null }) {
     [t('payments.outcome'), <OutcomeBadge entry={entry} />],
     [t('payments.platform_order'), entry.platform_order && <span className="mono">{entry.platform_order}</span>],
     [t('payments.order'), <OrderCell entry={entry} />],
+    [
+      t('payments.proposed'),
+      proposed && (
+        <>
+          <span className="mono">{proposed}</span> <span className="dim">{t('payments.proposedWhy')}</span>
+        </>
+      )
+    ],
     [t('payments.user'), entry.username],
     [t('payments.email'), email],
     [t('payments.charged'), <ChargedCell entry={entry} />],

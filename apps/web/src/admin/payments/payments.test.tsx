@@ -105,10 +105,12 @@ describe('the payments of the console', () => {
       entry: short,
       email: 'alice@example.com',
       lines: [{ title: 'Metro ISP · New York', variant: '1', quantity: 7, price: '2.00' }],
-      needed: [{ name: 'New York', quantity: 8, paid: 7 }]
+      needed: [{ name: 'New York', quantity: 8, paid: 7 }],
+      proposed: 'NL-probably'
     })
     open(`${ROUTE}?open=4`)
     expect(await screen.findByText('7 × $2.00')).toBeTruthy()
+    expect(screen.getByText('NL-probably')).toBeTruthy()
     expect(screen.getByText('7 of 8').closest('li')?.dataset['short']).toBe('true')
   })
 

@@ -1,0 +1,84 @@
+import type { InboxDetail } from '@netlet/contract'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { orderNamed, PaidOrder, purchaseNote, renewalNote } from '../../integrations/shopify/index.ts'
+import { DAY } from '../../infra/clock.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+
+let b: Books
+
+beforeAll(async () => {
+  b = await startBooks()
+}, 60_000)
+afterAll(() => b?.world.close())
+afterEach(() => b.world.endAll())
+
+/** As the platform tells of what a wallet paid whose checkout lost the cart's attributes. */
+const lost = (paid: Paid, more: { note?: string | null; email?: string } = {}) => ({
+  ...paid,
+  note_attributes: [],
+  email: b.buyer.user.email.toUpperCase(),
+  processed_at: b.now().toISOString(),
+  ...more
+})
+async function proposedFor(paid: Paid): Promise<string | null> {
+  const [open] = await b.openOf(paid)
+  return (await b.admin.get<InboxDetail>(`/api/payments/inbox/${open?.id}/`)).data.proposed
+}
+/** A payment without any name for what an order holds. */
+async function tellUnnamed(order: OrderRow, more: { email?: string } = {}): Promise<Paid> {
+  const paid = b.paymentFor(order)
+  expect(await b.tell('orders/paid', lost(paid, more))).toBe('unknown_order')
+  return paid
+}
+
+test('a payment that lost its attributes is for the order that its note names', async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor(order)
+  expect(await b.tell('orders/paid', lost(paid, { note: purchaseNote(order.publicId) }))).toBe('settled')
+  await b.world.confirm()
+  const { expiredAt } = await b.world.row(order.id)
+  const renewal = b.paymentFor(order)
+  expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe('settled')
+  expect((await b.world.row(order.id)).expiredAt?.getTime()).toBe((expiredAt?.getTime() ?? 0) + 30 * DAY)
+})
+
+test('without a note the one order of the same customer with these lines is proposed, and an operator applies it', async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = await tellUnnamed(order)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'placed' })
+  expect(await proposedFor(paid)).toBe(order.publicId)
+  const [open] = await b.openOf(paid)
+  expect(await b.act(open, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
+  await b.world.confirm()
+  // Delivered, it is what the same lines would renew.
+  expect(await proposedFor(await tellUnnamed(order))).toBe(order.publicId)
+})
+
+test('nothing is proposed of two such orders, of another customer, of other lines, and of an order of the day before', async () => {
+  const order = await b.world.place(b.buyer)
+  expect(await proposedFor(await tellUnnamed(order, { email: 'stranger@example.test' }))).toBe(null)
+  const more = b.paymentFor(order, { lines: { '11': 8, '901': 8, '902': 8 } })
+  expect(await b.tell('orders/paid', lost(more))).toBe('unknown_order')
+  expect(await proposedFor(more)).toBe(null)
+  await b.world.place(b.buyer)
+  expect(await proposedFor(await tellUnnamed(order))).toBe(null)
+  await b.world.advance(DAY + 1)
+  expect(await proposedFor(await tellUnnamed(order))).toBe(null)
+})
+
+test.each([
+  ['Order NL-1a2b', { order: 'NL-1a2b', isRenewal: false }],
+  ['Renewal of order NL-1a2b for 1 day', { order: 'NL-1a2b', isRenewal: true }],
+  ['Renewal of order NL-1a2b for 30 days', { order: 'NL-1a2b', isRenewal: true }],
+  ['Settled order NL-1a2b', null],
+  ['Order NL-1a2b had been paid before', null],
+  ['Please deliver Order NL-1a2b', null],
+  ['', null],
+  [null, null]
+])('the note %j names %j', (note, named) => {
+  const paid = PaidOrder.parse({ ...b.paymentFor({ publicId: 'x' } as OrderRow), note_attributes: [], note })
+  expect(orderNamed(paid)).toEqual(named)
+  const other = { ...paid, note_attributes: [{ name: 'order_id', value: 'NL-other' }] }
+  expect(orderNamed(other)).toEqual({ order: 'NL-other', isRenewal: false })
+})
