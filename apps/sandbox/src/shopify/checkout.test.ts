@@ -152,3 +152,40 @@ test('a code that the buyer types counts, and the form that pays stays the first
   expect(page).toContain('Discount <code>GOLD8</code>')
   expect(/<form method="post" action="([^"]+)"/.exec(page)?.[1]).toBe(`${new URL(checkout).pathname}/pay`)
 })
+
+test('status and Online Store of a product are set on its page, decide over the checkout, and are told', async () => {
+  const [demo] = demoPlans
+  const set = async (fields: Record<string, string>) => {
+    const reply = await fetch(`${sandbox.url}/products/${demo?.id}/sale`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString()
+    })
+    const opened = await fetch(`${sandbox.url}/cart/${plan}:8`, { redirect: 'manual' })
+    return [reply.status, opened.status]
+  }
+  expect(await set({ status: 'UNLISTED', published: 'on' })).toEqual([303, 302])
+  expect(await set({ status: 'UNLISTED' })).toEqual([303, 404])
+  expect(await set({ status: 'DRAFT', published: 'on' })).toEqual([303, 404])
+  expect(await set({ status: 'SOLD' })).toEqual([404, 404])
+  expect(await set({ status: 'ACTIVE', published: 'on' })).toEqual([303, 302])
+  await until('four webhooks', () => shop.received.length === 4)
+  const told = shop.received.map(({ body }) => JSON.parse(body.toString()) as { status: string; published_at: unknown })
+  const seen = told.map(({ status, published_at: at }) => `${status} ${at === null ? 'nowhere' : 'in the store'}`)
+  expect(seen.toSorted()).toEqual(
+    ['active in the store', 'draft in the store', 'unlisted in the store', 'unlisted nowhere'].toSorted()
+  )
+  expect(await (await fetch(`${sandbox.url}/products`)).text()).toContain('value="UNLISTED"')
+})
+
+test('an import is told from the page: each product as often as is asked for', async () => {
+  const reply = await fetch(`${sandbox.url}/products/import`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'times=2'
+  })
+  expect(reply.status).toBe(303)
+  await until('20 webhooks', () => shop.received.length === 20)
+})

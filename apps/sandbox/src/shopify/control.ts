@@ -6,8 +6,8 @@ import { customerFor } from './customers.ts'
 import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
-import { withPrices } from './prices.ts'
-import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
+import { tellOfImport, withPrices } from './prices.ts'
+import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 
@@ -42,7 +42,7 @@ const Discount = z
     customers: z.array(z.string()).nullable().optional()
   })
   .refine(one => one.type !== 'percentage' || Number(one.value) <= 100, 'A percentage is at most 100')
-const Status = z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT'])
+const Status = z.enum(PRODUCT_STATUSES)
 const NewVariant = z.object({ options: z.array(z.string().min(1)).min(1).max(3), price: Amount })
 const NewProduct = z.object({
   title: z.string().min(1),
@@ -50,6 +50,7 @@ const NewProduct = z.object({
   tags: z.array(z.string()).default([]),
   collections: z.array(z.string()).default([]),
   status: Status.default('ACTIVE'),
+  unpublished: z.boolean().optional(),
   optionNames: z.array(z.string().min(1)).min(1).max(3),
   variants: z.array(NewVariant).min(1).max(2000)
 })
@@ -59,11 +60,14 @@ const ProductChange = z.object({
   tags: z.array(z.string()).optional(),
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
+  unpublished: z.boolean().optional(),
   /** Changes the price of the variants named, leaves the others. */
   variants: z.array(z.object({ id: z.string(), price: Amount })).optional(),
   /** No webhook tells of it: the shop has to find out by itself. */
   silent: z.boolean().default(false)
 })
+/** Updates of each product. */
+export const Import = z.object({ times: z.coerce.number().int().min(1).max(1000).default(100) })
 const Deletion = z.object({ silent: z.boolean().default(false) }).default({ silent: false })
 const Release = z.object({ order: z.enum(['oldest_first', 'newest_first']).default('newest_first') }).default({
   order: 'newest_first'
@@ -155,6 +159,11 @@ export function controlRoutes(
     if (silent) await store.save()
     else await deliveries.emit('products/update', productPayload(product))
     return product
+  })
+
+  app.post('/sandbox/products/import', async request => {
+    const { times } = Import.parse(request.body ?? {})
+    return { events: await tellOfImport({ state, deliveries, at: at() }, times) }
   })
 
   app.delete<ById>('/sandbox/products/:id', async (request, reply) => {

@@ -133,25 +133,29 @@ export function createDeliveries(options: DeliveryOptions) {
     }
   }
 
+  function add(topic: string, payload: unknown): void {
+    const subscribed = store.data.subscriptions.filter(one => one.topic === topicConstant(topic)).map(one => one.uri)
+    const fallback = `${options.fallbackShopUrl}${WEBHOOK_PATHS[topic] ?? '/'}`
+    const eventId = randomUUID()
+    const wrong = takeFault()
+    const unknown = subscribed.length === 0 && !store.data.subscriptionsDropped
+    for (const uri of unknown ? [fallback] : subscribed) {
+      const delivery = row(topic, uri, JSON.stringify(payload), eventId)
+      store.data.deliveries.push(delivery)
+      if (wrong?.action === 'drop') Object.assign(delivery, { state: 'dropped', nextAt: null })
+      if (wrong?.action === 'hold') Object.assign(delivery, { state: 'held', nextAt: null })
+      if (wrong?.action === 'late') delivery.nextAt = now() + wrong.delayMs
+      delivery.wrong = WEBHOOK_WRONGS.find(one => one === wrong?.action)
+      if (wrong?.action === 'duplicate')
+        for (let copy = 1; copy < wrong.times; copy++)
+          store.data.deliveries.push({ ...delivery, id: randomUUID(), attempts: [] })
+    }
+  }
+
   return {
-    /** Queues an event for everyone subscribed to its topic. On disk when it resolves; sent in the background. */
-    async emit(topic: string, payload: unknown): Promise<void> {
-      const subscribed = store.data.subscriptions.filter(one => one.topic === topicConstant(topic)).map(one => one.uri)
-      const fallback = `${options.fallbackShopUrl}${WEBHOOK_PATHS[topic] ?? '/'}`
-      const eventId = randomUUID()
-      const wrong = takeFault()
-      const unknown = subscribed.length === 0 && !store.data.subscriptionsDropped
-      for (const uri of unknown ? [fallback] : subscribed) {
-        const delivery = row(topic, uri, JSON.stringify(payload), eventId)
-        store.data.deliveries.push(delivery)
-        if (wrong?.action === 'drop') Object.assign(delivery, { state: 'dropped', nextAt: null })
-        if (wrong?.action === 'hold') Object.assign(delivery, { state: 'held', nextAt: null })
-        if (wrong?.action === 'late') delivery.nextAt = now() + wrong.delayMs
-        delivery.wrong = WEBHOOK_WRONGS.find(one => one === wrong?.action)
-        if (wrong?.action === 'duplicate')
-          for (let copy = 1; copy < wrong.times; copy++)
-            store.data.deliveries.push({ ...delivery, id: randomUUID(), attempts: [] })
-      }
+    /** Queues events for everyone subscribed to their topic. On disk when it resolves; sent in the background. */
+    async emit(topic: string, ...payloads: unknown[]): Promise<void> {
+      for (const payload of payloads) add(topic, payload)
       trim(store.data)
       await store.save()
       pump()

@@ -24,6 +24,7 @@ const API: Record<GraphqlFault['kind'], string> = {
   half: 'Done, and the answer breaks off',
   lost: 'Done, without an answer',
   no_emails: 'Without the addresses of customers',
+  no_publishing: 'Without since when products are published',
   other_version: 'In a later API version'
 }
 

@@ -20,11 +20,15 @@ export const GRAPHQL_FAULTS = [
   'lost',
   /** Done, but the app may not read customers' addresses: they are null, with an error each. */
   'no_emails',
+  /** The same of since when products are published. */
+  'no_publishing',
   /** Done, in a later version of the API than the one that was asked for. */
   'other_version'
 ] as const
 /** These calls are done before what is wrong with their answers. */
-const DONE = ['half', 'lost', 'no_emails', 'other_version']
+const DONE = ['half', 'lost', 'no_emails', 'no_publishing', 'other_version']
+/** The field that each of these keeps from the app. */
+const HIDDEN: Partial<Record<GraphqlFault['kind'], string>> = { no_emails: 'email', no_publishing: 'publishedAt' }
 /** `after`: so many calls are answered truly before. `retryAfter`: in seconds, what 'too_many' asks for. */
 export type GraphqlFault = {
   kind: (typeof GRAPHQL_FAULTS)[number]
@@ -70,7 +74,8 @@ export function graphqlRoutes(
       variableValues: body.data.variables,
       operationName: body.data.operationName
     })
-    const answer = { ...(kind === 'no_emails' ? withoutEmails(result) : result), extensions: cost(10, 1990) }
+    const hidden = kind && HIDDEN[kind]
+    const answer = { ...(hidden ? without(hidden, result) : result), extensions: cost(10, 1990) }
     return kind === 'half' || kind === 'lost' ? breakOff(reply, kind === 'half' ? JSON.stringify(answer) : '') : answer
   })
 
@@ -85,16 +90,16 @@ function longestList(value: unknown): number {
   return Math.max(Array.isArray(value) ? value.length : 0, ...Object.values(value).map(longestList))
 }
 
-/** The same answer for an app without access to protected customer data. */
-function withoutEmails({ data }: ExecutionResult): object {
+/** The same answer for an app that may not read this field. */
+function without(field: string, { data }: ExecutionResult): object {
   const errors: object[] = []
   const hide = (value: unknown, path: (string | number)[]): unknown => {
     if (Array.isArray(value)) return value.map((one, at) => hide(one, [...path, at]))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
-        if (key !== 'email' || inner === null) return [key, hide(inner, [...path, key])]
-        const message = 'This app is not approved to use the email field.'
+        if (key !== field) return [key, hide(inner, [...path, key])]
+        const message = `This app is not approved to use the ${field} field.`
         errors.push({ message, path: [...path, key], extensions: { code: 'ACCESS_DENIED' } })
         return [key, null]
       })

@@ -1,6 +1,6 @@
 import { html, nothing, page, type Html } from '../kit/html.ts'
 import { usesOf } from './discounts.ts'
-import { productsOf, type DiscountCode, type PlatformProduct, type PlatformState } from './state.ts'
+import { PRODUCT_STATUSES, productsOf, type DiscountCode, type PlatformProduct, type PlatformState } from './state.ts'
 
 const NOTICE = 'A stand-in shop platform. No money moves here.'
 
@@ -28,12 +28,17 @@ export const productsPage = (state: PlatformState): string =>
     html`<h1>Products</h1>
       <p class="quiet">
         What the platform sells. A price that is raised here is told to nobody: the shop’s Products → Synchronise shows
-        it.
+        it. Status and Online Store are told by a webhook.
       </p>
-      ${table(['Product', 'Tags', 'Prices', ''], productsOf(state).map(productRow))}`
+      <form method="post" action="/products/import">
+        <label for="times">An import that tells of each product so many times</label>
+        <input id="times" name="times" type="number" min="1" max="1000" value="100" />
+        <button class="plain" style="width: auto">Import</button>
+      </form>
+      ${table(['Product', 'Tags', 'Prices', 'Sale', ''], productsOf(state).map(productRow))}`
   )
 
-function productRow({ id, title, status, tags, variants }: PlatformProduct): Html {
+function productRow({ id, title, status, unpublished = false, tags, variants }: PlatformProduct): Html {
   const prices = variants.map(variant => Number(variant.price))
   const [least, most] = [Math.min(...prices), Math.max(...prices)].map(price => price.toFixed(2))
   return html`<tr>
@@ -43,6 +48,20 @@ function productRow({ id, title, status, tags, variants }: PlatformProduct): Htm
     </td>
     <td>${tags.join(', ')}</td>
     <td class="num">$${least ?? ''}${least === most ? '' : ` – $${most ?? ''}`}</td>
+    <td>
+      <form method="post" action="/products/${id}/sale">
+        <select name="status" aria-label="Status of ${title}">
+          ${PRODUCT_STATUSES.map(
+            one =>
+              html`<option value="${one}" ${one === status ? html`selected` : nothing}>${one.toLowerCase()}</option>`
+          )}
+        </select>
+        <label class="small">
+          <input type="checkbox" name="published" ${unpublished ? nothing : html`checked`} /> Online Store
+        </label>
+        <button class="plain" style="margin-top: 0" aria-label="Set the sale of ${title}">Set</button>
+      </form>
+    </td>
     <td>
       <form method="post" action="/products/${id}/raise">
         <button class="plain" style="margin-top: 0" aria-label="Raise the prices of ${title} by 10 %">+ 10 %</button>

@@ -62,7 +62,7 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
   const isTaken = accessTokenRoutes(app, { apiKey, secrets: () => secretsOf(store.data, appSecret), accessToken, now })
   const graphqlFaults = graphqlRoutes(app, { isTaken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
-  pageRoutes(app, { store, now })
+  pageRoutes(app, { store, deliveries, now })
   appAccessRoutes(app, access)
   faultRoutes(app, { store, appSecret, deliveries, graphqlFaults })
   controlRoutes(app, { store, checkouts, deliveries, giveBack, now })

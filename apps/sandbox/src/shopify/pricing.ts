@@ -1,6 +1,6 @@
 import { toCents, toMoney } from '../kit/money.ts'
 import { findDiscount, whyNotFor, type WhyNot } from './discounts.ts'
-import { productsOf, type Checkout, type PlatformOrder, type PlatformState } from './state.ts'
+import { isForSale, productsOf, type Checkout, type PlatformOrder, type PlatformState } from './state.ts'
 
 export type PricedCheckout = {
   lines: Omit<PlatformOrder['lines'][number], 'id'>[]
@@ -22,7 +22,7 @@ export function priceCheckout(
   checkout: Pick<Checkout, 'lines' | 'discountCodes'> & { email?: string },
   now = Date.now()
 ): PricedCheckout | null {
-  const products = productsOf(state).filter(product => product.status === 'ACTIVE')
+  const products = productsOf(state).filter(isForSale)
   const lines: PricedCheckout['lines'] = []
   for (const { variantId, quantity } of checkout.lines) {
     const product = products.find(one => one.variants.some(variant => variant.id === variantId))

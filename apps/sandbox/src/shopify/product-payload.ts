@@ -1,4 +1,4 @@
-import type { PlatformProduct } from './state.ts'
+import { publishedAt, type PlatformProduct } from './state.ts'
 
 /** What the platform puts into the webhooks of a product. */
 export function productPayload(product: PlatformProduct) {
@@ -12,7 +12,7 @@ export function productPayload(product: PlatformProduct) {
     handle: product.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
     template_suffix: null,
     published_scope: 'web',
-    published_at: product.status === 'ACTIVE' ? product.createdAt : null,
+    published_at: publishedAt(product),
     status: product.status.toLowerCase(),
     tags: product.tags.join(', '),
     created_at: product.createdAt,

@@ -12,6 +12,7 @@ import { promotionResolvers } from './promotion-resolvers.ts'
 import {
   nextId,
   productsOf,
+  publishedAt,
   SHOP_DOMAIN,
   type PlatformOrder,
   type PlatformProduct,
@@ -66,6 +67,7 @@ export function createResolvers(
     tags: one.tags,
     createdAt: one.createdAt,
     updatedAt: one.updatedAt,
+    publishedAt: publishedAt(one),
     options: one.optionNames.map((name, index) => ({
       id: gid('ProductOption', `${one.id}${index}`),
       name,

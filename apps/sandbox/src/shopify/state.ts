@@ -1,5 +1,7 @@
 import { demoDiscountCodes, demoPlans, demoRules, demoRulesProduct } from './catalogue.ts'
 
+export const PRODUCT_STATUSES = ['ACTIVE', 'UNLISTED', 'DRAFT', 'ARCHIVED'] as const
+
 /** What can be wrong with a webhook that is sent. */
 export const WEBHOOK_WRONGS = [
   'wrong_signature',
@@ -19,7 +21,9 @@ export type PlatformProduct = {
   id: string
   title: string
   descriptionHtml: string
-  status: 'ACTIVE' | 'ARCHIVED' | 'DRAFT'
+  status: (typeof PRODUCT_STATUSES)[number]
+  /** Not in the Online Store, whose checkout the permalinks lead to. */
+  unpublished?: boolean
   tags: string[]
   collections: string[]
   optionNames: string[]
@@ -163,6 +167,14 @@ export function freshState(): PlatformState {
     deliveries: []
   }
 }
+
+/** Whether a checkout takes a product. */
+export const isForSale = ({ status, unpublished = false }: PlatformProduct): boolean =>
+  (status === 'ACTIVE' || status === 'UNLISTED') && !unpublished
+
+/** Since when the Online Store has it. */
+export const publishedAt = ({ unpublished, createdAt }: PlatformProduct): string | null =>
+  unpublished ? null : createdAt
 
 const LAUNCHED_AT = '2026-01-05T09:00:00Z'
 
