@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
+import { comparePrices, countPriceDrifts, unpublished } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers, serversHealth } from './domains/fleet/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
@@ -17,7 +17,8 @@ const SERVERS_MS = 8000
 /** What the health page shows of each part, and how it looks at platform and servers at once. */
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
-    platform: () => platformHealth(ctx, { priceDrifts: countPriceDrifts, unresolvedEvents: countUnresolvedEvents }),
+    platform: () =>
+      platformHealth(ctx, { priceDrifts: countPriceDrifts, unpublished, unresolvedEvents: countUnresolvedEvents }),
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),

@@ -37,6 +37,9 @@ export const WebhookSecrets = z.object({
 })
 export type WebhookSecrets = z.infer<typeof WebhookSecrets>
 
+/** How many there are, and the names of the first ones. */
+const Named = z.object({ count: z.number(), names: z.array(z.string()) })
+
 export const PlatformHealth = z.object({
   configured: z.boolean(),
   /** The last look at the platform itself. */
@@ -73,7 +76,9 @@ export const PlatformHealth = z.object({
   }),
   reconciliation: Looked.extend({ found: z.number() }),
   products: Looked,
-  prices: Looked.extend({ differ: z.number() })
+  prices: Looked.extend({ differ: z.number() }),
+  /** For sale on the platform, and not in its Online Store: a checkout would refuse them, so they are not sold. */
+  unpublished: z.object({ products: Named, rules: Named })
 })
 
 export const JobsHealth = z.object({

@@ -27,6 +27,8 @@ export const AclRule = z.object({
   description: z.string(),
   /** One domain a line. */
   acl_value: z.string(),
+  /** Not sold, because the platform has its product in no Online Store. */
+  unpublished: z.boolean(),
   created_at: Time,
   translations: Translations,
   version: z.string()

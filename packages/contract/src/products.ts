@@ -74,6 +74,10 @@ export const Product = z.object({
   id: z.number(),
   active: z.boolean(),
   valid: z.boolean(),
+  /** On sale by its own link, and in no list. */
+  unlisted: z.boolean(),
+  /** Not valid only because the platform has it in no Online Store: a checkout would refuse it. */
+  unpublished: z.boolean(),
   old_flag: z.boolean(),
   product_name: z.string(),
   shopify_product_id: z.string(),
@@ -237,7 +241,7 @@ export type GroupStock = z.infer<typeof GroupStock>
 export const SYNC_KINDS = ['catalogue', 'collections', 'tags'] as const
 export type SyncKind = (typeof SYNC_KINDS)[number]
 
-/** `removed`: hidden, and off sale where it is a product. Of `visibility` the values are `internal` and `shown`. */
+/** `removed`: hidden, and off sale where it is a product. Of `visibility` the values are `internal`, `unlisted` and `shown`. */
 const SyncChange = z.object({
   kind: z.enum(['created', 'updated', 'removed']),
   name: z.string(),

@@ -129,7 +129,8 @@ async function aboutProduct(asked: string, facts: Facts, image: string): Promise
     canonical,
     image: product.imageUrl ?? image,
     type: 'product',
-    data
+    data,
+    ...(product.unlisted ? { indexed: false } : {})
   }
 }
 

@@ -135,6 +135,12 @@ test('the sitemap has the public pages and the products on sale', async () => {
   expect(await open(`/product?id=${productId}`)).toMatchObject({ status: 404 })
 })
 
+test('an unlisted product has a page, which search engines are asked to leave out', async () => {
+  await shop.ctx.db.update(products).set({ active: true, unlisted: true })
+  expect((await app.inject({ url: '/sitemap.xml' })).body).not.toContain('/product?id=')
+  expect(await open(`/product?id=${productId}`)).toMatchObject({ status: 200, indexed: false })
+})
+
 test('search engines are led to the sitemap, and away from calls and dashboards', async () => {
   const { statusCode, headers, body } = await app.inject({ url: '/robots.txt' })
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])

@@ -204,6 +204,8 @@ export const product: Product = {
   id: 1,
   active: true,
   valid: true,
+  unlisted: false,
+  unpublished: false,
   old_flag: false,
   product_name: 'Residential',
   shopify_product_id: '1',
@@ -237,6 +239,7 @@ export const rule: AclRule = {
   shopify_variant_id: '4400000001',
   description: 'Shoe shops',
   acl_value: 'nike.com',
+  unpublished: false,
   created_at: at,
   version: 'v1'
 }

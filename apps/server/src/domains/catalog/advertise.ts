@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { onSale } from './list-products.ts'
+import { isListed, onSale } from './list-products.ts'
 import { products, variants } from './tables.ts'
 
 /** What is told of a product to those who only pass by: search engines, and programs that show where a link leads. */
@@ -10,6 +10,8 @@ export type Advertised = {
   /** Plain text. */
   description: string
   imageUrl: string | null
+  /** Search engines are not to list it. */
+  unlisted: boolean
   /** The prices of its variants without rules, exact amounts in the shop's currency. */
   from: string
   to: string
@@ -24,6 +26,7 @@ export async function advertisedProduct(db: Executor, id: number): Promise<Adver
       name: products.name,
       description: products.description,
       imageUrl: products.imageUrl,
+      unlisted: products.unlisted,
       from: sql<string>`min(${variants.price})::text`,
       to: sql<string>`max(${variants.price})::text`,
       offers: sql<number>`count(*)::int`
@@ -35,12 +38,12 @@ export async function advertisedProduct(db: Executor, id: number): Promise<Adver
   return row
 }
 
-/** The ids of products on sale, the first ones first. @param most at most so many */
+/** The ids of listed products on sale, the first ones first. @param most at most so many */
 export async function productsOnSale(db: Executor, most: number): Promise<number[]> {
   const rows = await db
     .select({ id: products.id })
     .from(products)
-    .where(and(isNull(products.deletedAt), onSale()))
+    .where(and(isNull(products.deletedAt), isListed()))
     .orderBy(asc(products.id))
     .limit(most)
   return rows.map(({ id }) => id)

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -32,8 +32,10 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
   const rules = await followRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
   const [gone] = await unit.tx
     .update(products)
-    .set({ valid: false })
-    .where(and(eq(products.platformId, platformId), isNull(products.deletedAt), products.valid))
+    .set({ valid: false, unpublished: false })
+    .where(
+      and(eq(products.platformId, platformId), isNull(products.deletedAt), or(products.valid, products.unpublished))
+    )
     .returning({ id: products.id })
   if (!gone) return { outcome: rules.length > 0 ? 'withdrawn' : 'not_sold' }
   unit.audit('product.withdraw', gone.id, { after: { valid: false } })
@@ -77,7 +79,8 @@ function ruleNews(
     news.set(id, {
       price: wholeCents(price),
       productId: event.id,
-      forSale: event.status === 'active',
+      forSale: event.forSale,
+      unpublished: event.unpublished,
       updatedAt
     })
   return news
@@ -107,9 +110,12 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
   const repriced = await followVariants(tx, known, there)
   const ids = new Set(known.map(({ platformId }) => platformId))
   const added = [...there.keys(), ...(event.otherVariants ?? [])].some(id => !ids.has(id))
+  const unpublished = event.unpublished ?? product.unpublished
   const after = {
     name: event.title,
-    valid: event.status === 'active',
+    valid: event.forSale && !unpublished,
+    unlisted: event.unlisted,
+    unpublished,
     // There is something to decide that only an administrator can: what to make of variants that came or went. It
     // stands until the product is saved, whatever the platform tells meanwhile.
     oldFlag: product.oldFlag || added || gone.length > 0
@@ -118,10 +124,10 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .update(products)
     .set({ ...after, platformUpdatedAt: updatedAt ?? product.platformUpdatedAt })
     .where(eq(products.id, product.id))
-  const { name, valid, oldFlag } = product
-  const before = { name, valid, oldFlag }
+  const { name, valid, unlisted, oldFlag } = product
+  const before = { name, valid, unlisted, unpublished: product.unpublished, oldFlag }
   // The platform tells of each sale too: what changes nothing here is no entry.
-  const differs = name !== after.name || valid !== after.valid || oldFlag !== after.oldFlag
+  const differs = Object.entries(after).some(([key, value]) => before[key as keyof typeof after] !== value)
   if (differs || repriced || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
   return { outcome: 'applied' }
 }

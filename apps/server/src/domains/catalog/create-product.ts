@@ -111,7 +111,9 @@ async function insertProduct({ tx, now }: Unit, form: ProductInput, source: Shop
       description: form.product_desc,
       translations: form.translations,
       active: form.active,
-      valid: source.status === 'ACTIVE',
+      valid: source.forSale,
+      unlisted: source.unlisted,
+      unpublished: source.unpublished ?? false,
       platformUpdatedAt: new Date(source.updatedAt),
       createdAt: now
     })

@@ -5,7 +5,7 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { calledLike, translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
 import { isInternalTag } from './internal.ts'
-import { onSale } from './list-products.ts'
+import { isListed } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { collections, productCollections, products, tags } from './tables.ts'
 
@@ -33,7 +33,7 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
     .select({ collectionId: productCollections.collectionId, found: count().as('found') })
     .from(productCollections)
     .innerJoin(products, eq(products.id, productCollections.productId))
-    .where(and(isNull(products.deletedAt), viewer === 'shop' ? onSale() : undefined))
+    .where(and(isNull(products.deletedAt), viewer === 'shop' ? isListed() : undefined))
     .groupBy(productCollections.collectionId)
     .as('in_it')
   const rows = await db

@@ -26,6 +26,9 @@ export const onSale = (): SQL =>
   sql`${products.active} and ${products.valid} and not ${isInternalProduct()} and exists (
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
+/** The same, but for what the platform sells by its own link only. */
+export const isListed = (): SQL => sql`${onSale()} and not ${products.unlisted}`
+
 /**
  * Products, found by name: what the shop sells, or all that the console knows.
  * @param offers by which rules what is sold
@@ -36,10 +39,11 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, off
     table: products,
     id: products.id,
     sort: { id: products.id },
-    match: async (_db, { search, collection, acl, tags: anyTag, active, problem, low_stock }) => ({
+    match: async (_db, { id, search, collection, acl, tags: anyTag, active, problem, low_stock }) => ({
       where: [
         isNull(products.deletedAt),
-        viewer === 'shop' ? onSale() : undefined,
+        // One that is asked for by its id was led to by a link.
+        viewer === 'admin' ? undefined : id === undefined ? isListed() : onSale(),
         active === undefined ? undefined : eq(products.active, active === '1'),
         problem === undefined || viewer === 'shop' ? undefined : inTrouble(),
         low_stock === undefined || viewer === 'shop' ? undefined : lowStock(),
@@ -98,7 +102,7 @@ export async function recommendProducts(
   const rows = await db
     .select()
     .from(products)
-    .where(and(isNull(products.deletedAt), onSale(), withAnyTag(tagIds)))
+    .where(and(isNull(products.deletedAt), isListed(), withAnyTag(tagIds)))
     .orderBy(desc(matches), asc(products.id))
     .limit(RECOMMENDED)
   return loadProducts(db, stock, rows, 'shop')

@@ -78,6 +78,8 @@ export async function loadProducts(
       id: row.id,
       active: row.active,
       valid: row.valid,
+      unlisted: row.unlisted,
+      unpublished: row.unpublished,
       old_flag: row.oldFlag,
       product_name: row.name,
       shopify_product_id: row.platformId,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Clock } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { blocksSold, onSale, type Offers } from './list-products.ts'
+import { blocksSold, isListed, type Offers } from './list-products.ts'
 import { products } from './tables.ts'
 
 /** Each group, block size and family is asked for once, however many variants share it. */
@@ -9,7 +9,7 @@ async function readOffers(db: Executor): Promise<Offers> {
   const { rows } = await db.execute<{ rule: number; products: number[] }>(sql`
     with sold as (
       select b.* from (${blocksSold()}) b join ${products} on ${products.id} = b.product_id
-      where ${products.deletedAt} is null and ${onSale()}
+      where ${products.deletedAt} is null and ${isListed()}
     ), stock as (
       select k.group_id, k.step, k.family, s.rule_id
       from (select distinct group_id, step, family from sold) k

@@ -13,11 +13,9 @@ import { priceDrifts, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** What the platform says of a variant, as we keep it. */
-export const platformPriceOf = ({ price, productId, forSale, updatedAt }: ShopifyPricedVariant): PlatformPrice => ({
-  price: wholeCents(price),
-  productId,
-  forSale,
-  updatedAt
+export const platformPriceOf = ({ price, ...rest }: ShopifyPricedVariant): PlatformPrice & { unlisted: boolean } => ({
+  ...rest,
+  price: wholeCents(price)
 })
 
 /** So long somebody waits for the prices that another one saves (milliseconds). */

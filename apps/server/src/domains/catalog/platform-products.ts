@@ -24,7 +24,8 @@ export async function listPlatformProducts(
   if (!read.ok) return refuse('product_fetch_failed', { data: { platform: read.reason, detail: read.message } })
   const wanted = search?.toLowerCase()
   const found = read.value.filter(
-    product => product.status === 'ACTIVE' && (wanted === undefined || product.title.toLowerCase().includes(wanted))
+    product =>
+      (product.forSale || product.unpublished) && (wanted === undefined || product.title.toLowerCase().includes(wanted))
   )
   const fresh = await withoutAdded(ctx.db, await withoutRules(ctx.db, found))
   const ours = await knownGroupings(ctx.db, fresh)

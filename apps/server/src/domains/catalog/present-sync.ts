@@ -62,7 +62,11 @@ const fieldOf = (field: SyncChange['fields'][number]['field'], was: Field | unde
 function ofProduct({ name, before, after }: Touched): SyncChange[] {
   if (before?.['valid'] !== after?.['valid'])
     return [{ kind: after?.['valid'] ? 'created' : 'removed', name, fields: [] }]
-  const fields = fieldOf('name', before?.['name'], after?.['name'])
+  const visibility = (row: Touched['before']): string => (row?.['unlisted'] ? 'unlisted' : 'shown')
+  const fields = [
+    ...fieldOf('name', before?.['name'], after?.['name']),
+    ...fieldOf('visibility', visibility(before), visibility(after))
+  ]
   return fields.length > 0 ? [{ kind: 'updated', name, fields }] : []
 }
 

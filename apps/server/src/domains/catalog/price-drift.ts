@@ -98,7 +98,9 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
   const changed = ours.filter(one => {
     const there = seen.get(one.platformId)
     // One that was withdrawn already and is still away is no news.
-    return there ? there.price !== one.price || there.forSale !== one.valid : one.valid
+    return there
+      ? there.price !== one.price || there.forSale !== one.valid || there.unlisted !== one.unlisted
+      : one.valid || one.unpublished
   })
   const [sold, soldRules] = [ours.filter(one => one.valid), rules.filter(rule => rule.valid)]
   const there = new Set(sold.filter(one => seen.has(one.platformId)).map(one => one.platformProductId))
@@ -128,7 +130,9 @@ const readOurs = (db: Executor) =>
       platformId: variants.platformId,
       price: variants.price,
       platformProductId: products.platformId,
-      valid: products.valid
+      valid: products.valid,
+      unlisted: products.unlisted,
+      unpublished: products.unpublished
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))

@@ -202,7 +202,13 @@ test('what is told of a deleted product later, or was read before, brings neithe
   expect((await read()).product).toMatchObject({ name: 'After', valid: false })
   expect((await rules()).map(rule => rule.valid)).toEqual([false, false])
   // Prices that were read just before the deletion, and are followed after it.
-  const price = { price: '0.20', productId: product.platformId, forSale: true, updatedAt: app.ctx.now() }
+  const price = {
+    price: '0.20',
+    productId: product.platformId,
+    forSale: true,
+    unpublished: false,
+    updatedAt: app.ctx.now()
+  }
   await command(app.ctx, SYSTEM, unit => followRules(unit, new Map([[named.platformVariantId, price]])))
   expect((await rules())[0]).toMatchObject({ price: '0.10', valid: false })
 })

@@ -86,6 +86,7 @@ export function asEvent(product: ShopifyProduct): ProductEvent {
     title: product.title,
     status: product.status.toLowerCase(),
     tags: product.tags.join(','),
+    published_at: product.publishedAt,
     updated_at: product.updatedAt,
     options: product.options,
     variant_gids: [],

@@ -22,7 +22,8 @@ export async function takeSnapshot(db: Executor): Promise<Snapshot> {
   const rows: Rows = new Map()
   const ours = await db.select().from(products).where(isNull(products.deletedAt))
   const nameOf = new Map(ours.map(product => [product.id, product.name]))
-  for (const { id, name, valid, oldFlag } of ours) rows.set(`product:${id}`, { name, fields: { name, valid, oldFlag } })
+  for (const { id, name, valid, unlisted, oldFlag } of ours)
+    rows.set(`product:${id}`, { name, fields: { name, valid, unlisted, oldFlag } })
   for (const one of await db
     .select()
     .from(variants)
@@ -90,12 +91,12 @@ export function difference(before: Snapshot, after: Snapshot): Touched[] {
 const isSame = (a: Record<string, Field> | null, b: Record<string, Field> | null): boolean =>
   versionOf({ fields: a }) === versionOf({ fields: b })
 
-/** Rows that are not as a sync left them, but for prices and what is for sale: these follow the platform, whatever is undone. */
+/** Rows that are not as a sync left them, but for prices and what is for sale and listed: these follow the platform, whatever is undone. */
 export const changedSince = (now: Snapshot, touched: readonly Touched[]): Touched[] =>
   touched.filter(({ key, after }) => !isSame(ofShop(now.get(key)?.fields ?? null), ofShop(after)))
 
 const ofShop = (fields: Record<string, Field> | null) => {
   if (!fields) return null
-  const { price: _price, valid: _valid, ...rest } = fields
+  const { price: _price, valid: _valid, unlisted: _unlisted, ...rest } = fields
   return rest
 }

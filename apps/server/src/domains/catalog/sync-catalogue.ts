@@ -85,5 +85,5 @@ async function platformIds(db: Executor): Promise<Set<string>> {
 async function offered(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
   const ours = await platformIds(db)
   const holders = new Set((await ruleHolders(db, sold)).map(product => product.id))
-  return sold.filter(({ id, status }) => status === 'ACTIVE' && !ours.has(id) && !holders.has(id))
+  return sold.filter(({ id, forSale }) => forSale && !ours.has(id) && !holders.has(id))
 }

@@ -56,6 +56,10 @@ export const products = pgTable(
     active: boolean().notNull().default(true),
     /** Still on the platform. */
     valid: boolean().notNull().default(true),
+    /** On sale by its own link, and in no list. */
+    unlisted: boolean().notNull().default(false),
+    /** Not valid only because it is not in the platform's Online Store, where our checkout links lead. */
+    unpublished: boolean().notNull().default(false),
     /** The platform's copy changed after we took it. */
     oldFlag: boolean().notNull().default(false),
     /** The platform's own time of its last change: an older event that comes late changes nothing. */

@@ -20,11 +20,18 @@ type Platform = NonNullable<Health['platform']>
 /**
  * How the platform is doing, as far as the last looks at it tell; nothing is asked of it here.
  * @param priceDrifts how many prices differ, which the catalogue knows
+ * @param unpublished what the platform has in no Online Store, which the catalogue knows
  * @param unresolvedEvents how many events wait for an administrator, which the payments know
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
-  { priceDrifts, unresolvedEvents }: Record<'priceDrifts' | 'unresolvedEvents', (db: Executor) => Promise<number>>
+  {
+    priceDrifts,
+    unpublished,
+    unresolvedEvents
+  }: Record<'priceDrifts' | 'unresolvedEvents', (db: Executor) => Promise<number>> & {
+    unpublished: (db: Executor) => Promise<Platform['unpublished']>
+  }
 ): Promise<Platform> {
   const { db } = ctx
   const now = ctx.now()
@@ -72,7 +79,8 @@ export async function platformHealth(
       found: reconciliation && 'found' in reconciliation.result ? reconciliation.result.found : 0
     },
     products: lookedAt(products),
-    prices: { ...lookedAt(prices), differ: await priceDrifts(db) }
+    prices: { ...lookedAt(prices), differ: await priceDrifts(db) },
+    unpublished: await unpublished(db)
   }
 }
 

@@ -74,7 +74,12 @@ const origins = async () => {
 const topics = async () =>
   (await control<{ subscriptions: { topic: string }[] }>(sandbox, 'GET', '/webhooks')).subscriptions.length
 const mails = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
-const health = () => platformHealth(shop.ctx, { priceDrifts: async () => 0, unresolvedEvents: async () => 1 })
+const health = () =>
+  platformHealth(shop.ctx, {
+    priceDrifts: async () => 0,
+    unpublished: async () => ({ products: { count: 0, names: [] }, rules: { count: 0, names: [] } }),
+    unresolvedEvents: async () => 1
+  })
 
 test('subscriptions that the platform dropped are back at the next comparison', async () => {
   await registerWebhooks(shop.ctx)

@@ -10,6 +10,8 @@ export type PlatformPrice = {
   productId: string
   /** Its product can be bought. */
   forSale: boolean
+  /** It could, were it in the platform's Online Store; null: not told. */
+  unpublished: boolean | null
   /** The platform's own time of the product's last change. */
   updatedAt: Date | null
 }
@@ -54,12 +56,14 @@ export async function followRules(
     const now = told && deleted.has(told.productId) ? undefined : told
     const toldAt = now ? now.updatedAt : at
     if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
+    const unpublished = now ? (now.unpublished ?? rule.unpublished) : false
     const before = { price: rule.price, valid: rule.valid }
-    const after = now ? { price: now.price, valid: now.forSale } : { price: rule.price, valid: false }
+    const after = now ? { price: now.price, valid: now.forSale && !unpublished } : { price: rule.price, valid: false }
     await unit.tx
       .update(aclRules)
       .set({
         ...after,
+        unpublished,
         ...(now ? { platformProductId: now.productId } : {}),
         ...(toldAt ? { platformUpdatedAt: toldAt } : {})
       })

@@ -167,7 +167,13 @@ function present(rule: Rule): AclRule {
     ...translated(rule),
     acl_value: rule.aclValue
   }
-  return { id: rule.id, ...fields, created_at: iso(rule.createdAt), version: versionOf(fieldsOf(fields)) }
+  return {
+    id: rule.id,
+    ...fields,
+    unpublished: rule.unpublished,
+    created_at: iso(rule.createdAt),
+    version: versionOf(fieldsOf(fields))
+  }
 }
 
 /** For the audit log, which is no place for megabytes of domains. */

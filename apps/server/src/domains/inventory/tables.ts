@@ -20,6 +20,8 @@ export const aclRules = pgTable(
     platformUpdatedAt: instant(),
     /** The platform still sells it: its product is for sale and has the variant. */
     valid: boolean().notNull().default(true),
+    /** Not valid only because its product is not in the platform's Online Store. */
+    unpublished: boolean().notNull().default(false),
     /** As the admin typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
     /** The same, parsed: lower case, punycode, distinct, ascending. What the agents are told is made of these. */

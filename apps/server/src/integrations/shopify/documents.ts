@@ -11,6 +11,7 @@ const productFields = /* GraphQL */ `
   title
   descriptionHtml
   status
+  publishedAt
   tags
   updatedAt
   options {
@@ -119,6 +120,7 @@ export const documents = {
           product {
             id
             status
+            publishedAt
             updatedAt
           }
         }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { htmlToText } from './html-text.ts'
 import { fromGid } from './ids.ts'
+import { saleOf } from './sale.ts'
 
 const Gid = z.string().transform(fromGid)
 /** Exact decimal as the platform writes it; never a number. */
@@ -32,6 +33,7 @@ export const Product = z
     descriptionHtml: z.string(),
     status: z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT', 'UNLISTED']),
     tags: z.array(z.string()),
+    publishedAt: z.string().nullish(),
     updatedAt: z.string(),
     options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })),
     collections: page(InCollection),
@@ -39,6 +41,7 @@ export const Product = z
   })
   .transform(({ descriptionHtml, collections, variants, ...rest }) => ({
     ...rest,
+    ...saleOf(rest.status, rest.publishedAt),
     description: htmlToText(descriptionHtml),
     collections: collections.nodes,
     moreCollections: collections.next,
@@ -51,13 +54,13 @@ export const PricedVariant = z
   .object({
     id: Gid,
     price: Money,
-    product: z.object({ id: Gid, status: z.string(), updatedAt: z.string() })
+    product: z.object({ id: Gid, status: z.string(), publishedAt: z.string().nullish(), updatedAt: z.string() })
   })
   .transform(({ id, price, product }) => ({
     id,
     price,
     productId: product.id,
-    forSale: product.status === 'ACTIVE',
+    ...saleOf(product.status, product.publishedAt),
     updatedAt: new Date(product.updatedAt)
   }))
 
@@ -106,7 +109,7 @@ export const Order = z
     id: Gid,
     name: z.string(),
     number: z.number().int(),
-    email: z.string().nullable(),
+    email: z.string().nullish(),
     note: z.string().nullable(),
     tags: z.array(z.string()),
     createdAt: z.string(),
@@ -130,7 +133,7 @@ export const Order = z
     id: order.id,
     name: order.name,
     number: order.number,
-    email: order.email,
+    email: order.email ?? null,
     note: order.note,
     tags: order.tags,
     createdAt: order.createdAt,

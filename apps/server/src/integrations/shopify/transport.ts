@@ -57,7 +57,7 @@ const Reply = z.object({
 
 /** `waitMs`: how long the platform asks us to stay away. */
 type Exchange =
-  /** `denied`: the app may not read addresses of customers, which are null. */
+  /** `denied`: the app may not read some fields of `WITHHELD`, which are left out. */
   | { kind: 'reply'; data: unknown; denied?: ShopifyFailure }
   | { kind: 'throttled'; waitMs: number }
   | { kind: 'refused'; failure: ShopifyFailure }
@@ -162,7 +162,9 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   if (code('THROTTLED')) return { kind: 'throttled', waitMs: budgetWaitMs(extensions?.cost) }
   if (code('ACCESS_DENIED')) {
     const denied = failed('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
-    return list.every(isAboutEmail) ? { kind: 'reply', data, denied } : { kind: 'failure', failure: denied }
+    if (!list.every(isWithheld)) return { kind: 'failure', failure: denied }
+    for (const { path } of list) leaveOut(data, path ?? [])
+    return { kind: 'reply', data, denied }
   }
   if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
   // Without a code, and without a place in our document, it says nothing about what we asked for: another try may help.
@@ -171,9 +173,19 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
 
-/** May the app not read the address of an order's customer? The rest of the answer stands. */
-const isAboutEmail = ({ path, extensions }: GraphqlError): boolean =>
-  extensions?.code === 'ACCESS_DENIED' && path?.at(-1) === 'email'
+/** Fields without which the rest of an answer is of use: the address of a customer, and since when a product is published. */
+const WITHHELD: readonly unknown[] = ['email', 'publishedAt']
+
+/** May the app not read one of these? */
+const isWithheld = ({ path, extensions }: GraphqlError): boolean =>
+  extensions?.code === 'ACCESS_DENIED' && WITHHELD.includes(path?.at(-1))
+
+/** Takes a field away, so that what may not be read is not taken for what is not there. */
+function leaveOut(data: unknown, path: readonly unknown[]): void {
+  let inner = data as Record<string, unknown> | undefined
+  for (const key of path.slice(0, -1)) inner = inner?.[String(key)] as typeof inner
+  if (typeof inner === 'object' && inner !== null) delete inner[String(path.at(-1))]
+}
 
 /** Does an error name what it has against the call? */
 const isAboutCall = ({ extensions, locations }: GraphqlError): boolean =>

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
+import { saleOf } from './sale.ts'
 import { Money } from './shapes.ts'
 import { versionOf } from './versions.ts'
 
@@ -182,6 +183,7 @@ export const ProductEvent = z
         .map(tag => tag.trim())
         .filter(tag => tag !== '')
     ),
+    published_at: z.string().nullish(),
     updated_at: z.string().nullish(),
     options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })).default([]),
     variants: z
@@ -202,7 +204,11 @@ export const ProductEvent = z
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
     const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
-    return { ...event, otherVariants: others ?? (described.size < DESCRIBED ? [] : null) }
+    return {
+      ...event,
+      ...saleOf(event.status, event.published_at),
+      otherVariants: others ?? (described.size < DESCRIBED ? [] : null)
+    }
   })
 export type ProductEvent = z.infer<typeof ProductEvent>
 

@@ -2,11 +2,14 @@ import type { SyncChange } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import classes from './sync.module.css'
 
+const VISIBILITIES = ['internal', 'unlisted', 'shown'] as const
+const isVisibility = (value: string): value is (typeof VISIBILITIES)[number] => VISIBILITIES.some(one => one === value)
+
 /** What a sync would do, one line each. */
 export function ChangeList({ changes, label }: { changes: readonly SyncChange[]; label: string }) {
   const t = useT()
   const shown = (field: SyncChange['fields'][number]['field'], value: string): string => {
-    if (field === 'visibility' && (value === 'internal' || value === 'shown')) return t(`sync.visibility.${value}`)
+    if (field === 'visibility' && isVisibility(value)) return t(`sync.visibility.${value}`)
     return value || '–'
   }
   if (changes.length === 0) return null

@@ -31,7 +31,8 @@ const platform: NonNullable<Health['platform']> = {
   events: { waiting: 0, oldest_waiting: null, waits_for: null, unresolved: 0 },
   reconciliation: { ...looked, found: 0 },
   products: looked,
-  prices: { ...looked, differ: 0 }
+  prices: { ...looked, differ: 0 },
+  unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
 }
 const good: Health = {
   at: AT,
@@ -86,7 +87,11 @@ describe('the health page', () => {
         shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products', 'read_all_orders'] },
         webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
         events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', waits_for: 'no such column', unresolved: 2 },
-        prices: { ...looked, differ: 1 }
+        prices: { ...looked, differ: 1 },
+        unpublished: {
+          products: { count: 6, names: ['Metro', 'Harbor', 'Cargo', 'Arcade', 'Hearth'] },
+          rules: { count: 1, names: ['Nike'] }
+        }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
       servers: {
@@ -98,17 +103,22 @@ describe('the health page', () => {
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(13)
+    expect(await problems()).toHaveLength(15)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     // Each leads to what it names.
-    const to = (text: string) => screen.getByRole('link', { name: text }).getAttribute('href')
+    const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
     expect(to('2 payments are unresolved.')).toBe('/dashboard/index/payments?unresolved=1')
     expect(to('Why they wait: no such column')).toBe('/dashboard/index/payments?late=1')
     expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
     expect(to('1 price differs from those of the platform.')).toBe('/dashboard/index/health#prices')
+    const store = '/dashboard/index/productManager?problem=1'
+    expect(to(/^6 products are not .* buy them: Metro, Harbor, Cargo, Arcade, Hearth …\. .*Online Store under/)).toBe(
+      store
+    )
+    expect(to(/^1 access rule is .* buy it: Nike\./)).toBe('/dashboard/index/AclManager')
     expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
   })
 

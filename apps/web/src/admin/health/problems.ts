@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { pagePaths } from '@netlet/contract/pages'
+import { pageAt, pagePaths } from '@netlet/contract/pages'
 import type { Permission } from '@netlet/contract/permissions'
 import type { T } from '../kit/index.ts'
 
@@ -17,7 +17,7 @@ const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as 
  */
 export type Problem = { text: string; to?: string }
 
-const { WebsiteSettings, tasks, servers: serversPath, mails, payments, health: own } = pagePaths
+const { WebsiteSettings, tasks, servers: serversPath, mails, payments, AclManager, health: own } = pagePaths
 
 /** The pages that not every role opens. */
 const NEEDS: readonly (readonly [page: string, Permission])[] = [
@@ -37,7 +37,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
   const platformSettings = `${WebsiteSettings}?tab=shopify`
   if (platform) {
     tell(!platform.configured, t('health.problem.notConfigured'), platformSettings)
-    const { shop, webhooks, versions, events, prices, products, reconciliation } = platform
+    const { shop, webhooks, versions, events, prices, products, reconciliation, unpublished } = platform
     const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
     tell(shop.error !== null, t('health.problem.platform', { message: shop.error ?? '' }), platformSettings)
     tell(
@@ -95,6 +95,14 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       t('health.problem.eventsWaitFor', { reason: events.waits_for ?? '' }),
       `${payments}?late=1`
     )
+    for (const [kind, to] of [
+      ['products', `${pageAt('productManager')}?problem=1`],
+      ['rules', AclManager]
+    ] as const) {
+      const { count, names } = unpublished[kind]
+      const shown = names.join(', ') + (count > names.length ? ' …' : '')
+      tell(count > 0, t(`health.problem.unpublished.${kind}`, { count, names: shown }), to)
+    }
     tell(prices.differ > 0, t('health.problem.prices', { count: prices.differ }), `${own}#prices`)
   }
   const serverAt = (name: string) => `${serversPath}?search=${encodeURIComponent(name)}`

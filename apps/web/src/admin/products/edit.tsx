@@ -92,7 +92,10 @@ function Notices({ product }: { product: Product }) {
   const t = useT()
   return (
     <>
-      {!product.valid && <p className={classes.note}>{t('products.withdrawnHint')}</p>}
+      {!product.valid && (
+        <p className={classes.note}>{t(product.unpublished ? 'products.unpublishedHint' : 'products.withdrawnHint')}</p>
+      )}
+      {product.unlisted && <p className={classes.note}>{t('products.unlistedHint')}</p>}
       {product.old_flag && <p className={classes.note}>{t('products.changedHint')}</p>}
     </>
   )

@@ -28,6 +28,18 @@ describe('the list of products', () => {
       expect(within(await row()).getByText(words)).toBeTruthy()
   })
 
+  it('says of a product that the platform has it in no Online Store', async () => {
+    openProducts(PATH, { ...product, valid: false, unpublished: true })
+    expect(within(await row()).getByText('Not in the Online Store')).toBeTruthy()
+    expect(within(await row()).queryByText('Withdrawn on the platform')).toBeNull()
+  })
+
+  it('says that a product is sold by its link only, which is nothing to decide', async () => {
+    openProducts(PATH, { ...product, unlisted: true })
+    expect(within(await row()).getByText('By link only')).toBeTruthy()
+    expect((await row()).hasAttribute('data-problem')).toBe(false)
+  })
+
   it('says before a product is deleted what that means for its orders; NO changes nothing', async () => {
     answer(catalog.deleteProduct, null)
     const { user } = openProducts(PATH)

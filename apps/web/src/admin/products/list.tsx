@@ -90,10 +90,13 @@ function State({ product }: { product: Product }) {
   const t = useT()
   const drifts = driftsOf(product).length
   const nowhere = withoutGroup(product).length
-  if (!hasProblem(product)) return none
+  if (!hasProblem(product) && !product.unlisted) return none
   return (
     <span className={classes.states}>
-      {!product.valid && <StateBadge tone="bad">{t('products.withdrawn')}</StateBadge>}
+      {!product.valid && (
+        <StateBadge tone="bad">{t(product.unpublished ? 'products.unpublished' : 'products.withdrawn')}</StateBadge>
+      )}
+      {product.unlisted && <StateBadge tone="off">{t('products.unlisted')}</StateBadge>}
       {product.old_flag && <StateBadge tone="wait">{t('products.changed')}</StateBadge>}
       {drifts > 0 && <StateBadge tone="wait">{t('products.drift', { count: drifts })}</StateBadge>}
       {nowhere > 0 && <StateBadge tone="wait">{t('products.noGroup', { count: nowhere })}</StateBadge>}

@@ -11,6 +11,18 @@ import { PriceChoices } from '../price-drift/choices.tsx'
 import classes from './rules.module.css'
 import { none } from '../../kit/none.tsx'
 
+/** The name, and what keeps the rule off sale. */
+export function NameCell({ rule }: { rule: AclRule }) {
+  const t = useT()
+  if (!rule.unpublished) return rule.name
+  return (
+    <span className={classes.price}>
+      {rule.name}
+      <span className={classes.warn}>{t('rules.unpublished')}</span>
+    </span>
+  )
+}
+
 /** The price; below it the platform's where that is another one, with the two ways to make them one. */
 export function PriceCell({ rule }: { rule: AclRule }) {
   const t = useT()

@@ -15,7 +15,7 @@ import {
   textField,
   type T
 } from '../kit/index.ts'
-import { DomainsCell, OverlapsCell, PriceCell } from './cells.tsx'
+import { DomainsCell, NameCell, OverlapsCell, PriceCell } from './cells.tsx'
 import { RulesHead } from './head.tsx'
 import { RulePlan } from './plan.tsx'
 import { blockedText, removalText } from './effect.tsx'
@@ -40,7 +40,7 @@ export default defineResource({
   above: RulesHead,
   columns: [
     integer('id', { optional: true }),
-    column('name', (rule: AclRule) => rule.name, { lead: true }),
+    column('name', (rule: AclRule) => <NameCell rule={rule} />, { lead: true }),
     column('price', (rule: AclRule) => <PriceCell rule={rule} />, { align: 'end' }),
     code('shopify_variant_id'),
     column('description', (rule: AclRule) => rule.description, { wide: true }),

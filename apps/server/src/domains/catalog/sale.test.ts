@@ -1,0 +1,178 @@
+import { routes, type Product } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
+import { productPayload } from '../../../../sandbox/src/shopify/product-payload.ts'
+import type { PlatformProduct } from '../../../../sandbox/src/shopify/state.ts'
+import { control } from '../../../../sandbox/src/testing/harness.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { ProductEvent } from '../../integrations/shopify/index.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { openPlatform } from '../commerce/index.ts'
+import { advertisedProduct, productsOnSale } from './advertise.ts'
+import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
+import { listPlatformProducts } from './platform-products.ts'
+import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
+import { presentCatalogue } from './present-sync.ts'
+import { addCollection, addTag } from './products.fixture.ts'
+import { readPrices, rereadProduct } from './read-platform.ts'
+import { productCollections, products, productTags } from './tables.ts'
+import { unpublished } from './unpublished.ts'
+
+const { catalog } = routes
+const NONE = { count: 0, names: [] }
+
+let prices: PriceShop
+let visitor: TestClient
+let productId = 0
+let ruleId = 0
+
+beforeAll(async () => {
+  prices = await startPriceShop()
+  visitor = prices.shop.visitor()
+})
+beforeEach(async () => {
+  ;({ productId, ruleId } = await prices.reset())
+  for (const id of [plan.id, demoRulesProduct.id]) await set({ status: 'ACTIVE', unpublished: false }, id)
+  await readPrices(prices.shop.ctx)
+})
+afterAll(() => prices?.close())
+
+/** Changes a product on the platform, of which no webhook tells. */
+const set = (change: object, id = plan.id) =>
+  control<PlatformProduct>(prices.sandbox, 'PATCH', `/products/${id}`, { ...change, silent: true })
+
+const tell = (product: PlatformProduct) =>
+  command(prices.shop.ctx, SYSTEM, unit => applyProductUpdate(unit, ProductEvent.parse(productPayload(product))))
+
+const ours = async () => {
+  const [row] = await prices.shop.ctx.db.select().from(products).where(eq(products.id, productId))
+  const { valid, unlisted, unpublished } = row ?? fail()
+  return { valid, unlisted, unpublished }
+}
+
+/** Ids that a visitor finds; replies are shared for two seconds. */
+async function found(path: string): Promise<number[]> {
+  prices.shop.advance(31_000)
+  const { data } = await visitor.get<{ data: Product[] } | Product[]>(path)
+  return (Array.isArray(data) ? data : data.data).map(({ id }) => id)
+}
+
+const SOLD = { valid: true, unlisted: false, unpublished: false }
+const cart = async () => (await fetch(`${prices.sandbox.url}/cart/${first.id}:1`, { redirect: 'manual' })).status
+const forSale = async () => {
+  const platform = await openPlatform(prices.shop.ctx)
+  const there = platform.ok ? await platform.data.variants([first.id]) : fail()
+  return there.ok ? there.value.get(first.id)?.forSale : fail()
+}
+
+test('an unlisted product is sold and renewed by its link, and no list, search or sitemap has it', async () => {
+  const { db } = prices.shop.ctx
+  const collectionId = await addCollection(db, 'Private')
+  const tagId = await addTag(db, 'Private')
+  await db.insert(productCollections).values({ productId, collectionId })
+  await db.insert(productTags).values({ productId, tagId })
+  const lists = [
+    catalog.products.path,
+    `${catalog.products.path}?search=${encodeURIComponent(plan.title)}`,
+    `${catalog.products.path}?collection=${collectionId}`,
+    `${catalog.products.path}?tags=${tagId}`,
+    `${catalog.products.path}?acl=${ruleId}`,
+    `${catalog.recommended.path}?tags=${tagId}`
+  ]
+  const counted = async () => {
+    prices.shop.advance(31_000)
+    const all = await visitor.get<{ data: { id: number; product_count: number }[] }>(catalog.collections.path)
+    return all.data.data.find(({ id }) => id === collectionId)?.product_count
+  }
+  for (const path of lists) expect(await found(path), path).toEqual([productId])
+  expect(await counted()).toBe(1)
+
+  await set({ status: 'UNLISTED' })
+  await readPrices(prices.shop.ctx)
+  expect(await ours()).toEqual({ ...SOLD, unlisted: true })
+  for (const path of lists) expect(await found(path), path).toEqual([])
+  expect(await counted()).toBe(0)
+  expect(await productsOnSale(db, 100)).toEqual([])
+  expect(await found(`${catalog.products.path}?id=${productId}`)).toEqual([productId])
+  expect(await advertisedProduct(db, productId)).toMatchObject({ id: productId, unlisted: true })
+  const body = {
+    product_id: productId,
+    option_selected: { option1: 'New York', option2: 'Single address', acl_selected: [ruleId] }
+  }
+  expect(await visitor.post(catalog.variantInfo.path, body)).toMatchObject({ code: 2000 })
+  expect([await cart(), await forSale()]).toEqual([302, true])
+  const listed = await prices.admin.get<{ data: Product[] }>(catalog.products.path)
+  expect(listed.data.data[0]).toMatchObject({ id: productId, valid: true, unlisted: true })
+
+  await set({ status: 'ACTIVE' })
+  await readPrices(prices.shop.ctx)
+  expect(await found(catalog.products.path)).toEqual([productId])
+})
+
+test('an unlisted product of the platform can be added', async () => {
+  await prices.shop.ctx.db.update(products).set({ deletedAt: prices.shop.ctx.now() }).where(eq(products.id, productId))
+  await set({ status: 'UNLISTED' })
+  const offered = await listPlatformProducts(prices.shop.ctx, plan.title)
+  expect(offered.ok && offered.data.map(one => one.shopify_product_id)).toEqual([plan.id])
+})
+
+test('what is in no Online Store is not sold, since its checkout opens for nobody; the console names it', async () => {
+  const { ctx } = prices.shop
+  await set({ unpublished: true })
+  expect([await cart(), await forSale()]).toEqual([404, false])
+  await readPrices(ctx)
+  expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: true })
+  expect(await found(`${catalog.products.path}?id=${productId}`)).toEqual([])
+  expect(await unpublished(ctx.db)).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
+  const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
+  expect(listed.data.data[0]).toMatchObject({ id: productId, valid: false, unpublished: true })
+
+  await tell(await set({ unpublished: false }))
+  expect([await ours(), await cart()]).toEqual([SOLD, 302])
+  expect(await unpublished(ctx.db)).toEqual({ products: NONE, rules: NONE })
+})
+
+test('a product that was withdrawn or deleted is not called unpublished', async () => {
+  const { ctx } = prices.shop
+  await tell(await set({ unpublished: true }))
+  await tell(await set({ status: 'DRAFT', unpublished: true }))
+  expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: false })
+  await tell(await set({ status: 'ACTIVE', unpublished: true }))
+  expect((await ours()).unpublished).toBe(true)
+  await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id: plan.id }))
+  expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: false })
+})
+
+test('a rule whose product is in no Online Store is not sold, and is named', async () => {
+  const { ctx } = prices.shop
+  await set({ unpublished: true }, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await prices.ruleHere()).toMatchObject({ valid: false, unpublished: true })
+  expect(await unpublished(ctx.db)).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
+  await tell(await set({ unpublished: false }, demoRulesProduct.id))
+  expect(await prices.ruleHere()).toMatchObject({ valid: true, unpublished: false })
+})
+
+test('where the app may not read what is published, what webhooks told stands', async () => {
+  const { ctx } = prices.shop
+  const denied = () => control(prices.sandbox, 'POST', '/graphql/faults', { kind: 'no_publishing', next: 100 })
+  const hidden = await set({ unpublished: true })
+  await denied()
+  await readPrices(ctx)
+  await rereadProduct(ctx, plan.id)
+  expect([await ours(), await forSale()]).toEqual([SOLD, true])
+  await tell(hidden)
+  await rereadProduct(ctx, plan.id)
+  expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: true })
+})
+
+test('a sync says of a product that it would be unlisted from then on', () => {
+  const was = { name: plan.title, valid: true, unlisted: false, oldFlag: false }
+  const touched = [{ key: 'product:1', name: plan.title, before: was, after: { ...was, unlisted: true } }]
+  const { parts } = presentCatalogue(touched, { holders: [], offered: [], sold: [] })
+  expect(parts.find(({ part }) => part === 'products')?.changes).toEqual([
+    { kind: 'updated', name: plan.title, fields: [{ field: 'visibility', was: 'shown', is: 'unlisted' }] }
+  ])
+})
