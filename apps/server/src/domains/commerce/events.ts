@@ -10,6 +10,9 @@ import { platformEvents } from './tables.ts'
 /** How the ids of events begin that the reconciliation found, and no webhook told. */
 export const RECONCILED = 'reconciled:'
 
+/** Is it the id of a product? Bodies of another shape have anything there. */
+const isProductId = (about: string | null): about is string => /^\d{1,20}$/.test(about ?? '')
+
 export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
 
 /**
@@ -22,13 +25,23 @@ export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<bool
     .values({ ...event, payload: storableJson(event.payload), receivedAt: unit.now })
     .onConflictDoNothing()
     .returning({ eventId: platformEvents.eventId })
-  if (added.length > 0) enqueueEvent(unit, event)
+  const { id = null } = (event.payload ?? {}) as { id?: string | number | null }
+  if (added.length > 0) enqueueEvent(unit, { ...event, about: id === null ? null : String(id) })
   return added.length > 0
 }
 
-export function enqueueEvent(unit: Unit, { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>): void {
-  const to = isMoney(topic) ? settlePaymentQueue : applyProductEventQueue
-  unit.jobs.send(to, { eventId }, { key: eventId })
+/**
+ * Asks for an event to be handled: one about money by a job of its own, those about a product together.
+ * @param about the platform's id of the product
+ */
+export function enqueueEvent(
+  unit: Unit,
+  { eventId, topic, about }: Pick<PlatformEvent, 'eventId' | 'topic'> & { about: string | null }
+): void {
+  if (isMoney(topic)) unit.jobs.send(settlePaymentQueue, { eventId }, { key: eventId })
+  else if (isProductId(about))
+    unit.jobs.send(applyProductEventQueue, { topic, product: about }, { key: `${topic} ${about}` })
+  else unit.jobs.send(applyProductEventQueue, { eventId }, { key: eventId })
 }
 
 /** The event, locked until the transaction ends; undefined where there is none or it has been handled. */
@@ -50,6 +63,8 @@ export async function finishEvent(
       outcome,
       detail: detail ?? null,
       needsResolution: isMoney(topic) && needsAttention(outcome),
+      // The catalogue has what a product's event said, and an import would leave gigabytes of them.
+      ...(isMoney(topic) || outcome === 'unreadable' ? {} : { payload: {} }),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
       orderPublicId: about?.orderPublicId ?? null,

@@ -2,6 +2,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { AT_START, job, type Job } from '../../infra/job.ts'
 import { handleEvent } from './handle-event.ts'
+import { handleProductEvents } from './product-events.ts'
 import {
   applyProductEventQueue,
   registerWebhooksQueue,
@@ -25,8 +26,10 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
   }),
   job(applyProductEventQueue, {
-    purpose: 'Lets the catalogue follow a change of a product on the platform.',
-    run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
+    purpose: 'Lets the catalogue follow a change of a product on the platform: of many at once, the newest.',
+    // An import of thousands of products takes no time from payments.
+    importance: 'background',
+    run: (ctx, job) => handleProductEvents(ctx, handlers, job)
   }),
   job(sweepEventsQueue, {
     purpose: 'Asks again for stored events of the platform that nobody has handled.',

@@ -11,8 +11,11 @@ const SWEPT = { retryLimit: 8, retryDelayMax: 15 }
 /** Handles one stored event about money: a payment, a refund, a cancellation or a dispute. */
 export const settlePaymentQueue = queue<EventJob>('settle-payment', SWEPT)
 
-/** Applies one stored product event. A queue of its own: no payment waits behind an import of products. */
-export const applyProductEventQueue = queue<EventJob>('apply-product-event', SWEPT)
+/** What waits of one topic about one product, by the platform's id; or one event that names no product. */
+export type ProductEventJob = { topic: string; product: string } | EventJob
+
+/** Applies what is stored about one product. A queue of its own: no payment waits behind an import of products. */
+export const applyProductEventQueue = queue<ProductEventJob>('apply-product-event', SWEPT)
 
 export const sweepEventsQueue = queue<object>('sweep-platform-events', { retryLimit: 0, deleteAfterSeconds: 3600 })
 

@@ -1,4 +1,6 @@
-import { routes } from '@netlet/contract'
+import { refuse, routes } from '@netlet/contract'
+import type { FastifyRequest } from 'fastify'
+import { createTurns } from '../../infra/turns.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -9,18 +11,28 @@ import { endFormerSecrets, readWebhookSecrets } from './webhook-secrets.ts'
 const MONEY_TOPICS = ['orders/paid', 'orders/cancelled', 'refunds/', 'disputes/']
 const PRODUCT_TOPICS = ['products/']
 
+/**
+ * An import on the platform tells of products by the thousand. They take few connections to the database, so that payments
+ * find one; what is more than can wait within the platform's patience is refused, and the platform sends it again.
+ */
+const PRODUCTS = { atOnce: 2, longest: 200 }
+
 export function commerceRoutes(mount: Mount, ctx: AppContext): void {
   const { orders, settings } = routes
-  for (const [route, topics] of [
-    [orders.payWebhook, MONEY_TOPICS],
-    [orders.productWebhook, PRODUCT_TOPICS]
-  ] as const)
-    mount(route, ({ request }) => receiveEvent(ctx, request, topics), {
-      onUnreadable: (request, status) =>
-        noteUnreadable(ctx, request, { status, topics }).catch((error: unknown) =>
-          ctx.log.debug({ err: error }, 'a refused webhook could not be written down')
-        )
-    })
+  const products = createTurns(PRODUCTS)
+  const onUnreadable = (topics: readonly string[]) => (request: FastifyRequest, status: number) =>
+    noteUnreadable(ctx, request, { status, topics }).catch((error: unknown) =>
+      ctx.log.debug({ err: error }, 'a refused webhook could not be written down')
+    )
+  mount(orders.payWebhook, ({ request }) => receiveEvent(ctx, request, MONEY_TOPICS), {
+    onUnreadable: onUnreadable(MONEY_TOPICS)
+  })
+  mount(
+    orders.productWebhook,
+    async ({ request }) =>
+      products.isFull() ? refuse('unavailable') : products.take(() => receiveEvent(ctx, request, PRODUCT_TOPICS)),
+    { onUnreadable: onUnreadable(PRODUCT_TOPICS) }
+  )
   mount(settings.takeOverWebhooks, ({ caller }) => takeOverWebhooks(ctx, caller))
   mount(settings.webhookSecrets, async () => ok(await readWebhookSecrets(ctx)))
   mount(settings.endFormerSecrets, ({ caller }) => endFormerSecrets(ctx, caller))

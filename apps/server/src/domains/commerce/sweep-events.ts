@@ -3,7 +3,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueEvent } from './events.ts'
-import { platformEvents } from './tables.ts'
+import { platformEvents, productOf } from './tables.ts'
 
 const BATCH = 200
 /** Milliseconds in which an event's own job should have come by. */
@@ -12,7 +12,7 @@ const GRACE = 5_000
 /** Asks again for events that were stored some time ago and whose job a dying process took with it. */
 export async function sweepEvents(ctx: AppContext): Promise<void> {
   const waiting = await ctx.db
-    .select({ eventId: platformEvents.eventId, topic: platformEvents.topic })
+    .select({ eventId: platformEvents.eventId, topic: platformEvents.topic, about: productOf(platformEvents.payload) })
     .from(platformEvents)
     .where(
       and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(ctx.now().getTime() - GRACE)))

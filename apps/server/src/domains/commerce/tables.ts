@@ -18,6 +18,9 @@ import { bytes, createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 /** Is an event about money? Each that is about no product is. @param topic the column of it */
 export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
 
+/** The product that a product's event is about, as the platform's id, or the start of what is no id. */
+export const productOf = (payload: AnyPgColumn): SQL<string | null> => sql<string | null>`left(${payload} ->> 'id', 30)`
+
 /** Every webhook of the platform, by its event id: seen again, it changes nothing. */
 export const platformEvents = pgTable(
   'platform_events',
@@ -60,6 +63,10 @@ export const platformEvents = pgTable(
     index('platform_events_waiting')
       .on(t.receivedAt)
       .where(sql`${t.processedAt} is null`),
+    // All that waits about one product is handled at once.
+    index('platform_events_product')
+      .on(productOf(t.payload))
+      .where(sql`${t.processedAt} is null and ${t.topic} like 'products/%'`),
     // The same as a list, newest first.
     index('platform_events_late')
       .on(t.id)

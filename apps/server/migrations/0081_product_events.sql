@@ -1,0 +1,1 @@
+CREATE INDEX "platform_events_product" ON "platform_events" USING btree (left("payload" ->> 'id', 30)) WHERE "platform_events"."processed_at" is null and "platform_events"."topic" like 'products/%';
