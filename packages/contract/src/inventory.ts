@@ -171,6 +171,18 @@ export const inventory = {
     permission: 'rules.view',
     reply: RuleConflicts
   }),
+  platformVariant: route('GET', `${S}/acls/platform_variant/`, {
+    summary: 'What the platform asks for a variant that a rule is to be sold as; refused where something is sold as it',
+    access: 'admin',
+    permission: 'rules.view',
+    query: z.object({
+      shopify_variant_id: AclRuleForm.shape.shopify_variant_id,
+      /** The rule that is edited. */
+      id: RuleId.optional()
+    }),
+    /** Null: no platform is set up, and the form's price stands. */
+    reply: z.object({ price: Money.nullable() })
+  }),
   checkRule: route('POST', `${S}/acls/check/`, {
     summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
     access: 'admin',

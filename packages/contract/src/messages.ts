@@ -236,6 +236,8 @@ export const refusals = {
   other_shop: [403, "This is another shop's webhook"],
 
   // fleet and inventory
+  variant_of_rule: [409, 'The access rule {rule} is sold as this variant of the platform'],
+  variant_of_plan: [409, 'The plan {plan} is sold as this variant of the platform'],
   name_taken: [409, 'This name is already in use'],
   agent_taken: [409, 'Server {server} has this address and agent port'],
   invalid_cidr: [400, '{problem}'],

@@ -151,6 +151,7 @@ POST /api/payments/inbox/:id/refund/                          401  403  403  401
 POST /api/payments/inbox/:id/ignore/                          401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/servers/acls/                                        401  403  403  401  in   in   in   in   403  403  403  403
 GET /api/servers/acls/conflicts/                              401  403  403  401  in   in   in   in   403  403  403  403
+GET /api/servers/acls/platform_variant/                       401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/acls/check/                                 401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/acls/                                       401  403  403  401  in   in   403  403  403  403  403  403
 PUT /api/servers/acls/:id/                                    401  403  403  401  in   in   403  403  403  403  403  403

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { serverGroups } from '../fleet/tables.ts'
-import { maxStep } from '../inventory/index.ts'
+import { lockVariants, maxStep, rulesSoldAs } from '../inventory/index.ts'
 import { collections, tags } from './tables.ts'
 
 export type ProductInput = z.output<typeof ProductForm>
@@ -19,6 +19,18 @@ export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | u
     for (const key of keys) seen.add(key)
   }
   return undefined
+}
+
+/** No plan may be sold as a variant of the platform that a rule is sold as. Locks the variants that are added. */
+export async function checkRuleVariants(tx: Executor, given: readonly VariantInput[]): Promise<Refusal | undefined> {
+  const added = given.filter(variant => variant.id === undefined).map(variant => variant.shopify_variant_id)
+  if (added.length === 0) return undefined
+  await lockVariants(tx, added)
+  const rules = await rulesSoldAs(tx, added)
+  const at = given.findIndex(variant => variant.id === undefined && rules.has(variant.shopify_variant_id))
+  if (at < 0) return undefined
+  const rule = rules.get(given[at]?.shopify_variant_id ?? '') ?? ''
+  return fieldRefusal(`variants.${at}.shopify_variant_id`, 'variant_of_rule', { rule })
 }
 
 type Present = { id: number; serverGroupId: number | null; addressFamily: AddressFamily; egress: EgressMode }

@@ -12,6 +12,7 @@ import { isDeletedOnPlatform } from '../inventory/index.ts'
 import {
   checkEgress,
   checkGroupings,
+  checkRuleVariants,
   checkServerGroups,
   findRepeatedVariant,
   type ProductInput,
@@ -40,6 +41,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
     if (await isDeletedOnPlatform(tx, source.data.id)) return platformProductGone(source.data.id)
     const wrong =
       checkEgress(form.variants) ??
+      (await checkRuleVariants(tx, form.variants)) ??
       (await checkServerGroups(tx, form.variants)) ??
       (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
     if (wrong) return wrong

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { inArray, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import { PRICES_A_CALL, type ShopifyPricedVariant, type ShopifyReason } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -9,7 +9,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { type PlatformPrice, rulesOnPlatform, type RulePrices } from '../inventory/index.ts'
-import { priceDrifts, variants } from './tables.ts'
+import { priceDrifts, products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** What the platform says of a variant, as we keep it. */
@@ -76,6 +76,14 @@ async function readVariant(ctx: AppContext, platformVariantId: string): Promise<
 
 /** What the inventory, which knows no platform, needs for the prices of rules. */
 export const rulePrices: RulePrices = {
+  async planSoldAs(db, platformVariantId) {
+    const [plan] = await db
+      .select({ product: products.name, variant: variants.name })
+      .from(variants)
+      .innerJoin(products, eq(products.id, variants.productId))
+      .where(and(eq(variants.platformId, platformVariantId), isNull(variants.deletedAt)))
+    return plan && `${plan.product}: ${plan.variant}`
+  },
   async read(ctx, platformVariantId) {
     const found = await readVariant(ctx, platformVariantId)
     if (found.ok) return ok(found.data && platformPriceOf(found.data))

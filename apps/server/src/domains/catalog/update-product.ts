@@ -12,6 +12,7 @@ import type { AppContext } from '../../infra/context.ts'
 import {
   checkEgress,
   checkGroupings,
+  checkRuleVariants,
   checkServerGroups,
   findRepeatedVariant,
   type VariantInput
@@ -128,6 +129,7 @@ async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<
   const wrong =
     checkKept(form.variants, before.variants) ??
     checkEgress(form.variants, before.variants) ??
+    (await checkRuleVariants(tx, form.variants)) ??
     (await checkServerGroups(tx, form.variants, before.variants)) ??
     (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
   return wrong ?? ok(before)

@@ -53,12 +53,14 @@ export async function addGroup(db: Executor, name: string, serverIds: number[]):
   return id
 }
 
+let serial = 1_000_000
+
 export async function addRule(db: Executor, name: string, input: Partial<RuleInput> = {}): Promise<number> {
   const rule = {
     name,
     description: '',
     price: '1.00',
-    platformVariantId: '1',
+    platformVariantId: String((serial += 1)),
     aclValue: `${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}.example`,
     ...input
   }

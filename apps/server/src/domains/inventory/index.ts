@@ -54,6 +54,7 @@ export {
   takeRulePrice
 } from './follow-platform.ts'
 export { type RulePrices } from './priced-rules.ts'
+export { lockVariants, rulesSoldAs } from './rule-variant.ts'
 export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './ownership.ts'

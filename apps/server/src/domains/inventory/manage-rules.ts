@@ -13,11 +13,14 @@ import type { AppContext } from '../../infra/context.ts'
 import { lockInventory } from './leasing.ts'
 import { leasedBy } from './refusals.ts'
 import { ruleRefusal } from './rule-conflicts.ts'
+import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
 import { createRule, deleteRule, RULE_NAME, type Rule, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
 
 /** Called within the command that changed what the rules deny: the agents have to learn it. */
 export type OnRulesChanged = (unit: Unit) => void
+
+export type RuleWrites = { onRulesChanged: OnRulesChanged; planSoldAs?: PlanSoldAs | undefined }
 
 /** Rules on sale, oldest first: found by name, description or a domain in them. */
 export const ruleList = defineList<ListInput<'id'>, AclRule>({
@@ -41,9 +44,12 @@ export const addAclRule = (
   ctx: AppContext,
   by: Actor,
   form: AclRuleForm,
-  onRulesChanged: OnRulesChanged
+  { onRulesChanged, planSoldAs }: RuleWrites
 ): Promise<Result<AclRule>> =>
   command(ctx, by, { unique }, async unit => {
+    await lockInventory(unit.tx)
+    const taken = await variantRefusal(unit.tx, { platformVariantId: form.shopify_variant_id }, planSoldAs)
+    if (taken) return taken
     const created = await createRule(unit, inputOf(form))
     if (!created.ok) return ruleRefusal(created)
     const after = present(created.rule)
@@ -57,8 +63,8 @@ export const editAclRule = (
   by: Actor,
   id: number,
   form: Edit<AclRuleForm>,
-  onRulesChanged: OnRulesChanged
-): Promise<Result<AclRule>> => command(ctx, by, { unique }, unit => editIn(unit, id, form, onRulesChanged))
+  writes: RuleWrites
+): Promise<Result<AclRule>> => command(ctx, by, { unique }, unit => editIn(unit, id, form, writes))
 
 class Undone extends Error {}
 
@@ -70,11 +76,12 @@ export async function editRefusal(
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: Edit<AclRuleForm>
+  form: Edit<AclRuleForm>,
+  planSoldAs: PlanSoldAs | undefined
 ): Promise<Refusal | null> {
   try {
     return await command(ctx, by, { unique }, async unit => {
-      const edited = await editIn(unit, id, form, () => undefined)
+      const edited = await editIn(unit, id, form, { onRulesChanged: () => undefined, planSoldAs })
       if (edited.ok) throw new Undone()
       return edited
     })
@@ -88,7 +95,7 @@ async function editIn(
   unit: Unit,
   id: number,
   { version, ...form }: Edit<AclRuleForm>,
-  onRulesChanged: OnRulesChanged
+  { onRulesChanged, planSoldAs }: RuleWrites
 ): Promise<Result<AclRule>> {
   // Before the row: whoever deletes a rule takes them in this order.
   await lockInventory(unit.tx)
@@ -96,6 +103,10 @@ async function editIn(
   const before = row && present(row)
   const stale = before && staleEdit(version, before, { now: fieldsOf(before), sent: form })
   if (stale) return stale
+  const platformVariantId = form.shopify_variant_id
+  const moved = before !== undefined && before.shopify_variant_id !== platformVariantId
+  const taken = moved ? await variantRefusal(unit.tx, { platformVariantId, own: id }, planSoldAs) : undefined
+  if (taken) return taken
   const updated = await updateRule(unit, id, inputOf(form))
   if (!updated.ok) return updated.reason === 'not_found' ? refuse('not_found') : ruleRefusal(updated)
   const after = present(updated.rule)

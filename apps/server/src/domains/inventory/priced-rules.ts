@@ -7,10 +7,12 @@ import type { Edit } from '../../infra/version.ts'
 import { parseDomains } from './domains.ts'
 import { followRules, type PlatformPrice } from './follow-platform.ts'
 import { addAclRule, editAclRule, editRefusal, readRule, type OnRulesChanged } from './manage-rules.ts'
+import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
 import type { OrderNumbers } from './rule-conflicts.ts'
 
 /** Rules' prices belong to the platform: what the inventory needs of it. Every failure has the platform's own words. */
 export type RulePrices = {
+  planSoldAs: PlanSoldAs
   /** The variant that a rule is to be sold as; null where no platform is set up: then the form's price stands. */
   read(ctx: AppContext, platformVariantId: string): Promise<Result<PlatformPrice | null>>
   /**
@@ -31,6 +33,18 @@ export type RulePorts = {
   orderNumbers?: OrderNumbers
 }
 
+/** What the platform asks for the variant that a rule is to be sold as. Refused as saving it would be. */
+export async function readPlatformPrice(
+  ctx: AppContext,
+  { shopify_variant_id: platformVariantId, id: own }: { shopify_variant_id: string; id?: number | undefined },
+  { prices }: RulePorts
+): Promise<Result<{ price: string | null }>> {
+  const taken = await variantRefusal(ctx.db, { platformVariantId, own }, prices?.planSoldAs)
+  if (taken) return taken
+  const there = prices ? await prices.read(ctx, platformVariantId) : ok(null)
+  return there.ok ? ok({ price: there.data?.price ?? null }) : there
+}
+
 /** Adds a rule at the price that the platform asks for it. */
 export async function addPricedRule(
   ctx: AppContext,
@@ -38,12 +52,13 @@ export async function addPricedRule(
   form: AclRuleForm,
   { onRulesChanged, prices }: RulePorts
 ): Promise<Result<AclRule>> {
-  if (!prices || !parseDomains(form.acl_value).ok) return addAclRule(ctx, by, form, onRulesChanged)
+  const writes = { onRulesChanged, planSoldAs: prices?.planSoldAs }
+  if (!prices || !parseDomains(form.acl_value).ok) return addAclRule(ctx, by, form, writes)
   // Before the transaction: nobody waits for the platform with the inventory locked.
   const there = await prices.read(ctx, form.shopify_variant_id)
   if (!there.ok) return there
   const price = there.data?.price ?? form.price
-  const added = await addAclRule(ctx, by, { ...form, price }, onRulesChanged)
+  const added = await addAclRule(ctx, by, { ...form, price }, writes)
   if (added.ok && there.data) await follow(ctx, by, form.shopify_variant_id, there.data)
   return added
 }
@@ -60,13 +75,14 @@ export async function editPricedRule(
   form: Edit<AclRuleForm>,
   { onRulesChanged, prices }: RulePorts
 ): Promise<Result<AclRule>> {
-  const save = (price: string) => editAclRule(ctx, by, id, { ...form, price }, onRulesChanged)
+  const planSoldAs = prices?.planSoldAs
+  const save = (price: string) => editAclRule(ctx, by, id, { ...form, price }, { onRulesChanged, planSoldAs })
   const before = await readRule(ctx.db, id)
   const moved = before?.shopify_variant_id !== form.shopify_variant_id
   const repriced = before?.price !== form.price
   if (!prices || !before || (!moved && !repriced)) return save(form.price)
   // A price that the platform was told is charged: what is refused here should not get there.
-  const check = () => editRefusal(ctx, by, id, form)
+  const check = () => editRefusal(ctx, by, id, form, planSoldAs)
   if (repriced) return prices.write(ctx, form.shopify_variant_id, form.price, { check, save: () => save(form.price) })
   const refused = await check()
   if (refused) return refused

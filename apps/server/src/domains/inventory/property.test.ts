@@ -126,12 +126,22 @@ const ruleIds = (chosen: number[]) => chosen.map(at => rules[at] ?? 0)
 
 type Winner = 'narrow' | 'broad'
 
+let variants = 2_000_000
+
 /** Decides who has what; gives back the rules that reach the second domain, and those that reach the fourth. */
 async function decide([second, fourth, deep]: [Winner, Winner, Winner]): Promise<number[][]> {
   const [one = 0, two = 0, , four = 0] = rules
   const say = async (at: number, decisions: { rule_id: number; winner: Winner }[]) => {
     const aclValue = domains[at] ?? ''
-    const input = { name: aclValue, description: '', price: '1.00', platformVariantId: '1', aclValue, decisions }
+    variants += 1
+    const input = {
+      name: aclValue,
+      description: '',
+      price: '1.00',
+      platformVariantId: String(variants),
+      aclValue,
+      decisions
+    }
     expect(await inTransaction(db, updateRule, rules[at] ?? 0, input)).toMatchObject({ ok: true })
   }
   await say(1, [{ rule_id: one, winner: second }])

@@ -8,6 +8,7 @@ import { assignCidrs } from './cidr-commands.ts'
 import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
 import { reserve } from './leasing.ts'
 import { inventoryRoutes } from './routes.ts'
+import { variantOf } from './rule-calls.fixture.ts'
 
 let world: TestShop
 let admin: TestClient
@@ -28,7 +29,7 @@ type Page<T> = { data: T[]; total: number }
 const rule = (name: string, more: object = {}) => ({
   name,
   price: '1.5',
-  shopify_variant_id: '1234',
+  shopify_variant_id: variantOf(name),
   description: 'd',
   acl_value: `${name.toLowerCase()}.example`,
   ...more

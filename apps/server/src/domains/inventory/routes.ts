@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
 import { removeAclRule, ruleList } from './manage-rules.ts'
 import { ruleRemoval } from './effects.ts'
-import { addPricedRule, editPricedRule, type RulePorts } from './priced-rules.ts'
+import { addPricedRule, editPricedRule, readPlatformPrice, type RulePorts } from './priced-rules.ts'
 import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**
@@ -19,6 +19,7 @@ export function inventoryRoutes(mount: Mount, ctx: AppContext, ports: RulePorts)
   mount(inventory.ruleConflicts, () => ruleConflicts(ctx, ports.orderNumbers))
   mount(inventory.checkRule, call => checkRule(ctx, call.body, ports.orderNumbers))
   mount(inventory.ruleEffect, call => ruleRemoval(ctx, call.params.id))
+  mount(inventory.platformVariant, call => readPlatformPrice(ctx, call.query, ports))
   mount(inventory.createRule, call => addPricedRule(ctx, call.caller, call.body, ports))
   mount(inventory.updateRule, call => editPricedRule(ctx, call.caller, call.params.id, call.body, ports))
   mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, ports.onRulesChanged))

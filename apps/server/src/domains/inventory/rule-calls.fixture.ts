@@ -10,12 +10,16 @@ export type Decision = { rule_id: number; domain?: string; winner: 'narrow' | 'b
 type Refused = { errors: { acl_value: string }; overlaps: RuleOverlap[]; overlap_total: number }
 type Saved = { code: number; msg: string; data: AclRule & Refused }
 
+/** Each rule is sold as a variant of its own. */
+export const variantOf = (name: string): string =>
+  String(Buffer.from(name).reduce((sum, byte) => (sum * 33 + byte) % 1_000_000_007, 5))
+
 /** The calls of access rules by an administrator: a rule by its name, its domains, and decisions of overlaps. */
 export function ruleCalls(admin: TestClient) {
   const form = (name: string, domains: string[], decisions?: Decision[]) => ({
     name,
     price: '1.50',
-    shopify_variant_id: '1234',
+    shopify_variant_id: variantOf(name),
     description: 'd',
     acl_value: domains.join('\n'),
     decisions

@@ -14,6 +14,7 @@ import {
   reserve,
   updateRule
 } from './index.ts'
+import { variantOf } from './rule-calls.fixture.ts'
 import { RULE_NAME } from './rules.ts'
 
 let database: TestDatabase
@@ -34,7 +35,7 @@ const input = (name: string, aclValue: string) => ({
   name,
   description: 'd',
   price: '1.50',
-  platformVariantId: '7',
+  platformVariantId: variantOf(name),
   aclValue
 })
 

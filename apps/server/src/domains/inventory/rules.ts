@@ -70,14 +70,18 @@ export async function updateRule(
   if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
   await lockInventory(tx)
   const [before] = await tx
-    .select({ domains: aclRules.domains })
+    .select({ domains: aclRules.domains, platformVariantId: aclRules.platformVariantId })
     .from(aclRules)
     .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
     .for('update')
   if (!before) return { ok: false, reason: 'not_found' }
   const [saved] = await tx
     .update(aclRules)
-    .set({ ...ruleColumns(input), domains: parsed.domains })
+    .set({
+      ...ruleColumns(input),
+      domains: parsed.domains,
+      ...(before.platformVariantId === input.platformVariantId ? {} : { sharesVariant: false })
+    })
     .where(eq(aclRules.id, ruleId))
     .returning()
   if (!saved) return { ok: false, reason: 'not_found' }

@@ -92,7 +92,7 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
   await Promise.all([
     ...orders.map(buyer),
     (async () => {
-      const input = { description: '', price: '1.00', platformVariantId: '1', aclValue: 'late.example' }
+      const input = { description: '', price: '1.00', platformVariantId: '2', aclValue: 'late.example' }
       await inTransaction(db, createRule, { ...input, name: 'late' }).catch(() => undefined)
     })()
   ])

@@ -14,6 +14,8 @@ export const aclRules = pgTable(
     translations: translations(),
     price: money().notNull(),
     platformVariantId: text().notNull(),
+    /** An older rule was sold as the same variant before that was refused. */
+    sharesVariant: boolean().notNull().default(false),
     /** The platform's product that the variant belongs to; null until the platform told. */
     platformProductId: text(),
     /** The platform's own time of what was last taken from it: something older changes nothing. */
@@ -36,6 +38,9 @@ export const aclRules = pgTable(
     uniqueIndex('acl_rules_name_key')
       .on(sql`lower(${t.name})`)
       .where(sql`${t.deletedAt} is null`),
+    uniqueIndex('acl_rules_variant_key')
+      .on(t.platformVariantId)
+      .where(sql`${t.deletedAt} is null and not ${t.sharesVariant}`),
     check('acl_rules_price', sql`${t.price} >= 0`)
   ]
 )

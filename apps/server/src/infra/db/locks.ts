@@ -46,6 +46,8 @@ export const LOCKS = {
   catalogSync: 7320,
   /** Writes prices to the platform: from the check of what is saved until it is. A session lock, see session-lock.ts. */
   platformPrices: 7321,
+  /** Makes a variant of the platform a rule or a plan. Key: the variant. */
+  platformVariant: 7324,
   /** Asks the platform for the next access token. A session lock, see commerce/token.ts. */
   platformToken: 7322,
   /** Starts syncs with the platform. Key: what is taken over. */

@@ -17,6 +17,7 @@ import {
 } from '../kit/index.ts'
 import { DomainsCell, NameCell, OverlapsCell, PriceCell } from './cells.tsx'
 import { RulesHead } from './head.tsx'
+import { PlatformPrice } from './platform-price.tsx'
 import { RulePlan } from './plan.tsx'
 import { blockedText, removalText } from './effect.tsx'
 
@@ -62,7 +63,12 @@ export default defineResource({
     ],
     create: inventory.createRule,
     update: inventory.updateRule,
-    plan: RulePlan,
+    plan: props => (
+      <>
+        <PlatformPrice {...props} />
+        <RulePlan {...props} />
+      </>
+    ),
     // Other domains are served by agents, and what was decided about their overlaps is not part of the rule.
     undo: ({ former, sent }) => former['acl_value'] === sent['acl_value']
   },

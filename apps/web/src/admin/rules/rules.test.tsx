@@ -61,6 +61,7 @@ const effect: RuleEffect = {
 const checked = (more: Partial<RuleCheck> = {}): RuleCheck => ({ ...nothing, effect, ...more })
 
 function open(at = ROUTE, found: RuleConflicts = nothing) {
+  answer(inventory.platformVariant, { price: null })
   keepNothing()
   answer(inventory.rules, pageOf(snkrs, shoes))
   answer(inventory.ruleConflicts, found)
@@ -113,6 +114,17 @@ describe('the access rules of the console', () => {
       acl_value: 'shop.nike.com',
       decisions: [{ rule_id: 1, winner: 'broad' }]
     })
+  })
+
+  it('take the platform’s price of the variant that is entered, or say why nothing can be sold as it', async () => {
+    const { user } = open(`${ROUTE}?form=new`)
+    answer(inventory.platformVariant, { price: '0.45' })
+    await user.type(await screen.findByRole('textbox', { name: /^Shopify/ }), '123')
+    expect(await screen.findByText(/^The platform asks \$0.45 for this variant/)).toBeTruthy()
+    expect((field(/^Price/) as HTMLInputElement).value).toBe('0.45')
+    answerRefused(inventory.platformVariant, 'variant_of_rule', { params: { rule: 'Shoes' } })
+    await user.type(field(/^Shopify/), '4')
+    expect(await screen.findByText('The access rule Shoes is sold as this variant of the platform')).toBeTruthy()
   })
 
   it('say which domains another rule has, before saving is refused', async () => {

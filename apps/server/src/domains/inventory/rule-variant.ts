@@ -1,0 +1,47 @@
+import type { Refusal } from '@netlet/contract'
+import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { aclRules } from './tables.ts'
+
+/** The plan that is sold as a variant of the platform, by its name: the catalogue knows. */
+export type PlanSoldAs = (db: Executor, platformVariantId: string) => Promise<string | undefined>
+
+/** Keeps others from making these variants of the platform a rule or a plan, until the transaction ends. */
+export async function lockVariants(tx: Executor, platformVariantIds: readonly string[]): Promise<void> {
+  for (const id of platformVariantIds.toSorted()) await lock(tx, 'platformVariant', id)
+}
+
+/**
+ * Why a rule cannot be sold as a variant of the platform: another rule or a plan is. A payment names variants, so two that are sold as
+ * one could not be told apart.
+ * @param own the rule itself, where there is one already
+ */
+export async function variantRefusal(
+  tx: Executor,
+  { platformVariantId, own = 0 }: { platformVariantId: string; own?: number | undefined },
+  planSoldAs: PlanSoldAs | undefined
+): Promise<Refusal | undefined> {
+  await lockVariants(tx, [platformVariantId])
+  const [rule] = await tx
+    .select({ name: aclRules.name })
+    .from(aclRules)
+    .where(and(eq(aclRules.platformVariantId, platformVariantId), isNull(aclRules.deletedAt), ne(aclRules.id, own)))
+    .limit(1)
+  if (rule) return fieldRefusal('shopify_variant_id', 'variant_of_rule', { rule: rule.name })
+  const plan = await planSoldAs?.(tx, platformVariantId)
+  return plan === undefined ? undefined : fieldRefusal('shopify_variant_id', 'variant_of_plan', { plan })
+}
+
+/** The rules that are sold as some of these variants of the platform: their names by the variant. */
+export async function rulesSoldAs(
+  tx: Executor,
+  platformVariantIds: readonly string[]
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx
+    .select({ name: aclRules.name, variant: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(inArray(aclRules.platformVariantId, [...platformVariantIds]), isNull(aclRules.deletedAt)))
+  return new Map(rows.map(({ name, variant }) => [variant, name]))
+}
