@@ -16,10 +16,14 @@ afterAll(() => shop?.stack.close())
 
 /** Pays a cart whose webhook is lost. @returns the platform's id of its order */
 async function payUnheard(checkoutUrl: string, instead: object = {}): Promise<string> {
+  await control(shop.stack.platform, 'POST', '/webhooks/faults', { action: 'drop', next: 1 })
+  return pay(checkoutUrl, instead)
+}
+
+async function pay(checkoutUrl: string, instead: object): Promise<string> {
   const { platform } = shop.stack
   const cart = await fetch(checkoutUrl, { redirect: 'manual' })
   const token = new URL(cart.headers.get('location') ?? '', checkoutUrl).pathname.split('/').at(-1)
-  await control(platform, 'POST', '/webhooks/faults', { action: 'drop', next: 1 })
   const { order } = await control<{ order: { id: string } }>(platform, 'POST', `/checkouts/${token}/pay`, instead)
   return order.id
 }
@@ -33,7 +37,8 @@ const entryOf = (platformOrder: string) =>
 test('a payment for a plan that names no order, and of which no webhook told, is found', async () => {
   const { checkout_url } = await shop.placed()
   const bare = new URL(checkout_url)
-  for (const name of bare.searchParams.keys()) if (name.startsWith('attributes')) bare.searchParams.delete(name)
+  for (const name of [...bare.searchParams.keys()])
+    if (name.startsWith('attributes') || name === 'note') bare.searchParams.delete(name)
   expect(bare.href).not.toBe(checkout_url)
   const id = await payUnheard(bare.href)
   expect(await reconcilePayments(shop.stack.ctx)).toBe(1)
@@ -63,4 +68,15 @@ test('a held payment whose order was edited on the platform settles, though no w
   // The platform tells of a payment once: that nobody told of the edit does not mean that webhooks are lost.
   const later = new Date(ctx.now().getTime() + 20 * 60_000)
   expect(await missedWebhooks(ctx.db, later)).toBe(3)
+})
+
+test('a payment whose wallet lost the attributes settles by its note, told or found', async () => {
+  for (const isTold of [true, false]) {
+    const { order_id, checkout_url } = await shop.placed()
+    const instead = { loses_attributes: true }
+    if (isTold) await pay(checkout_url, instead)
+    else await payUnheard(checkout_url, instead)
+    if (!isTold) await reconcilePayments(shop.stack.ctx)
+    await inState(shop.stack, shop.buyer, order_id, 'delivered')
+  }
 })

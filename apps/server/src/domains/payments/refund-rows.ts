@@ -120,12 +120,19 @@ export function inCurrencyOf(rate: Rate | null, currency: string, { amount, curr
   return fromCents((toCents(downToCents(amount)) * toCents(rate.charged) + whole - 1n) / whole)
 }
 
-/** Rows that were told before their payment, by its rate: what cannot be converted stays as it is, but a dispute counts as all of it. */
-export const converted = (rows: readonly RefundRow[], rate: Rate): RefundRow[] =>
-  rows.map(row => {
-    const [amount = '', currency] = row.foreignAmount?.split(' ') ?? []
-    if (currency === undefined || row.state !== 'counted') return row
-    const known = inCurrencyOf(rate, rate.currency, { amount, currency })
-    if (known !== null) return { ...row, amount: known, foreignAmount: null }
-    return row.key.startsWith('dispute:') ? { ...row, amount: null, foreignAmount: null } : row
-  })
+/**
+ * The refunds of a payment, with those converted that were told in the buyer's currency before it: what cannot be converted stays as
+ * it is, but a dispute counts as all of it.
+ */
+export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate: Rate): Promise<RefundRow[]> {
+  const rows = await refundRowsOf(tx, platformOrderId)
+  for (const row of rows) {
+    const [told = '', currency] = row.foreignAmount?.split(' ') ?? []
+    if (currency === undefined || row.state !== 'counted') continue
+    const amount = inCurrencyOf(rate, rate.currency, { amount: told, currency })
+    if (amount === null && !row.key.startsWith('dispute:')) continue
+    Object.assign(row, { amount, foreignAmount: null })
+    await tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, row.id))
+  }
+  return rows
+}

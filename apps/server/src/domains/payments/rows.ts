@@ -58,13 +58,6 @@ type Report = {
  */
 export async function recordPayment(unit: Unit, report: Report): Promise<PaymentRow> {
   const { paid, kind, payment: known, about } = report
-  // What was told in the buyer's currency before its payment is converted by it.
-  for (const { id, foreignAmount, amount } of report.refunds)
-    if (foreignAmount === null)
-      await unit.tx
-        .update(paymentRefunds)
-        .set({ amount, foreignAmount })
-        .where(and(eq(paymentRefunds.id, id), isNotNull(paymentRefunds.foreignAmount)))
   const columns = { ...columnsOf(unit, report), kind }
   if (known) {
     const change = columns.refundedAt

@@ -8,7 +8,7 @@ import { lockOrder, lockOrderByPublicId, type OrderRow } from '../orders/index.t
 import { readSettings } from '../settings/index.ts'
 import { apply, type Settling } from './apply.ts'
 import { judge, type Facts, type OrderFacts } from './judge.ts'
-import { converted, refundRowsOf } from './refund-rows.ts'
+import { convertRefunds } from './refund-rows.ts'
 import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
 import { asPlaced, isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
 
@@ -51,7 +51,7 @@ async function gather(
     kind,
     named,
     payment,
-    refunds: converted(await refundRowsOf(tx, paid.id), rateOf(paid)),
+    refunds: await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
     about: order && !isAbandoned ? await gatherOrder(tx, order, terms) : null,
     isOurs: order === undefined && named === null && (await holdsOurs(tx, paid)),
