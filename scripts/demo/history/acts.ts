@@ -1,4 +1,4 @@
-import type { CurrentUser, Order } from '@netlet/contract'
+import type { CurrentUser, Order, RefundPlan } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { captchas } from '../../../apps/server/src/domains/accounts/tables.ts'
 import { products } from '../../../apps/server/src/domains/catalog/tables.ts'
@@ -150,6 +150,13 @@ export async function createActs(world: World) {
     /** One of the things that an order's buttons do. */
     onOrder: (username: string, orderId: number, what: string, body?: object): Promise<unknown> =>
       as(username).call('POST', `${ORDERS}/${orderId}/${what}/`, body),
+
+    /** Gives all of an order's money back, as the plan that the console shows says. */
+    async refund(username: string, orderId: number): Promise<void> {
+      const path = `${ORDERS}/${orderId}/refund/`
+      const { version } = await as(username).call<RefundPlan>('GET', path)
+      await as(username).call('POST', path, { version })
+    },
 
     order: (orderId: number): Promise<Order> => admin().call<Order>('GET', `${ORDERS}/${orderId}/`),
 

@@ -148,9 +148,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
       })
     )
     at(0.28, () => acts.buy('ferrari', METRO_BLOCK, { withLines: short }))
-    at(4.75, () =>
-      acts.buy('novak', HARBOR, { whenPaid: id => at(4.25, () => acts.onOrder(DEMO_ADMIN.username, id, 'refund', {})) })
-    )
+    at(4.75, () => acts.buy('novak', HARBOR, { whenPaid: id => at(4.25, () => acts.refund(DEMO_ADMIN.username, id)) }))
     at(7.9, () =>
       acts.buy('tanaka', METRO_BLOCK, {
         whenPaid: id => at(5.5, () => acts.onOrder(DEMO_ADMIN.username, id, 'reset_proxy'))

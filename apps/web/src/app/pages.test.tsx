@@ -103,7 +103,7 @@ describe('the dashboards', () => {
     answer(accounts.switchBack, admin)
     await user.click(screen.getByRole('button', { name: 'Back to admin' }))
     await waitFor(() => expect(where()).toBe(dashboardPath(true)))
-    expect(screen.queryByText(/you are viewing the shop as/)).toBeNull()
+    await waitFor(() => expect(screen.queryByText(/you are viewing the shop as/)).toBeNull())
   })
 
   it('leads a visitor to the login and back', async () => {

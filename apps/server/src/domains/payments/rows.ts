@@ -1,5 +1,5 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -8,7 +8,7 @@ import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
 import { counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
 import { paymentStateOf } from './states.ts'
-import { paymentRefunds, payments, type PaidLine } from './tables.ts'
+import { payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
