@@ -5,7 +5,10 @@ import { appPage } from './pages.ts'
 import type { PlatformOrder } from './state.ts'
 
 /** What every access token of the shop's app may do. */
-const SCOPES = ['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`])
+const SCOPES = [
+  ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
+  'read_shopify_payments_disputes'
+]
 /** What the platform grants on request only: without it no order is shown that is older. */
 const ALL_ORDERS = 'read_all_orders'
 const SHOWN_FOR_MS = 60 * 86_400_000

@@ -14,6 +14,8 @@ export const SCOPES = [
   'write_discounts',
   'read_customers',
   'write_customers',
+  // Without it the platform tells of no chargeback.
+  'read_shopify_payments_disputes',
   ALL_ORDERS
 ] as const
 

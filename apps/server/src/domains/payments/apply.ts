@@ -1,4 +1,5 @@
 import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -19,8 +20,8 @@ import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { giveBackReported } from './give-back.ts'
 import { addRefund } from './refund-rows.ts'
-import { isPaidBack } from './paid-order.ts'
-import { keptOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
+import { isPaidBack, moneyOf } from './paid-order.ts'
+import { keptOf, paymentOf, rateOf, recordPayment, reportedAt, setAccepted, type PaymentRow } from './rows.ts'
 import {
   mailNotDelivered,
   mailNotRenewed,
@@ -31,6 +32,7 @@ import {
   tagFailed
 } from './tell.ts'
 import { paymentAllows } from './states.ts'
+import { payments } from './tables.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
@@ -38,6 +40,7 @@ export type Settling = Pick<AppContext, 'secrets' | 'config'>
 export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: Decision): Promise<EventResult> {
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   const { paid, payment: known, about } = facts
+  if (decision.do === 'grow') return grow(unit, facts)
   if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
   // As if its refund had come before.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
@@ -53,7 +56,14 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
 const addReported = (unit: Unit, { id }: PaidOrder) =>
   addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
 
-type Recorded = { decision: Exclude<Decision, { do: 'nothing' }>; payment: PaymentRow; order: OrderRow | null }
+/** What was added is the shop's, and can be given back; points and coins are earned by the payment as it was first told of. */
+async function grow(unit: Unit, { paid, payment, money }: Facts): Promise<EventResult> {
+  const grown = { amount: moneyOf(paid, money), ...rateOf(paid), reportedAt: reportedAt(paid) }
+  if (payment) await unit.tx.update(payments).set(grown).where(eq(payments.id, payment.id))
+  return { outcome: 'duplicate' }
+}
+
+type Recorded = { decision: Exclude<Decision, { do: 'nothing' | 'grow' }>; payment: PaymentRow; order: OrderRow | null }
 
 async function follow(
   unit: Unit,

@@ -3,6 +3,7 @@ import { refuse, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
+import { DAY } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -49,15 +50,19 @@ export async function refundOnPlatform(
     note: `Refund by ${by.username}`
   })
   if (!made.ok && NOT_MADE.has(made.reason)) {
-    await command(ctx, by, unit => refused(unit, row))
+    // Of a request that was repeated it says nothing: the first one may have been made.
+    await command(ctx, by, unit => (isRepeated ? answered(unit, row, null) : refused(unit, row)))
     return platformRefusal(made)
   }
   const refundId = made.ok ? made.value : null
   await command(ctx, by, unit => answered(unit, row, refundId))
   // The answer to a request that was repeated: all that it was asked for may have failed since.
-  if (isRepeated && refundId && (await fateOf(platform, refundId)) === 'failed') {
-    await command(ctx, by, unit => refused(unit, row))
-    return refundOnPlatform(ctx, by, meant, form)
+  if (isRepeated && refundId) {
+    const fate = await platform.refundFate(refundId)
+    if (fate.ok && fate.value === 'failed') {
+      await command(ctx, by, unit => refused(unit, row))
+      return refundOnPlatform(ctx, by, meant, form)
+    }
   }
   if (made.ok) return ok({ amount, platform_order })
   // It may have been made: the request stays under way until the platform tells of it, or for a time.
@@ -73,14 +78,9 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
   'not_found'
 ])
 
-async function fateOf(platform: Shopify, refundId: string) {
-  const fate = await platform.refundFate(refundId)
-  return fate.ok ? fate.value : 'unknown'
-}
-
 /**
  * What the platform itself says of a request that it answered and has not told of since. One that it has not finished keeps another
- * from being asked for; one that failed ends here. While the platform does not answer, the next request goes on.
+ * from being asked for, and so does one of which it does not answer; one that failed ends here.
  */
 async function refusedByFormer(
   ctx: AppContext,
@@ -94,11 +94,11 @@ async function refusedByFormer(
   const rows = await refundRowsOf(ctx.db, platformOrderId)
   const row = rows.findLast(({ state }) => state === 'answered')
   if (!row || underwayOf([row], ctx.now())) return null
-  const fate = await fateOf(platform, row.key.replace('refund:', ''))
-  if (fate === 'unknown') return null
+  const fate = await platform.refundFate(row.key.replace('refund:', ''))
+  if (!fate.ok) return platformRefusal(fate)
   const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
-  if (fate === 'pending') return refuse('refund_pending', { params })
-  if (fate === 'made') {
+  if (fate.value === 'pending') return refuse('refund_pending', { params })
+  if (fate.value === 'made') {
     await command(ctx, by, async unit => askOfOrder(unit, platformOrderId))
     return refuse('refund_uncounted', { params })
   }
@@ -145,13 +145,19 @@ async function request(
 
 type Wanted = { platformOrderId: string; amount: string; askedBy: string }
 
+/** For so long the platform knows an idempotency key; what it made in that time was read with its orders since. */
+const KEY_KEPT = DAY
+
 /** A new request, or one again that was not answered: of another amount than that one nothing is asked for. */
 async function askFor(
   unit: Unit,
   refunds: readonly RefundRow[],
   wanted: Wanted
 ): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
-  const open = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
+  const last = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
+  const isOver = last && last.createdAt.getTime() <= unit.now.getTime() - KEY_KEPT
+  if (isOver) await moveRefund(unit, last, 'refuse')
+  const open = isOver ? undefined : last
   if (open && open.amount !== wanted.amount)
     return refuse('refund_unanswered', { params: { by: open.askedBy ?? '–', amount: open.amount ?? '–' } })
   if (open) {

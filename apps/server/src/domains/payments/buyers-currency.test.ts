@@ -5,6 +5,7 @@ import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { platformOrder, work } from './platform-orders.fixture.ts'
 import { askForUnread } from './read-order.ts'
+import { reconcile, says } from './reconciling.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 
 let b: Books
@@ -89,6 +90,27 @@ test('where the platform did not say how a payment was converted, a refund count
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
   expect(await b.dispute(paid, 'needs_response', { amount: '3.85', currency: 'GBP' })).toBe('refunded')
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test.for([
+  { name: 'rounds it otherwise', parts: ['3.86', '3.86', '3.86', '3.82'], shop: ['5.01', '5.01', '5.01', '4.96'] },
+  { name: 'converts it by the rate of another day', parts: ['15.40'], shop: ['19.20'] },
+  { name: 'converts a part of it to more than was paid', parts: ['15.00'], shop: ['20.10'] }
+])('what went back in the buyer’s currency stays so where the platform $name', async ({ parts, shop }) => {
+  const { paid, row } = await delivered()
+  const refunds = parts.map((amount, at) => ({
+    id: (ids += 1),
+    amount: shop[at] ?? '',
+    buyer: { amount, currency: 'GBP' }
+  }))
+  for (const { id, buyer } of refunds) await refundOf(paid, buyer.amount, 'GBP', id)
+  await b.world.confirm()
+  const before = await row()
+  expect(before.state).toBe(parts[0] === '15.00' ? 'delivered' : 'refunded')
+  await b.world.advance(11 * MINUTE)
+  says(b, paid, refunds, { displayFinancialStatus: before.state === 'refunded' ? 'REFUNDED' : 'PARTIALLY_REFUNDED' })
+  expect(await reconcile(b)).toBe(0)
+  expect(await row()).toMatchObject({ state: before.state, refundedAmount: before.refundedAmount })
 })
 
 test('the refund that the console asked for is the one that the platform tells of in the buyer’s currency', async () => {

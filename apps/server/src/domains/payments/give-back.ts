@@ -25,7 +25,7 @@ import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBac
 import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
-import { downToCents, isPaidBack, isUnpaid } from './paid-order.ts'
+import { downToCents, isPaidBack } from './paid-order.ts'
 import { askOfOrder } from './queues.ts'
 import {
   addRefund,
@@ -92,15 +92,16 @@ export async function moneyTold(
  * lets the lease go on.
  */
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
-  const { id: platformOrderId, financial_status } = cancelled
+  const { id: platformOrderId } = cancelled
   await lock(unit.tx, 'platformOrder', platformOrderId)
   if (isPaidBack(cancelled)) return giveBackReported(unit, ctx, cancelled)
   const subject = await subjectOf(unit, platformOrderId)
   const { payment, about, detail } = subject
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
   if (!payment || payment.refundedAt) return { outcome: 'ignored', about }
-  if (isKnown || isUnpaid({ financial_status })) return { outcome: 'duplicate', about }
-  return { outcome: payment.accepted ? 'cancelled_delivered' : 'cancelled', detail, about }
+  if (isKnown) return { outcome: 'duplicate', about }
+  const isServed = payment.accepted && subject.order?.state !== 'failed'
+  return { outcome: isServed ? 'cancelled_delivered' : 'cancelled', detail, about }
 }
 
 type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
@@ -235,7 +236,7 @@ async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: num
 export async function subjectOf(unit: Unit, platformOrderId: string) {
   const payment = await paymentOf(unit.tx, platformOrderId)
   const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
-  return { payment, ...subjectIn(payment, order, platformOrderId) }
+  return { payment, order, ...subjectIn(payment, order, platformOrderId) }
 }
 
 function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | undefined, platformOrderId: string) {

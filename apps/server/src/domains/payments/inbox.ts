@@ -24,7 +24,14 @@ type Query = ListInput<'id'> & {
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
 /** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */
-const HELD = ['unknown_order', 'paid_twice', 'renewal_too_late', 'renewal_underpaid', 'renewal_lines_missing']
+const HELD = [
+  'unknown_order',
+  'paid_twice',
+  'renewal_too_late',
+  'renewal_underpaid',
+  'renewal_lines_missing',
+  'renewal_not_sold'
+]
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 

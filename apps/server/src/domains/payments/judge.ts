@@ -1,3 +1,4 @@
+import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { isOverWith, renewable, type OrderRow } from '../orders/index.ts'
 import {
@@ -6,6 +7,7 @@ import {
   isPaidBack,
   isUnpaid,
   missing,
+  moneyOf,
   moneyProblem,
   type MoneyProblem,
   type MoneyRules
@@ -71,6 +73,8 @@ export type Decision =
   | { do: 'nothing'; outcome: 'not_paid' | 'duplicate' }
   /** The report is written down, and changes nothing. */
   | { do: 'record'; outcome: 'duplicate' | 'ignored' | 'unknown_order' }
+  /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
+  | { do: 'grow' }
   /** All of it was given back. */
   | { do: 'give_back' }
   | Delivery
@@ -91,6 +95,7 @@ const record = (outcome: 'duplicate' | 'ignored' | 'unknown_order'): Decision =>
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
+  if (payment && hasGrown(facts, payment)) return { do: 'grow' }
   if (payment && !isNews(facts, payment)) return nothing('duplicate')
   const isAllBack = sumRefunds(counted(refunds), downToCents(paid.total_price)).all
   if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
@@ -100,6 +105,13 @@ export function judge(facts: Facts): Decision {
   if (!payment || decision.do === 'deliver' || decision.do === 'renew') return decision
   if (decision.do === 'fail' || decision.do === 'fail_again') return decision
   return record('duplicate')
+}
+
+function hasGrown({ paid, money }: Facts, payment: PaymentRow): boolean {
+  const at = reportedAt(paid)
+  const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
+  const isMore = toCents(moneyOf(paid, money)) > toCents(payment.amount)
+  return paymentStateOf(payment) === 'accepted' && isLater && isMore && !isPaidBack(paid)
 }
 
 /** Of a known payment only one that is held is judged again, by a report that is no older than the last. */

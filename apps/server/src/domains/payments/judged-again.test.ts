@@ -3,7 +3,9 @@ import { DAY } from '../../infra/clock.ts'
 import { LINES, startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { reconcile, says } from './reconciling.fixture.ts'
 
+let books: Books
 let world: Books['world']
 let db: Books['db']
 let buyer: Books['buyer']
@@ -16,7 +18,8 @@ let openOf: Books['openOf']
 let act: Books['act']
 
 beforeAll(async () => {
-  ;({ world, db, buyer, tell, paymentFor, refund, delivered, paymentRow, openOf, act } = await startBooks())
+  books = await startBooks()
+  ;({ world, db, buyer, tell, paymentFor, refund, delivered, paymentRow, openOf, act } = books)
 }, 60_000)
 afterAll(() => world?.close())
 afterEach(async () => {
@@ -79,4 +82,21 @@ test('a part that was given back of a held payment counts on its order from when
   expect(await world.row(placed.id)).toMatchObject({ refundedAmount: '5.00', payAmount: '20.00' })
   expect(await refund(paid, '15.00')).toBe('refunded')
   expect(await world.row(placed.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('what the platform took more since an order was edited is no part of what its refund ends, told or found', async () => {
+  for (const isTold of [true, false]) {
+    const { order, paid } = await delivered()
+    await world.advance(60_000)
+    const grown = { ...paid, total_price: '40.00', updated_at: books.now().toISOString() }
+    if (isTold) expect(await tell('orders/paid', grown)).toBe('duplicate')
+    else {
+      says(books, grown, [])
+      expect(await reconcile(books)).toBe(1)
+    }
+    expect(await refund(paid, '20.00')).toBe('partly_refunded')
+    expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
+    expect(await refund(paid, '20.00')).toBe('refunded')
+    await world.endAll()
+  }
 })

@@ -68,9 +68,9 @@ test('nothing is proposed of two such orders, of another customer, of other line
 })
 
 test.each([
-  ['Order NL-1a2b', { order: 'NL-1a2b', isRenewal: false }],
-  ['Renewal of order NL-1a2b for 1 day', { order: 'NL-1a2b', isRenewal: true }],
-  ['Renewal of order NL-1a2b for 30 days', { order: 'NL-1a2b', isRenewal: true }],
+  ['Order NL-1a2b', { order: 'NL-1a2b', isRenewal: false, isByNote: true }],
+  ['Renewal of order NL-1a2b for 1 day', { order: 'NL-1a2b', isRenewal: true, isByNote: true }],
+  ['Renewal of order NL-1a2b for 30 days', { order: 'NL-1a2b', isRenewal: true, isByNote: true }],
   ['Settled order NL-1a2b', null],
   ['Order NL-1a2b had been paid before', null],
   ['Please deliver Order NL-1a2b', null],
@@ -80,5 +80,22 @@ test.each([
   const paid = PaidOrder.parse({ ...b.paymentFor({ publicId: 'x' } as OrderRow), note_attributes: [], note })
   expect(orderNamed(paid)).toEqual(named)
   const other = { ...paid, note_attributes: [{ name: 'order_id', value: 'NL-other' }] }
-  expect(orderNamed(other)).toEqual({ order: 'NL-other', isRenewal: false })
+  expect(orderNamed(other)).toEqual({ order: 'NL-other', isRenewal: false, isByNote: false })
+})
+
+test('a note of any words names no order where there is none', async () => {
+  const sale = { ...b.paymentFor({ publicId: 'x' } as OrderRow, { lines: { '999': 1 } }), note_attributes: [] }
+  expect(await b.tell('orders/paid', { ...sale, note: 'Order 2' })).toBe('ignored')
+})
+
+test('a renewal that its note named stays one when the note has changed', async () => {
+  const { order } = await b.delivered()
+  const renewal = b.paymentFor(order, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe(
+    'renewal_lines_missing'
+  )
+  // The shop has written on the platform's order why nothing came of it; then the order was edited.
+  const edited = b.paymentFor(order, { id: renewal.id })
+  expect(await b.tell('orders/paid', lost(edited, { note: 'Paid for less than was ordered' }))).toBe('settled')
+  expect((await b.world.row(order.id)).expiredAt?.getTime()).toBe((order.expiredAt?.getTime() ?? 0) + 30 * DAY)
 })

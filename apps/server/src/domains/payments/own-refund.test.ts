@@ -1,7 +1,7 @@
 import type { InboxEntry, RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { work } from './platform-orders.fixture.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   boss = await world.admin('boss1')
 }, 120_000)
 afterAll(() => world?.close())
-afterEach(() => void Object.assign(world.refundReplies, { as: 'whole', before: undefined }))
+afterEach(() => void Object.assign(world.refundReplies, { as: 'whole', before: undefined, fatesAreAway: false }))
 
 const entryOf = async ({ id }: Pick<Told, 'id'>) =>
   (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
@@ -188,6 +188,43 @@ test('a refund whose answer was cut off and that failed since is made anew when 
   Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
   expect(await ask()).toMatchObject({ code: 2000 })
   expect(world.refundsMade).toHaveLength(made + 2)
+})
+
+test('a request that is repeated and limited then is still the same one to the platform', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  const made = world.refundsMade.length
+  await world.advance(11 * MINUTE)
+  world.refundReplies.as = 'refused'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  await world.advance(11 * MINUTE)
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made)
+})
+
+test('another amount is refused while a request is without an answer, for a day', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  await world.advance(11 * MINUTE)
+  const params = { by: 'boss1', amount: '5.00' }
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered', params } })
+  await world.advance(DAY)
+  expect(await ask('1.00')).toMatchObject({ code: 2000 })
+})
+
+test('while the platform does not say what became of a request, no other one is made', async () => {
+  const { ask } = await bought()
+  expect(await ask()).toMatchObject({ code: 2000 })
+  const made = world.refundsMade.length
+  await world.advance(11 * MINUTE)
+  world.refundReplies.fatesAreAway = true
+  expect((await ask('1.00')).status).toBe(503)
+  world.refundReplies.fatesAreAway = false
+  expect(world.refundsMade).toHaveLength(made)
 })
 
 test('the payment of an event is given back from the inbox, also one that names no order of ours', async () => {

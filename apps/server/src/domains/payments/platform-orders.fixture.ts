@@ -5,7 +5,7 @@ import { handleEvent } from '../commerce/index.ts'
 import type { OrderShop } from './order-shop.fixture.ts'
 import { readOrder } from './read-order.ts'
 
-type Refund = { id: number; amount: string }
+type Refund = { id: number; amount: string; buyer?: { amount: string; currency: string } }
 
 const money = (amount: string) => ({ shopMoney: { amount } })
 
@@ -37,7 +37,13 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
       })),
       pageInfo: { hasNextPage: false, endCursor: null }
     },
-    refunds: refunds.map(({ id, amount }) => ({ id: `gid://shopify/Refund/${id}`, totalRefundedSet: money(amount) })),
+    refunds: refunds.map(({ id, amount, buyer }) => ({
+      id: `gid://shopify/Refund/${id}`,
+      totalRefundedSet: {
+        ...money(amount),
+        ...(buyer && { presentmentMoney: { amount: buyer.amount, currencyCode: buyer.currency } })
+      }
+    })),
     discountCodes: [],
     customAttributes: paid.note_attributes.map(({ name, value }) => ({ key: name, value })),
     totalPriceSet: money(paid.total_price),

@@ -1,13 +1,20 @@
+import { toCents } from '@netlet/contract/money'
 import { and, asc, inArray, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { ChangedOrders, ShopifyOrder, UnreadableOrder } from '../../integrations/shopify/index.ts'
+import {
+  orderNamed,
+  type ChangedOrders,
+  type ShopifyOrder,
+  type UnreadableOrder
+} from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { differences } from './refund-differences.ts'
+import { downToCents } from './paid-order.ts'
+import { amountOf, differences } from './refund-differences.ts'
 import type { PaymentRow } from './rows.ts'
 import { ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
@@ -79,10 +86,18 @@ function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
   return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
 }
 
-/** Those that name an order of ours, or hold one of our variants. */
+/** Those that name an order of ours, hold one of our variants, or whose payment is known. */
 export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
   const sold = await ourVariants(ctx.db, [...new Set(orders.flatMap(variantsOf))])
-  return orders.filter(order => order.attributes['order_id'] || variantsOf(order).some(id => sold.has(id)))
+  const ids = orders.map(({ id }) => id)
+  const known = await ctx.db
+    .select({ id: payments.platformOrderId })
+    .from(payments)
+    .where(sql`${payments.platformOrderId} = any(${sql.param(ids)}::text[])`)
+  const isKnown = new Set(known.map(({ id }) => id))
+  return orders.filter(
+    order => isKnown.has(order.id) || orderNamed(asEvent(order)) || variantsOf(order).some(id => sold.has(id))
+  )
 }
 
 /** What no webhook told of orders that are ours, or what is another by now, and for which the platform has, or had, all of the money. */
@@ -159,9 +174,11 @@ function unreadableEvent(ctx: AppContext, { raw, message }: UnreadableOrder): Ev
 const variantsOf = ({ lines }: ShopifyOrder): string[] =>
   lines.flatMap(({ variantId, currentQuantity }) => (variantId && currentQuantity > 0 ? [variantId] : []))
 
-/** Does a payment wait, while its order was edited on the platform since it was last told of? It may settle by now. */
-function isOutdated(payment: PaymentRow, { updatedAt }: ShopifyOrder): boolean {
-  if (paymentStateOf(payment) !== 'held') return false
+/** Was the order edited on the platform since its payment was last told of? One that is held may settle by now; of another it may have taken more. */
+function isOutdated(payment: PaymentRow, { updatedAt, totalPrice }: ShopifyOrder): boolean {
+  const state = paymentStateOf(payment)
+  const isMore = toCents(downToCents(totalPrice)) > toCents(payment.charged)
+  if (state !== 'held' && !(state === 'accepted' && isMore)) return false
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 
@@ -179,7 +196,7 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, know
   }
   for (const refund of order.refunds) {
     if (known.has(`refund:${refund.id}`) || Number(refund.amount) <= 0) continue
-    const transactions = [{ kind: 'refund', status: 'success', amount: refund.amount }]
+    const transactions = [{ kind: 'refund', status: 'success', amount: amountOf(refund, payment) }]
     const payload = { id: refund.id, order_id: id, transactions }
     events.push({ eventId: `reconciled:refund:${refund.id}`, topic: 'refunds/create', payload })
   }

@@ -11,7 +11,7 @@ type Order = ReturnType<typeof platformOrder>
 export function says(
   { world, now }: Books,
   paid: Paid,
-  refunds: { id: number; amount: string }[],
+  refunds: Parameters<typeof platformOrder>[1] & object,
   more: Partial<Pick<Order, 'updatedAt' | 'displayFinancialStatus'>> & { cancelledAt?: string } = {}
 ): void {
   const order = platformOrder(paid, refunds)

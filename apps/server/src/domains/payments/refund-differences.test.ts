@@ -20,18 +20,19 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   createdAt: ago(60),
   ...more
 })
-const order = (more: Partial<ShopifyOrder> = {}) =>
+type Says = Omit<Partial<ShopifyOrder>, 'refunds'> & { refunds?: { id: string; amount: string }[] }
+const order = ({ refunds = [], ...more }: Says = {}) =>
   ({
     id: '1',
     name: '#1001',
     updatedAt: 'T',
-    refunds: [],
+    refunds: refunds.map(one => ({ ...one, buyer: null })),
     financialStatus: 'PARTIALLY_REFUNDED',
     cancelledAt: null,
     ...more
   }) as ShopifyOrder
 const found = (
-  says: Partial<ShopifyOrder>,
+  says: Says,
   rows: readonly RefundRow[],
   payment: Partial<PaymentRow> = {}
 ): ReturnType<typeof differences> =>

@@ -3,7 +3,7 @@ import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
 import { downToCents } from './paid-order.ts'
-import { counted, isListed, rowsOf, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
+import { counted, inCurrencyOf, isListed, rowsOf, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
 import type { PaymentRow } from './rows.ts'
 
 /** A refund that the platform told of, and for so long does not list or lists as nothing, was not made after all. */
@@ -31,7 +31,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
   const changes = keys.flatMap(key => {
     const own = rowsOf(rows, key)
     const known = totalOf(counted(own), payment.charged)
-    const says = saidOf(order, key)
+    const says = saidOf(order, key, payment)
     if (says === null) return []
     // The platform may know of it only since it was asked: less than that is believed later.
     if (says <= known && (says === known || !own.every(row => isSettled(row, now)))) return []
@@ -45,11 +45,21 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
 const isSettled = ({ createdAt }: RefundRow, now: Date): boolean => createdAt.getTime() <= now.getTime() - VOID_AFTER
 
 /** How much the platform says a refund is, in cents; null where it says nothing of it. */
-function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string): bigint | null {
+function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, payment: PaymentRow): bigint | null {
   if (key === reportedKey(id)) return financialStatus === 'REFUNDED' ? null : 0n
   const listed = refunds.find(refund => `refund:${refund.id}` === key)
-  if (listed) return toCents(downToCents(listed.amount))
+  if (listed) return toCents(amountOf(listed, payment))
   return financialStatus === 'PAID' && refunds.length < LISTED ? 0n : null
+}
+
+/**
+ * What a refund that the platform lists is of a payment, converted as what was told of it is: the platform converts at the rate of its
+ * own day.
+ */
+export function amountOf({ amount, buyer }: ShopifyOrder['refunds'][number], payment: PaymentRow | undefined): string {
+  const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
+  const converted = payment && told && inCurrencyOf(payment, payment.currency, told)
+  return converted ?? downToCents(amount)
 }
 
 type Change = { key: string; known: bigint; amount: string | null }

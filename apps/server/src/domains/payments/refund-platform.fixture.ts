@@ -12,8 +12,10 @@ export type RefundMade = {
 
 /** How it answers a refund that it has made; `before`: what happens between the refund and its answer. */
 export type RefundReplies = {
-  as: 'whole' | 'half' | 'error'
+  as: 'whole' | 'half' | 'error' | 'refused'
   before?: ((made: RefundMade) => Promise<void>) | undefined
+  /** It answers no question of what became of a refund. */
+  fatesAreAway?: boolean
 }
 
 type KnownOrder = { updatedAt: string } & Record<string, unknown>
@@ -54,6 +56,8 @@ export async function startRefundPlatform() {
     const { query, variables } = JSON.parse(asked) as Asked
     const { input, key = '' } = variables
     const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
+    if (input && replies.as === 'refused')
+      return JSON.stringify({ data: { refundCreate: { refund: null, userErrors: [{ message: 'Not now' }] } } })
     if (input && !ids.has(key)) {
       const one = {
         platformOrderId: idOf(input.orderId),
@@ -81,7 +85,8 @@ export async function startRefundPlatform() {
       : isListing
         ? { orders: listed }
         : { order, refund: status }
-    const broken = input ? replies.as : isReading && orders.isAway ? 'error' : 'whole'
+    const isAway = (isReading && orders.isAway) || (query.includes('query RefundStatus(') && replies.fatesAreAway)
+    const broken = input ? replies.as : isAway ? 'error' : 'whole'
     const text = JSON.stringify(broken === 'error' ? { errors: [{ message: 'Timeout' }] } : { data })
     return broken === 'half' ? text.slice(0, text.length / 2) : text
   }

@@ -8,7 +8,7 @@ import { lockOrder, lockOrderByPublicId, type OrderRow } from '../orders/index.t
 import { readSettings } from '../settings/index.ts'
 import { apply, type Settling } from './apply.ts'
 import { judge, type Facts, type OrderFacts } from './judge.ts'
-import { convertRefunds } from './refund-rows.ts'
+import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
 import { asPlaced, isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
 
@@ -39,9 +39,11 @@ async function gather(
   const payment = (await paymentOf(tx, paid.id)) ?? null
   const money = await readSettings(tx, secrets)
   const naming = orderNamed(paid)
-  const named = naming?.order ?? null
-  const kind = naming?.isRenewal ? 'renewal' : 'purchase'
-  const order = await orderFor(unit, payment, named)
+  const order = await orderFor(unit, payment, naming?.order ?? null)
+  // A note may be of any words: it names an order where there is one.
+  const named = naming && (order || !naming.isByNote) ? naming.order : null
+  const said = naming ? (naming.isRenewal ? 'renewal' : 'purchase') : payment?.kind
+  const kind = said ?? 'purchase'
   const isAbandoned = order !== undefined && (await isDeleted(tx, order.userId))
   const terms = { paid, kind, heardAt: payment?.createdAt ?? now } as const
   return {
@@ -51,7 +53,7 @@ async function gather(
     kind,
     named,
     payment,
-    refunds: await convertRefunds(unit, paid.id, rateOf(paid)),
+    refunds: payment ? await refundRowsOf(tx, paid.id) : await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
     about: order && !isAbandoned ? await gatherOrder(tx, order, terms) : null,
     isOurs: order === undefined && named === null && (await holdsOurs(tx, paid)),

@@ -4,7 +4,7 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { Order, page, type ShopifyOrder } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-/** 480 orders, oldest change first. */
+/** 420 orders, oldest change first. */
 const MOST_PAGES = 60
 
 /** An order of a shape that we do not know. */
@@ -24,7 +24,7 @@ const Changed = z.object({ updatedAt: z.coerce.date() })
 /**
  * Orders that changed since an instant, oldest change first, whatever was paid or given back: finds payments and refunds
  * whose webhook never came. An order that cannot be read keeps no other one from being read.
- * @param most how many pages of 8 are read; more where all of these changed at the same instant
+ * @param most how many pages of 7 are read; more where all of these changed at the same instant
  */
 export async function readChangedOrders(
   execute: Execute,

@@ -136,7 +136,7 @@ test('collections with their pictures, and the tags in use', async () => {
 test('a payment comes back signed, with our order id, and reconciliation sees the same', async () => {
   const { hook, order } = await buy('501', true)
   expect(client().verifyWebhook(hook.body, String(hook.headers['x-shopify-hmac-sha256']))).toBe(true)
-  expect(orderNamed(order)).toEqual({ order: '501', isRenewal: true })
+  expect(orderNamed(order)).toEqual({ order: '501', isRenewal: true, isByNote: false })
   expect(order.total_price).toBe('18.55')
   const seen = value(await client().order(order.id))
   expect(seen).toMatchObject({
@@ -237,6 +237,7 @@ test('the shop tells its currency and what the access token may do', async () =>
     domain: 'sandbox.myshopify.com',
     scopes: [
       ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
+      'read_shopify_payments_disputes',
       'read_all_orders'
     ]
   })

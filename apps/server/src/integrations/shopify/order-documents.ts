@@ -44,6 +44,10 @@ const orderFields = /* GraphQL */ `
       shopMoney {
         amount
       }
+      presentmentMoney {
+        amount
+        currencyCode
+      }
     }
   }
   customAttributes {
@@ -162,7 +166,7 @@ export const orderDocuments = {
   `,
   orders: /* GraphQL */ `
     query Orders($query: String!, $after: String) {
-      orders(first: 8, after: $after, query: $query, sortKey: UPDATED_AT) {
+      orders(first: 7, after: $after, query: $query, sortKey: UPDATED_AT) {
         nodes {${orderFields}}
         pageInfo {
           hasNextPage

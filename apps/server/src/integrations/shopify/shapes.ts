@@ -100,6 +100,11 @@ export const Line = z
     price: originalUnitPriceSet
   }))
 
+const BothMoneys = z.object({
+  shopMoney: z.object({ amount: Money }),
+  presentmentMoney: z.object({ amount: Money, currencyCode: z.string() }).nullish()
+})
+
 /** Money in the buyer's currency as webhooks tell it. */
 const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
   money ? { amount: money.amount, currency_code: money.currencyCode } : null
@@ -119,13 +124,10 @@ export const Order = z
     displayFinancialStatus: z.string().nullable(),
     test: z.boolean(),
     lineItems: page(Line),
-    refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: MoneyBag })),
+    refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: BothMoneys })),
     discountCodes: z.array(z.string()),
     customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
-    totalPriceSet: z.object({
-      shopMoney: z.object({ amount: Money }),
-      presentmentMoney: z.object({ amount: Money, currencyCode: z.string() }).nullish()
-    }),
+    totalPriceSet: BothMoneys,
     subtotalPriceSet: MoneyBag.nullable(),
     totalDiscountsSet: MoneyBag.nullable()
   })
@@ -142,7 +144,10 @@ export const Order = z
     test: order.test,
     lines: order.lineItems.nodes,
     moreLines: order.lineItems.next,
-    refunds: order.refunds.flatMap(({ id, totalRefundedSet }) => (id ? [{ id, amount: totalRefundedSet }] : [])),
+    /** `buyer`: the same as the buyer was given back, in the buyer's currency. */
+    refunds: order.refunds.flatMap(({ id, totalRefundedSet: { shopMoney, presentmentMoney } }) =>
+      id ? [{ id, amount: shopMoney.amount, buyer: buyerMoney(presentmentMoney) }] : []
+    ),
     currency: order.currencyCode,
     paid: order.displayFinancialStatus === 'PAID',
     financialStatus: order.displayFinancialStatus,

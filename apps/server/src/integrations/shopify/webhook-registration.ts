@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { documents } from './documents.ts'
-import { done, failed, type ShopifyResult } from './result.ts'
+import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { UserErrors, page } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
@@ -69,6 +69,7 @@ export async function registerWebhooks(
   const established = installation.earlier.length > 0 || before.present.length > 0
   if (before.foreign.length > 0 && !established && !takeOver) return done({ ...before, ...counts, blocked: true })
 
+  const refused = new Map<Topic, ShopifyFailure>()
   const origins = originsOf(installation)
   const base = installation.callbackBase.replace(/\/+$/, '')
   for (const { topic, path } of wanted) {
@@ -80,8 +81,10 @@ export async function registerWebhooks(
     const moved = stands ? undefined : others.shift()
     if (!stands) {
       const made = moved ? await update(execute, moved, uri) : await create(execute, topic, uri)
-      if (!made.ok) return made
-      counts[moved ? 'updated' : 'created']++
+      // Such as of disputes, where the app lacks their scope: the others are told all the same.
+      if (!made.ok && made.reason !== 'rejected') return made
+      if (made.ok) counts[moved ? 'updated' : 'created']++
+      else refused.set(topic, made)
     }
     // A second one of the same topic would tell everything twice, or tell it to a shop that was given up.
     for (const surplus of others) {
@@ -89,9 +92,11 @@ export async function registerWebhooks(
       if (!gone.ok) return gone
     }
   }
+  const [failure] = refused.values()
+  if (failure && refused.size === wanted.length) return failure
   return done({
     wanted: before.wanted,
-    present: before.wanted,
+    present: before.wanted.filter(topic => !refused.has(topic)),
     foreign: takeOver ? [] : before.foreign,
     ...counts,
     blocked: false

@@ -59,7 +59,7 @@ test('an order id beyond 2^53 keeps its last digits', () => {
 
 test('attributes are found by name; money stays text; unknown fields do no harm', () => {
   const order = PaidOrder.parse(paid)
-  expect(orderNamed(order)).toEqual({ order: '77', isRenewal: true })
+  expect(orderNamed(order)).toEqual({ order: '77', isRenewal: true, isByNote: false })
   expect(order).toMatchObject({ total_price: '388.00', subtotal_price: '378.00' })
   expect(order.line_items[0]?.variant_id).toBe('808950810')
 })

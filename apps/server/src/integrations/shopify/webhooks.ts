@@ -156,12 +156,15 @@ export const renewalNote = (order: string, days: number): string =>
 const NOTE = /^(Order|Renewal of order) ([\w-]{1,40})(?: for \d+ days?)?$/
 
 /** The order of ours that a paid order names, by the attributes of our checkout link, or without them by its note; null: none. */
-export function orderNamed({ note_attributes, note }: PaidOrder): { order: string; isRenewal: boolean } | null {
+export function orderNamed({
+  note_attributes,
+  note
+}: Pick<PaidOrder, 'note_attributes' | 'note'>): { order: string; isRenewal: boolean; isByNote: boolean } | null {
   const valueOf = (name: string) => note_attributes.find(attribute => attribute.name === name)?.value
   const order = valueOf('order_id')
-  if (order) return { order, isRenewal: valueOf('renewal') === '1' }
+  if (order) return { order, isRenewal: valueOf('renewal') === '1', isByNote: false }
   const [, words, named] = NOTE.exec(note ?? '') ?? []
-  return named ? { order: named, isRenewal: words !== 'Order' } : null
+  return named ? { order: named, isRenewal: words !== 'Order', isByNote: true } : null
 }
 
 /** So many variants of a product are described in its events; of the others, only the ids are told. */
