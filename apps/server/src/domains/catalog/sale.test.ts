@@ -118,7 +118,7 @@ test('an unlisted product of the platform can be added', async () => {
   expect(offered.ok && offered.data.map(one => one.shopify_product_id)).toEqual([plan.id])
 })
 
-test('what is in no Online Store is not sold, since its checkout opens for nobody; the console names it', async () => {
+test('a product that is not in the Online Store is not sold, since its checkout would not open; the console names it', async () => {
   const { ctx } = prices.shop
   await set({ unpublished: true })
   expect([await cart(), await forSale()]).toEqual([404, false])
@@ -145,7 +145,7 @@ test('a product that was withdrawn or deleted is not called unpublished', async 
   expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: false })
 })
 
-test('a rule whose product is in no Online Store is not sold, and is named', async () => {
+test('a rule whose product is not in the Online Store is not sold, and is named', async () => {
   const { ctx } = prices.shop
   await set({ unpublished: true }, demoRulesProduct.id)
   await readPrices(ctx)

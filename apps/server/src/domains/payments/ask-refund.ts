@@ -145,7 +145,7 @@ async function request(
 
 type Wanted = { platformOrderId: string; amount: string; askedBy: string }
 
-/** For so long the platform knows an idempotency key; what it made in that time was read with its orders since. */
+/** How long the platform remembers an idempotency key. A refund that it made in that time has been found by reading its orders. */
 const KEY_KEPT = DAY
 
 /** A new request, or one again that was not answered: of another amount than that one nothing is asked for. */

@@ -166,7 +166,7 @@ async function count(unit: Unit, returned: Returned): Promise<RefundRow | undefi
   return { ...asked, ...told, state: 'counted' }
 }
 
-/** For so long the platform's answer to a request may still come. Later, our process died with it. */
+/** How long the platform's answer to a request may still be on its way. After that, the process that waited for it has died. */
 const ANSWERED_WITHIN = 2 * MINUTE
 /** By so many cents the platform's report may differ from what was asked for: it converts to the buyer's currency and back. */
 const CONVERTED = 2n
@@ -180,7 +180,7 @@ function requestOf(
   { key, amount, now }: { key: string; amount: string | null; now: Date }
 ): RefundRow | undefined {
   const named = rows.find(row => row.key === key)
-  if (named) return isRequest(named) ? named : undefined
+  if (named) return isRequest(named) || named.state === 'refused' ? named : undefined
   const open = rows.filter(({ state }) => state === 'asked' || state === 'unanswered')
   if (open.some(row => row.state === 'asked' && row.createdAt.getTime() > now.getTime() - ANSWERED_WITHIN))
     throw new EventWaits('the platform has yet to answer a request for a refund')
@@ -247,7 +247,7 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
   }
 }
 
-/** The bank gives the shop some days to answer: nothing else of it waits for anybody. */
+/** The bank gives the shop some days to answer, and nothing else reminds an operator. */
 const tellOfDispute = (
   unit: Unit,
   { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }

@@ -33,7 +33,7 @@ export type RefundDecision = { refundedAmount: string; amount: string } & (
   | ({ do: 'take_term' } & TermEnd)
 )
 
-/** `heldUntil`: for so long the addresses are held for another renewal. */
+/** `heldUntil`: until when the addresses are held for another renewal. */
 type TermEnd = { days: number; ends: 'nothing' | 'term' | 'grace' | 'term_and_lease'; heldUntil: Date | null }
 
 /** Decides what follows where more of a payment is given back than its books say. Null: nothing, since all of it was before. */

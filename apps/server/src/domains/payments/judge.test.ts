@@ -267,7 +267,7 @@ function expectSound({ order, payments, refunds }: World): void {
     )
 }
 
-test('after any history one purchase at most counts, nobody is served whose money went back, and each term is given once', () => {
+test('after any history at most one purchase counts, no refunded order is served, and each term is given once', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), steps => {
       const world = new World()

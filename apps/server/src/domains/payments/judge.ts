@@ -89,8 +89,8 @@ const nothing = (outcome: 'not_paid' | 'duplicate'): Decision => ({ do: 'nothing
 const record = (outcome: 'duplicate' | 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
 
 /**
- * Decides what a report of the platform does with a payment: the same facts give the same decision. A payment that is held is
- * judged anew by each later report, since its order may have been edited on the platform; what it lacks still is told once.
+ * Decides what a report of the platform does with a payment: the same facts give the same decision. A payment that is held is judged
+ * again by each later report, since its order may have been edited on the platform; what is still missing is not told twice.
  */
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts

@@ -247,3 +247,16 @@ test('the payment of an event is given back from the inbox, also one that names 
   expect(await entryOf({ id })).toMatchObject({ unresolved: false, payment: 'refunded' })
   expect(await boss.get(path)).toMatchObject({ data: { reason: 'order_without_payment' } })
 })
+
+test('a refund that the platform said to have failed counts where it is told as made after all', async () => {
+  const { ask, told, plan } = await bought()
+  expect(await ask()).toMatchObject({ code: 2000 })
+  const first = world.refundsMade.at(-1)
+  Object.assign(first ?? {}, { status: 'FAILURE' })
+  await world.advance(11 * MINUTE)
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(await entryOf(await told(first?.id))).toMatchObject(MINE)
+  expect(await plan()).toMatchObject({ data: { reason: 'refund_running' } })
+  expect(await entryOf(await told(world.refundsMade.at(-1)?.id))).toMatchObject(MINE)
+  expect(await plan()).toMatchObject({ data: { amount: '10.00' } })
+})

@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, notExists, not, sql, isNotNull } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte, not, notExists, or, sql, type SQL } from 'drizzle-orm'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
@@ -29,7 +29,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
-    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => endAwaiting(unit, platformOrderId))
+    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => endAwaiting(unit, platformOrderId, undefined))
     return
   }
   const ours = await oursAmong(ctx, [read.value])
@@ -40,7 +40,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await judgeHeldAgain(unit, read.value)
-    await endAwaiting(unit, platformOrderId, { but: areHandled ? 'recent' : 'refunds' })
+    await endAwaiting(unit, platformOrderId, areHandled ? or(isDispute, isSettledRefund(unit.now)) : isDispute)
     unit.publish('platform_event')
   })
 }
@@ -56,22 +56,16 @@ async function judgeHeldAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
 }
 
 const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
-/** A refund that was told for so long that what the platform says of it is believed. */
+/** A refund that was told long enough ago for the platform's account of it to be final. */
 const isSettledRefund = (now: Date) =>
   and(not(isDispute), lte(paymentRefunds.createdAt, new Date(now.getTime() - VOID_AFTER)))
 
-/** What the platform says of an order was read: its disputes that were won, and its refunds where they were compared. */
-const endAwaiting = ({ tx, now }: Unit, platformOrderId: string, { but }: { but?: 'recent' | 'refunds' } = {}) =>
+/** What the platform says of an order was read. @param which of its refunds and disputes that answers; undefined: all */
+const endAwaiting = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
   tx
     .update(paymentRefunds)
     .set({ awaitsDecision: false })
-    .where(
-      and(
-        eq(paymentRefunds.platformOrderId, platformOrderId),
-        paymentRefunds.awaitsDecision,
-        but === 'refunds' ? isDispute : but === 'recent' ? sql`(${isDispute} or ${isSettledRefund(now)})` : undefined
-      )
-    )
+    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsDecision, which))
 
 /**
  * What the platform has yet to be asked of, the oldest first: disputes that were won, and each refund once after it was told. Where
@@ -85,7 +79,7 @@ function unreadOrders(db: Executor, now: Date) {
   return db
     .select({ platformOrderId: paymentRefunds.platformOrderId })
     .from(paymentRefunds)
-    .where(and(paymentRefunds.awaitsDecision, sql`(${isSettledRefund(now)} or ${isDispute} and ${notExists(isBack)})`))
+    .where(and(paymentRefunds.awaitsDecision, or(isSettledRefund(now), and(isDispute, notExists(isBack)))))
     .groupBy(paymentRefunds.platformOrderId)
     .orderBy(asc(sql`min(${paymentRefunds.id})`))
 }

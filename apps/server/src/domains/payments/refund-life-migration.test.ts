@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const rowsOf = async (query: SQL) => (await db.execute(query)).rows
 
-test('refunds and requests of before get their states, and what was held by an unknown amount can still be decided', async () => {
+test('existing refunds and requests get their states, and payments held by an unknown amount can still be decided', async () => {
   await db.execute(BEFORE)
   await db.execute(sql`insert into payments
     (platform_order_id, platform_order_number, kind, amount, discount, charged, accepted, created_at,

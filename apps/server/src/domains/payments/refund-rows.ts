@@ -51,7 +51,7 @@ export const rowsOf = <Row extends Pick<RefundRow, 'key'>>(rows: readonly Row[],
 export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): string =>
   rows.length === 0 ? key : `${key}:${rows.length + 1}`
 
-/** For so long a request for a refund keeps its payment from anything else: the platform has yet to tell of it. */
+/** How long a request for a refund keeps its payment from anything else, while the platform has yet to tell of it. */
 export const UNDERWAY = 10 * MINUTE
 
 /** The request that keeps a payment from anything else; undefined where there is none. */

@@ -27,8 +27,8 @@ export const REFUND_TRANSITIONS = {
   repeat: { from: ['asked', 'unanswered'], to: 'asked' },
   /** The platform made none, or it failed there before it was told. */
   refuse: { from: ['asked', 'unanswered', 'answered'], to: 'refused' },
-  /** The platform told that it was made. */
-  count: { from: ['asked', 'unanswered', 'answered'], to: 'counted' },
+  /** The platform told that it was made, also where it had said before that it failed. */
+  count: { from: ['asked', 'unanswered', 'answered', 'refused'], to: 'counted' },
   /** The money is the shop's again: a dispute was won, or the refund failed after it was told. */
   return: { from: ['counted'], to: 'returned' }
 } as const satisfies Record<string, { from: readonly RefundState[]; to: RefundState }>

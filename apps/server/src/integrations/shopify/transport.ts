@@ -2,11 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
 import { fixedToken, type AccessTokens } from './access-token.ts'
-import { API_VERSION } from './documents.ts'
+import { API_VERSION, versionOf } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
-import { versionOf } from './versions.ts'
 
 export type ShopifyOptions = {
   /** A bare domain (https is meant) or a whole URL. */

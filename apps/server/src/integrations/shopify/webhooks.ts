@@ -2,9 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
-import { saleOf } from './sale.ts'
-import { Money } from './shapes.ts'
-import { versionOf } from './versions.ts'
+import { versionOf } from './documents.ts'
+import { Money, saleOf } from './shapes.ts'
 
 /**
  * True where `X-Shopify-Hmac-Sha256` is the base64 HMAC-SHA256 of exactly these bytes under the app's secret.

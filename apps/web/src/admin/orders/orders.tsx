@@ -62,8 +62,15 @@ import { none } from '../../kit/none.tsx'
 const COPY_TIMEOUT = 30_000
 const RESET_FAILED = '批量重置代理失败'
 
-/** Failures in which the payment did not pay for what is then delivered. */
-const UNPAID_FAILURES = new Set(['underpaid', 'lines_missing', 'wrong_currency', 'test_payment'])
+/** Failures in which the payment does not count until an operator delivers all the same. */
+const UNPAID_FAILURES = new Set([
+  'underpaid',
+  'lines_missing',
+  'purchase_not_sold',
+  'wrong_currency',
+  'test_payment',
+  'cancelled'
+])
 
 const isUnpaidFor = ({ state, fail }: Order) => state === 'failed' && fail !== null && UNPAID_FAILURES.has(fail.code)
 

@@ -56,6 +56,14 @@ export async function askRefund(
   }
 }
 
+/** How much is given back: all that is left where it is empty. */
+export const refundAmount = (left: (t: T, row: Record<string, unknown>) => string) => ({
+  ...optional(moneyField('amount')),
+  shown: () => '',
+  placeholder: left,
+  help: (t: T) => t('orders.refundHelp')
+})
+
 /** Gives money back on the platform. */
 export const refund = {
   name: 'refund',
@@ -66,12 +74,7 @@ export const refund = {
   form: {
     schema: RefundForm,
     fields: [
-      {
-        ...optional(moneyField('amount')),
-        shown: () => '',
-        placeholder: (t: T, order: Record<string, unknown>) => t('orders.refundAll', { left: leftOf(order as Order) }),
-        help: (t: T) => t('orders.refundHelp')
-      },
+      refundAmount((t, order) => t('orders.refundAll', { left: leftOf(order as Order) })),
       { ...optional(textField('platform_order')), help: (t: T) => t('orders.platformOrderHelp') }
     ],
     route: orders.refund

@@ -4,19 +4,8 @@ import { IconArrowForwardUp, IconEyeOff, IconReceiptOff, IconReceiptRefund } fro
 import { call } from '../../api/client.ts'
 import { payments } from '../../api/routes.ts'
 import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
-import {
-  code,
-  column,
-  defineResource,
-  integer,
-  moment,
-  moneyField,
-  oneOf,
-  optional,
-  textField,
-  type T
-} from '../kit/index.ts'
-import { askRefund } from '../orders/refund.ts'
+import { code, column, defineResource, integer, moment, oneOf, textField, type T } from '../kit/index.ts'
+import { askRefund, refundAmount } from '../orders/refund.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
 import { decisionQuestion } from './question.ts'
@@ -34,12 +23,6 @@ const leavesMoney = (entry: InboxEntry) =>
 /** Is any of its payment left that the platform can give back? */
 const isRefundable = ({ payment }: InboxEntry) => payment !== null && payment !== 'refunded'
 const note = textField('note')
-const refundAmount = {
-  ...optional(moneyField('amount')),
-  shown: () => '',
-  placeholder: (t: T) => t('payments.refundAll'),
-  help: (t: T) => t('orders.refundHelp')
-}
 /** The question before the platform gives money back. */
 const refundQuestion = (t: T, { id, order }: InboxEntry, sent: Record<string, unknown>) =>
   askRefund(t, order, query => call(payments.refundPlan, { params: { id }, query }), sent)
@@ -80,7 +63,11 @@ export default defineResource({
       icon: IconReceiptRefund,
       danger: true,
       whyNot: entry => whyNotOpen(entry) ?? (isRefundable(entry) ? undefined : 'whyNot.noMoney'),
-      form: { schema: RefundForm.pick({ amount: true }), fields: [refundAmount], route: payments.refund },
+      form: {
+        schema: RefundForm.pick({ amount: true }),
+        fields: [refundAmount(t => t('payments.refundAll'))],
+        route: payments.refund
+      },
       confirm: refundQuestion,
       success: (t: T) => t('orders.refundDone')
     },
