@@ -56,6 +56,21 @@ test('a payment earns level points for the buyer and coins for the inviter, once
   ])
 })
 
+test('the payment of a buyer whose inviter was deleted earns the points of the buyer', async () => {
+  const inviter = await customerWith()
+  const buyer = await customerWith({ invitedBy: inviter.user.id })
+  await shop.ctx.db.delete(users).where(eq(users.id, inviter.user.id))
+  const payment = {
+    orderPublicId: 'NL-13',
+    userId: buyer.user.id,
+    amount: '57.60',
+    settings: { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 10, coins_hold_days: 0 },
+    paymentId: '5113'
+  }
+  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))
+  expect(await balanceOf(buyer.user.id)).toEqual({ levelPoints: 57, coins: 0 })
+})
+
 test('every balance is the sum of its records', async () => {
   const { db } = shop.ctx
   const buyer = await customerWith()

@@ -1,5 +1,6 @@
 import type { Settings } from '@netlet/contract'
 import { and, eq, isNull, like, or } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockUserAndInviter } from '../accounts/index.ts'
@@ -36,10 +37,7 @@ export async function grantForPayment(
   const { userId, amount, settings, paymentId: payment } = earned
   // Two payments of one buyer at once: only one of them is the first.
   await lockEarners(unit.tx, userId)
-  const [buyer] = await unit.tx
-    .select({ username: users.username, invitedBy: users.invitedBy })
-    .from(users)
-    .where(eq(users.id, userId))
+  const buyer = await invitedUser(unit.tx, userId)
   if (!buyer) return
   await grantPoints(unit, {
     userId,
@@ -52,10 +50,10 @@ export async function grantForPayment(
     rate: settings.billing_rate
   })
   // A payment that brought nothing, such as a test, is no first payment.
-  if (buyer.invitedBy === null || Number(amount) <= 0) return
+  if (buyer.inviterId === null || Number(amount) <= 0) return
   const params = { username: buyer.username }
   await grantPoints(unit, {
-    userId: buyer.invitedBy,
+    userId: buyer.inviterId,
     kind: 'coins',
     point: wholePoints(amount, settings.invite_rebate_rate),
     reason: 'invited_payment',
@@ -77,10 +75,7 @@ export async function rewardInvitation(
   earned: { userId: number; paymentId: string; settings: Pick<Settings, 'invite_level_points_per_user'> }
 ): Promise<void> {
   const { userId, paymentId: payment, settings } = earned
-  const [invited] = await unit.tx
-    .select({ username: users.username, inviterId: users.invitedBy })
-    .from(users)
-    .where(eq(users.id, userId))
+  const invited = await invitedUser(unit.tx, userId)
   if (!invited || invited.inviterId === null) return
   if (await invitationIsRewarded(unit.tx, { inviterId: invited.inviterId, userId })) return
   // A payment that was given back, and whose money came back, earns them again.
@@ -97,6 +92,17 @@ export async function rewardInvitation(
     payment,
     ...(settings.invite_level_points_per_user === 0 ? { rate: 0 } : {})
   })
+}
+
+/** A user, and the inviter, whose row is gone where that user was deleted and had no history. */
+async function invitedUser(tx: Executor, userId: number) {
+  const inviter = alias(users, 'inviter')
+  const [user] = await tx
+    .select({ username: users.username, inviterId: inviter.id })
+    .from(users)
+    .leftJoin(inviter, eq(inviter.id, users.invitedBy))
+    .where(eq(users.id, userId))
+  return user
 }
 
 /** Were the points for inviting this user granted, and not taken back since? */
