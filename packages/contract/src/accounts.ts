@@ -321,7 +321,12 @@ export const accounts = {
   inviteCode: route('GET', '/api/users/invite_code', {
     summary: 'The own invite code and link',
     access: 'user',
-    reply: z.object({ invite_url: z.string(), invite_code: z.string() })
+    reply: z.object({
+      invite_url: z.string(),
+      invite_code: z.string(),
+      /** What invited users' payments earned of the next coin: 0 to 0.99. */
+      coin_fraction: z.number()
+    })
   }),
   inviteLog: route('GET', '/api/users/invite_log', {
     summary: 'Whom the user invited',

@@ -24,12 +24,13 @@ function Shown() {
 /** What changes with something else. */
 function Dependent() {
   const invited = useQuery(read(accounts.inviteLog))
+  const invite = useQuery(read(accounts.inviteCode))
   const points = useQuery(read(rewards.pointRecords))
   const cidrs = useQuery(read(inventory.cidrs))
   const audit = useQuery(read(settings.audit))
   return (
     <p>
-      {invited.data?.total} {points.data?.total} {cidrs.data?.total} {audit.data?.total}
+      {invited.data?.total} {invite.data?.coin_fraction} {points.data?.total} {cidrs.data?.total} {audit.data?.total}
     </p>
   )
 }
@@ -85,14 +86,16 @@ describe('what changes', () => {
     expect(requestsOf(support.faqs)).toHaveLength(1)
 
     answer(accounts.inviteLog, pageOf())
+    answer(accounts.inviteCode, { invite_url: '', invite_code: '', coin_fraction: 0.5 })
     answer(rewards.pointRecords, pageOf())
     answer(inventory.cidrs, pageOf())
     answer(settings.audit, pageOf())
     renderAt(<Dependent />)
-    await screen.findByText('0 0 0 0')
+    await screen.findByText('0 0.5 0 0 0')
     feed.send('change', { changes: [{ resource: 'user', id: 1 }] })
     await waitFor(() => {
       expect(requestsOf(accounts.inviteLog)).toHaveLength(2)
+      expect(requestsOf(accounts.inviteCode)).toHaveLength(2)
       expect(requestsOf(rewards.pointRecords)).toHaveLength(2)
       expect(requestsOf(settings.audit)).toHaveLength(2)
     })

@@ -130,6 +130,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     accounts.userSessions,
     accounts.userLogins,
     accounts.currentUser,
+    accounts.inviteCode,
     accounts.inviteLog,
     rewards.pointRecords,
     rewards.userPoints

@@ -5,19 +5,25 @@ import { userColumns } from './present-user.ts'
 import { users } from './tables.ts'
 
 /**
- * Adds to a user's coins, level points and owed coins; negative numbers take away. Whoever calls it writes the record of the change
+ * Adds to a user's coins, millionths of a coin, level points and owed coins; negative numbers take away. Whoever calls it writes the record of the change
  * in the same command.
  * @throws where a balance would fall below zero: the caller holds the user's row and has looked
  */
 export async function changeBalance(
   unit: Unit,
   userId: number,
-  { coins = 0, levelPoints = 0, coinsOwed = 0 }: { coins?: number; levelPoints?: number; coinsOwed?: number }
+  {
+    coins = 0,
+    coinMillionths = 0,
+    levelPoints = 0,
+    coinsOwed = 0
+  }: { coins?: number; coinMillionths?: number; levelPoints?: number; coinsOwed?: number }
 ): Promise<void> {
   await unit.tx
     .update(users)
     .set({
       coins: sql`${users.coins} + ${coins}`,
+      coinMillionths: sql`${users.coinMillionths} + ${coinMillionths}`,
       levelPoints: sql`${users.levelPoints} + ${levelPoints}`,
       coinsOwed: sql`${users.coinsOwed} + ${coinsOwed}`
     })
@@ -52,7 +58,12 @@ export async function lockUser(tx: Executor, userId: number) {
 /** A user's balances, locked, whether the user was deleted or not. */
 export async function lockBalance(tx: Executor, userId: number) {
   const [user] = await tx
-    .select({ coins: users.coins, coinsOwed: users.coinsOwed, levelPoints: users.levelPoints })
+    .select({
+      coins: users.coins,
+      coinMillionths: users.coinMillionths,
+      coinsOwed: users.coinsOwed,
+      levelPoints: users.levelPoints
+    })
     .from(users)
     .where(eq(users.id, userId))
     .for('no key update')

@@ -53,9 +53,16 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   })
 
   mount(calls.inviteCode, async ({ caller }) => {
-    const [user] = await ctx.db.select({ code: users.inviteCode }).from(users).where(eq(users.id, caller.id))
-    const code = user?.code ?? ''
-    return ok({ invite_code: code, invite_url: `${ctx.config.publicUrl}/createAccount?invite_code=${code}` })
+    const [user] = await ctx.db
+      .select({ code: users.inviteCode, millionths: users.coinMillionths })
+      .from(users)
+      .where(eq(users.id, caller.id))
+    const { code, millionths } = user ?? { code: '', millionths: 0 }
+    return ok({
+      invite_code: code,
+      invite_url: `${ctx.config.publicUrl}/createAccount?invite_code=${code}`,
+      coin_fraction: Math.floor(millionths / 10_000) / 100
+    })
   })
   mountList(mount, ctx, calls.inviteLog, ({ caller }) => invitedList(caller.id))
 

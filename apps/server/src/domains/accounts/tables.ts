@@ -38,6 +38,8 @@ export const users = pgTable(
     coins: points().notNull().default(0),
     /** Coins that a refund took back and the balance did not hold: kept from what is earned next. */
     coinsOwed: points().notNull().default(0),
+    /** What payments of invited users earned beyond whole coins. */
+    coinMillionths: integer().notNull().default(0),
     levelPoints: points().notNull().default(0),
     inviteCode: text().notNull().unique(),
     invitedBy: ref(),
@@ -84,6 +86,7 @@ export const users = pgTable(
     check('users_operator_role', oneOf(t.operatorRole, OPERATOR_ROLES)),
     check('users_coins', sql`${t.coins} >= 0`),
     check('users_coins_owed', sql`${t.coinsOwed} >= 0`),
+    check('users_coin_millionths', sql`${t.coinMillionths} between 0 and 999999`),
     check('users_level_points', sql`${t.levelPoints} >= 0`)
   ]
 )

@@ -2,18 +2,20 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 
 /**
- * What must hold at any time, where nobody edits records by hand: every coin and point is the sum of its causes, every
- * payment that counts has earned its points, and one that was given back has none of them left.
+ * What must hold at any time, where nobody edits records by hand: every coin and point is the sum of its causes, the coins
+ * for invitations are the whole part of all millionths that were earned, every payment that counts has earned its points
+ * and millionths, and one that was given back has none of them left.
  * @returns what is wrong; coins that are owed among it
  */
 export async function wrongBooks(db: Executor): Promise<unknown[]> {
   const { rows } = await db.execute(sql`
     with sums as (
-      select u.id, u.coins, u.level_points, u.coins_owed,
+      select u.id, u.coins, u.level_points, u.coins_owed, u.coin_millionths,
         coalesce(sum(r.point) filter (where r.kind = 'coins'), 0) as coins_of_records,
         coalesce(sum(r.point) filter (where r.kind = 'level'), 0) as level_of_records,
-        coalesce(sum(r.taken_back) filter (where r.kind = 'coins'), 0) + coalesce(sum(r.point) filter (
-          where r.kind = 'coins' and r.reason_code in ('refund', 'refund_invited', 'withheld')), 0) as owed_of_records
+        coalesce(sum(r.point) filter (
+          where r.kind = 'coins' and r.reason_code in ('invited_payment', 'refund_invited', 'withheld')), 0) as paid_out,
+        coalesce(sum(r.nominal - r.taken_back) filter (where r.reason_code = 'invited_payment'), 0) as millionths
       from users u left join point_records r on r.user_id = u.id group by u.id
     ), earned as (
       select * from point_records where reason_code in ('payment', 'invited_payment', 'invited') and payment is not null
@@ -21,8 +23,13 @@ export async function wrongBooks(db: Executor): Promise<unknown[]> {
     select 'balance' as wrong, id, jsonb_build_array(coins, coins_of_records, level_points, level_of_records) as figures
       from sums where coins <> coins_of_records or level_points <> level_of_records or coins < 0
     union all
-    select 'owed', id, jsonb_build_array(coins_owed, owed_of_records)
-      from sums where coins_owed <> owed_of_records
+    select 'invitations', id, jsonb_build_array(paid_out, coins_owed, coin_millionths, millionths)
+      from sums where (paid_out - coins_owed) * 1000000 + coin_millionths <> millionths
+    union all
+    select 'millionths', p.id, jsonb_build_array(p.amount - p.refunded_amount, max(r.rate), sum(r.nominal - r.taken_back))
+      from payments p join earned r on r.payment = p.platform_order_id and r.reason_code = 'invited_payment'
+      where p.accepted and p.refunded_at is null group by p.id
+      having sum(r.nominal - r.taken_back) <> trunc((p.amount - p.refunded_amount) * max(r.rate)::numeric * 1000000)
     union all
     select 'no payment', r.id, to_jsonb(r.payment) from earned r
       where r.taken_back_at is null and not exists (

@@ -119,7 +119,7 @@ async function expectPoints(): Promise<void> {
   const { standing, level, coins } = await rowOf<{ standing: number; level: number; coins: number }>(sql`
     select count(*)::int as standing,
       coalesce(sum(floor(amount - refunded_amount)), 0)::int as level,
-      coalesce(sum(floor((amount - refunded_amount) * 0.05)), 0)::int as coins
+      coalesce(floor(sum((amount - refunded_amount) * 0.05)), 0)::int as coins
     from payments where accepted and refunded_at is null`)
   expect(rows.map(row => [row['username'], row['level'], row['coins']])).toEqual([
     ['buyer1', level, 0],

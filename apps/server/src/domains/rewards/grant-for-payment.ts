@@ -5,10 +5,11 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockUserAndInviter } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
+import { grantCoins } from './coin-millionths.ts'
 import { grantPoints } from './grant.ts'
 import { maturity } from './pending-coins.ts'
 import { pointRecords } from './tables.ts'
-import { wholePoints } from './whole-points.ts'
+import { coinMillionths, wholePoints } from './whole-points.ts'
 
 /**
  * Locks the users that a payment's points go to. Call it before leasing addresses, since users are locked before the
@@ -18,8 +19,8 @@ export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => loc
 
 /**
  * What a payment earns: level points for the buyer, and for whoever invited the buyer coins, and level points where it is
- * the first payment. Rounded down to whole points; once for a payment, however often it is asked for. Call it in the
- * command that settles the payment.
+ * the first payment. Level points are rounded down for each payment, coins for all payments together; once for a payment,
+ * however often it is asked for. Call it in the command that settles the payment.
  * @param amount what was paid, and not given back: '12.30'
  * @param paymentId the platform's id of the order that was paid
  */
@@ -52,10 +53,9 @@ export async function grantForPayment(
   // A payment that brought nothing, such as a test, is no first payment.
   if (buyer.inviterId === null || Number(amount) <= 0) return
   const params = { username: buyer.username }
-  await grantPoints(unit, {
+  await grantCoins(unit, {
     userId: buyer.inviterId,
-    kind: 'coins',
-    point: wholePoints(amount, settings.invite_rebate_rate),
+    millionths: coinMillionths(amount, settings.invite_rebate_rate),
     reason: 'invited_payment',
     params,
     cause: `payment:${payment}:coins`,

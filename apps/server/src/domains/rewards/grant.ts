@@ -27,15 +27,16 @@ export type Grant = {
 /**
  * Changes a user's level points or coins together with their record, in the command of the cause. Of coins that are
  * earned, those that the user owes are kept, with a record of their own.
- * @returns false where this cause was granted before, and nothing changed
+ * @returns false where this cause was granted before, or gives nothing, and nothing changed
  * @throws where the balance would fall below zero: the caller holds the user's row and has looked
  */
 export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   const { userId, kind, point, cause } = grant
-  // What the settings gave nothing for earns nothing later, whatever they say by then: that is written down.
-  if (point === 0 && grant.rate === 0) await writeRecord(unit, grant)
-  if (point === 0) return false
+  // What the settings gave nothing for earns nothing later, whatever they say by then: that is written down. So are coins of
+  // which only millionths were earned.
+  if (point === 0 && grant.rate !== 0 && !(kind === 'coins' && grant.nominal)) return false
   if (!(await writeRecord(unit, grant))) return false
+  if (point === 0) return true
   await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })
   if (kind === 'level') await followLevel(unit, userId, point)
   if (kind === 'level' || point < 0) return true

@@ -153,7 +153,10 @@ export const pointRecords = pgTable(
     maturesAt: instant(),
     /** By what the payment's amount was multiplied; null: not earned by a payment, or before this was written down. */
     rate: doublePrecision(),
-    /** Level points that were given back after a decay: how many they had been before it. Null: `point`. */
+    /**
+     * Level points that were given back after a decay: how many they had been before it. Coins that a payment earned: in
+     * millionths, of which `point` is what made whole coins, with what the user had of others. Null: `point`.
+     */
     nominal: points(),
     /** What of `nominal` was taken back, since money of its payment was given back. */
     takenBack: points().notNull().default(0),
@@ -174,6 +177,7 @@ export const pointRecords = pgTable(
       'point_records_taken_back',
       sql`${t.takenBack} between 0 and greatest(coalesce(${t.nominal}, ${t.point}), 0)`
     ),
+    check('point_records_millionths', sql`${t.reasonCode} <> 'invited_payment' or ${t.nominal} is not null`),
     check('point_records_kind', sql`${t.kind} in ('level', 'coins')`),
     check(
       'point_records_reason',

@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
+import { grantCoins, takeMillionths } from './coin-millionths.ts'
 import { grantPoints } from './grant.ts'
 import { earningsOf, nominalOf, standingOf, targetOf, type Earning, type Kept } from './earnings.ts'
 import { pointRecords } from './tables.ts'
@@ -9,9 +10,9 @@ import { takeCoins } from './take-coins.ts'
 import { givenBackFor, sumOf, type Money, type Take } from './taken-lots.ts'
 
 /**
- * Takes back what a payment earned, once: level points as far as decay has left them, and as many coins as it gave from
- * what the balance holds, pending ones too (`takeCoins`). Only the rest is owed, and kept from what is earned next. The
- * caller has locked the earners (`lockEarners`).
+ * Takes back what a payment earned, once: level points as far as decay has left them, and the coins that its millionths
+ * made whole from what the balance holds, pending ones too (`takeCoins`). Only the rest is owed, and kept from what is
+ * earned next. The caller has locked the earners (`lockEarners`).
  * @param payment the platform's id of the order that was refunded
  */
 export async function takeBackForPayment(unit: Unit, payment: string): Promise<void> {
@@ -46,7 +47,7 @@ export async function takeBackPart(unit: Unit, payment: string, kept: Kept): Pro
   }
 }
 
-/** Takes what an earning gave but for these points of it, once, also where nothing is left to take and all of it is owed. */
+/** Takes what an earning gave but for these points (millionths of coins) of it, once, also where nothing is left and all is owed. */
 async function leave(unit: Unit, record: Earning, standing: number): Promise<void> {
   const takenBack = (record.nominal ?? record.point) - standing
   await unit.tx
@@ -68,7 +69,8 @@ async function leave(unit: Unit, record: Earning, standing: number): Promise<voi
     await grantPoints(unit, { ...taken, kind: 'level', point: -Math.min(left, balance?.levelPoints ?? 0) })
     return
   }
-  const owed = await takeCoins(unit, { ...taken, point: before - standing, ...(payment ? { first: payment } : {}) })
+  const coins = await takeMillionths(unit, userId, before - standing)
+  const owed = await takeCoins(unit, { ...taken, point: coins, ...(payment ? { first: payment } : {}) })
   if (owed > 0) await changeBalance(unit, userId, { coinsOwed: owed })
 }
 
@@ -109,18 +111,20 @@ export async function restoreForPayment(
     const nominal = targetOf(records, kept) - standingOf(records)
     if (!last || nominal <= 0) continue
     const { userId, kind, reasonCode: reason, reasonParams: params, maturesAt, rate } = last
-    await grantPoints(unit, {
+    const again = {
       userId,
-      kind,
-      point: kind === 'coins' ? nominal : await levelFor(unit, records, nominal, { kept, moneys }),
-      nominal,
       rate,
       reason,
       ...(params ? { params } : {}),
       cause: `restored:${last.id}`,
       payment,
       maturesAt
-    })
+    }
+    if (kind === 'coins') await grantCoins(unit, { ...again, millionths: nominal })
+    else {
+      const point = await levelFor(unit, records, nominal, { kept, moneys })
+      await grantPoints(unit, { ...again, kind, point, nominal })
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { wholePoints } from './whole-points.ts'
+import { coinMillionths, wholePoints } from './whole-points.ts'
 
 test('points are rounded down from the exact product', () => {
   expect(wholePoints('10.10', 0.3)).toBe(3)
@@ -14,6 +14,13 @@ test('points are rounded down from the exact product', () => {
   expect(wholePoints('3.99', 0)).toBe(0)
   expect(wholePoints('2', 1e21)).toBe(2e21)
   expect(wholePoints('20000000', 1.5e-7)).toBe(3)
+})
+
+test('coins are counted in millionths: those of cents at a rate of four decimals come out even, others are rounded down', () => {
+  expect(coinMillionths('9.99', 0.05)).toBe(499_500)
+  expect(coinMillionths('0.01', 0.0375)).toBe(375)
+  expect(coinMillionths('0.19', 0.00001)).toBe(1)
+  expect(coinMillionths('20.00', 0.05)).toBe(1_000_000)
 })
 
 test('any amount at any rate of hundredths is what whole numbers say', () => {

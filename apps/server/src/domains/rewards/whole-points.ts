@@ -4,10 +4,18 @@
  * @param amount a decimal, never negative: '12.30'
  * @param rate as an administrator wrote it: its shortest decimal is meant
  */
-export function wholePoints(amount: string, rate: number): number {
+export const wholePoints = (amount: string, rate: number): number => product(amount, rate, 1n)
+
+/** Of these is a coin: cents at a rate of up to four decimals come out even. */
+export const MILLION = 1_000_000
+
+/** `amount × rate` in millionths of a coin, in the same way. */
+export const coinMillionths = (amount: string, rate: number): number => product(amount, rate, BigInt(MILLION))
+
+function product(amount: string, rate: number, times: bigint): number {
   const [a, aScale] = decimal(amount)
   const [r, rScale] = decimal(String(rate))
-  return Number((a * r) / 10n ** BigInt(aScale + rScale))
+  return Number((a * r * times) / 10n ** BigInt(aScale + rScale))
 }
 
 /** '1.25' → [125n, 2]; '5e-7' → [5n, 7]. */

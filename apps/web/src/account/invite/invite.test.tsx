@@ -7,7 +7,11 @@ import { customer, pageOf } from '../../testing/shapes.ts'
 import InvitePage from './page.tsx'
 
 const PATH = '/dashboard/index/invite'
-const invite = { invite_url: 'https://shop.test/createAccount?invite_code=K7Q2M9XA', invite_code: 'K7Q2M9XA' }
+const invite = {
+  invite_url: 'https://shop.test/createAccount?invite_code=K7Q2M9XA',
+  invite_code: 'K7Q2M9XA',
+  coin_fraction: 0.75
+}
 const bob = { id: 41, username: 'bob', created_at: '2026-06-15T08:00:00.000Z' }
 
 beforeEach(() => answer(accounts.inviteCode, invite))
@@ -28,6 +32,14 @@ describe('the invite screen', () => {
     await user.click(screen.getByRole('button', { name }))
     expect(copied.mock.calls).toEqual([[text]])
     expect(await screen.findByText('Successful replication')).toBeTruthy()
+  })
+
+  it('shows what invited users earned of the next coin, and how parts of a coin are paid out', async () => {
+    answer(accounts.inviteLog, pageOf(bob))
+    open()
+    expect(await screen.findByText('0.75')).toBeTruthy()
+    expect(screen.getByText(/parts are kept, and paid out as soon as they make a whole coin/)).toBeTruthy()
+    expect(screen.getAllByRole('button', { name: /^Copy/ })).toHaveLength(2)
   })
 
   it('says why link and list cannot be read, and reads them again', async () => {

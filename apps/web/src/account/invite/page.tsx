@@ -6,6 +6,7 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import { DataTable } from '../../kit/data-table.tsx'
+import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
@@ -31,8 +32,13 @@ export default function InvitePage() {
           <ErrorState error={invite.error} onRetry={() => void invite.refetch()} />
         ) : (
           <>
-            <Line name={t('invite.url')} value={invite.data?.invite_url} sample={SAMPLE_URL} />
-            <Line name={t('invite.code')} value={invite.data?.invite_code} sample={SAMPLE_CODE} />
+            <Line name={t('invite.url')} value={invite.data?.invite_url} sample={SAMPLE_URL} copied />
+            <Line name={t('invite.code')} value={invite.data?.invite_code} sample={SAMPLE_CODE} copied />
+            <Line
+              name={t('invite.fraction')}
+              value={invite.data && numberText(invite.data.coin_fraction)}
+              sample="0.00"
+            />
           </>
         )}
       </div>
@@ -66,13 +72,15 @@ export default function InvitePage() {
   )
 }
 
-function Line({ name, value, sample }: { name: string; value: string | undefined; sample: string }) {
+type LineProps = { name: string; value: string | undefined; sample: string; copied?: boolean }
+
+function Line({ name, value, sample, copied = false }: LineProps) {
   const text = <code className={`mono ${classes.value}`}>{value ?? sample}</code>
   return (
     <div className={classes.line}>
       <span className="dim">{name}</span>
       {value ? text : <Skeleton aria-hidden>{text}</Skeleton>}
-      <CopyButton text={value ?? ''} name={name} disabled={!value} />
+      {copied && <CopyButton text={value ?? ''} name={name} disabled={!value} />}
     </div>
   )
 }

@@ -25,21 +25,29 @@ export function mature(books: Books, now: number): void {
   books.pending = books.pending.filter(({ maturesAt }) => maturesAt > now)
 }
 
-/** `cents` × a rate of at most two decimals, in whole points. */
-const pointsFor = (cents: number, rate: number): number => Math.floor((cents * Math.round(rate * 100)) / 10_000)
+/** `cents` × a rate of at most two decimals, in ten-thousandths. */
+const partsFor = (cents: number, rate: number): number => cents * Math.round(rate * 100)
 
 /** What is kept of a payment earns. */
 const earnedBy = ({ charged, back }: ModelPayment) => ({
-  level: pointsFor(charged - back, RATES.billing_rate),
-  coins: pointsFor(charged - back, RATES.invite_rebate_rate)
+  level: Math.floor(partsFor(charged - back, RATES.billing_rate) / 10_000),
+  parts: partsFor(charged - back, RATES.invite_rebate_rate)
 })
+
+export const coinPartsOf = ({ earned }: Books): number =>
+  [...earned.values()].reduce((sum, { parts }) => sum + parts, 0)
+
+/** The coins of all payments together are whole coins. */
+const coinsOf = (books: Books): number => Math.floor(coinPartsOf(books) / 10_000)
 
 /** A payment counts from now on, or again: what it earns matures as it did the first time. Once for a payment. */
 export function earn(books: Books, payment: ModelPayment, now: number): void {
   if (books.earned.has(payment)) return
-  const { level, coins } = earnedBy(payment)
-  books.earned.set(payment, { level, coins })
-  books.buyer.level += level
+  const before = coinsOf(books)
+  const earned = earnedBy(payment)
+  books.earned.set(payment, earned)
+  books.buyer.level += earned.level
+  const coins = coinsOf(books) - before
   const withheld = Math.min(books.inviter.owed, coins)
   books.inviter.owed -= withheld
   payment.maturesAt ??= now + HOLD
@@ -58,10 +66,11 @@ function rewardInvitation(books: Books, payment: ModelPayment): void {
 export function takeBackPart(books: Books, payment: ModelPayment): void {
   const before = books.earned.get(payment)
   if (!before) return
+  const coins = coinsOf(books)
   const earned = earnedBy(payment)
   books.earned.set(payment, earned)
   books.buyer.level -= before.level - earned.level
-  takeCoins(books, payment, before.coins - earned.coins)
+  takeCoins(books, payment, coins - coinsOf(books))
 }
 
 /** The payment's own that are pending, then those that can be spent, then others that are pending: the rest is owed. */
@@ -85,9 +94,10 @@ function takeCoins(books: Books, payment: ModelPayment, coins: number): void {
 export function takeBack(books: Books, payment: ModelPayment, standing: ModelPayment | undefined): void {
   const earned = books.earned.get(payment)
   if (earned) {
+    const coins = coinsOf(books)
     books.earned.delete(payment)
     books.buyer.level -= earned.level
-    takeCoins(books, payment, earned.coins)
+    takeCoins(books, payment, coins - coinsOf(books))
     books.pending = books.pending.filter(one => one.payment !== payment)
   }
   if (books.invitation === payment) {

@@ -8,7 +8,7 @@ import { pendingCoins } from '../../rewards/index.ts'
 import { compareFigures } from '../figures.ts'
 import { payments } from '../tables.ts'
 import { wrongBooks } from '../books-check.fixture.ts'
-import { pendingCoinsOf } from './books.fixture.ts'
+import { coinPartsOf, pendingCoinsOf } from './books.fixture.ts'
 import { freeFor, isServed, kept, lost, TERM, type Model, type ModelOrder, type Real } from './model.fixture.ts'
 import { readPlacements, takeResting, type Placement } from './placement.fixture.ts'
 
@@ -117,15 +117,32 @@ async function expectPoints(model: Model, { world, buyer, inviter }: Real): Prom
   const { db, now } = world.shop.ctx
   const balanceOf = async (id: number) => {
     const [row] = await db
-      .select({ level: users.levelPoints, coins: users.coins, owed: users.coinsOwed })
+      .select({
+        level: users.levelPoints,
+        coins: users.coins,
+        millionths: users.coinMillionths,
+        owed: users.coinsOwed
+      })
       .from(users)
       .where(eq(users.id, id))
     return { ...row, pending: await pendingCoins(db, id, now()) }
   }
   const { books } = model
   const pending = pendingCoinsOf(books)
-  expect(await balanceOf(buyer.user.id)).toEqual({ level: books.buyer.level, coins: 0, owed: 0, pending: 0 })
+  expect(await balanceOf(buyer.user.id)).toEqual({
+    level: books.buyer.level,
+    coins: 0,
+    millionths: 0,
+    owed: 0,
+    pending: 0
+  })
   const { level, spendable, owed } = books.inviter
-  expect(await balanceOf(inviter.user.id)).toEqual({ level, coins: spendable + pending, owed, pending })
+  expect(await balanceOf(inviter.user.id)).toEqual({
+    level,
+    coins: spendable + pending,
+    millionths: (coinPartsOf(books) % 10_000) * 100,
+    owed,
+    pending
+  })
   expect(await wrongBooks(db)).toEqual([])
 }

@@ -75,8 +75,8 @@ export type Books = {
   buyer: { level: number }
   inviter: { level: number; spendable: number; owed: number }
   pending: Pending[]
-  /** What payments earned that was not taken back. */
-  earned: Map<ModelPayment, { level: number; coins: number }>
+  /** What payments earned that was not taken back, of coins ten-thousandths. */
+  earned: Map<ModelPayment, { level: number; parts: number }>
   /** The payment that the points for the invitation were given for. */
   invitation: ModelPayment | null
 }
