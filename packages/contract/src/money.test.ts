@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromCents, toCents } from './money.ts'
+import { discounted, fromCents, toCents } from './money.ts'
 
 test.each([
   ['12', 1200n, '12.00'],
@@ -19,4 +19,19 @@ test.each([
 
 test.each(['', '.5', '5.', '1.005', '1,50', '+1', '--1', ' 1', '1 ', '1e2', '0x10', '$1'])('no amount: %j', text =>
   expect(() => toCents(text)).toThrow(`not an amount: ${text}`)
+)
+
+test.each([
+  ['2.55', '3.00', 'percent', '2.47'],
+  // 0.50 % of 1.00 is half a cent, of 0.99 less than that.
+  ['1.00', '0.50', 'percent', '0.99'],
+  ['0.99', '0.50', 'percent', '0.99'],
+  ['20.16', '100', 'percent', '0.00'],
+  ['20.16', '150', 'percent', '0.00'],
+  ['20.16', '5', 'amount', '15.16'],
+  ['4.99', '5.00', 'amount', '0.00'],
+  ['0.00', '3', 'percent', '0.00'],
+  ['90071992547409.93', '0.01', 'percent', '90062985348155.19']
+] as const)('%s less %s (%s) is %s', (amount, discount, discount_type, left) =>
+  expect(discounted(amount, { discount, discount_type })).toBe(left)
 )

@@ -7,6 +7,20 @@ export function toCents(value: string): bigint {
   return BigInt(`${whole}${fraction.padEnd(2, '0')}`)
 }
 
+/**
+ * What the checkout asks for an order of this amount with a discount off all of it. A percentage is taken of the whole
+ * order, and what it takes off is rounded to the cent, half a cent up.
+ */
+export function discounted(
+  amount: string,
+  { discount, discount_type }: { discount: string; discount_type: 'amount' | 'percent' }
+): string {
+  const cents = toCents(amount)
+  const value = toCents(discount)
+  const off = discount_type === 'percent' ? (cents * value + 5000n) / 10_000n : value
+  return fromCents(off < cents ? cents - off : 0n)
+}
+
 /** `1230n` → '12.30'. */
 export function fromCents(cents: bigint): string {
   const digits = String(cents).replace('-', '').padStart(3, '0')

@@ -4,6 +4,7 @@ import { message } from './form-messages.ts'
 import { LABEL_LENGTH, NOTE_LENGTH } from './limits.ts'
 import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { toCents } from './money.ts'
+import { LevelDiscount } from './platform-codes.ts'
 import { ORDER_STATES } from './states.ts'
 import { Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } from './shapes.ts'
 
@@ -35,6 +36,7 @@ export const Order = z.object({
   product_id: z.number(),
   product_name: z.string(),
   variant_name: z.string(),
+  variant_id: z.number(),
   /** Its customer's own words for it. */
   label: z.string().nullable(),
   note: z.string().nullable(),
@@ -100,6 +102,8 @@ export const Order = z.object({
     .nullable(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),
+  /** What the code in that link takes off `amount`. */
+  discount: LevelDiscount.nullable(),
   reserved_until: Time.nullable()
 })
 export type Order = z.infer<typeof Order>

@@ -6,6 +6,7 @@ import { Selection } from './products.ts'
 import { MoveForm } from './servers.ts'
 import { orderPage } from './order-page.ts'
 import { receiptRoutes } from './receipts.ts'
+import { LevelDiscount } from './platform-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Day, Done, Id, IdList, IdParams, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
@@ -37,7 +38,9 @@ const RenewalCheckout = z.object({
   /** The term that it gives, as the plan is sold today. */
   days: z.number(),
   /** What the platform asks for that term at this moment, before codes; null where it did not answer. */
-  price: Money.nullable()
+  price: Money.nullable(),
+  /** What the link's code takes off that price. */
+  discount: LevelDiscount.nullable()
 })
 
 export const orders = {
@@ -69,7 +72,9 @@ export const orders = {
       order_id: z.string(),
       expires_at: Time,
       /** What it costs by the prices at which it was placed, before any discount code. */
-      amount: z.string()
+      amount: z.string(),
+      /** What the link's code takes off that amount. */
+      discount: LevelDiscount.nullable()
     })
   }),
   limits: route('GET', '/api/orders/limits', {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Time } from './shapes.ts'
+import { Money, Time } from './shapes.ts'
 
 /** What the shop keeps as codes that are a discount on the platform; the names are those of RESOURCES. */
 export const CODE_KINDS = ['coupon', 'gift_card', 'level_code'] as const
@@ -33,6 +33,13 @@ export type CodeDifference = (typeof CODE_DIFFERENCES)[number]
 /** What a discount is counted in: the shop's currency, or percent. */
 export const DISCOUNT_TYPES = ['amount', 'percent'] as const
 export type DiscountType = (typeof DISCOUNT_TYPES)[number]
+
+/**
+ * What a level takes off all of an order at the checkout, by the code in the order's link. Only a code that the platform
+ * was seen to have as it should be promises anything.
+ */
+export const LevelDiscount = z.object({ level: z.number(), discount: Money, discount_type: z.enum(DISCOUNT_TYPES) })
+export type LevelDiscount = z.infer<typeof LevelDiscount>
 
 /** Fields of each row that has a code; all null for those who may not know. */
 export const onPlatform = {

@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { listQuery, page } from './list.ts'
-import { CODE_STATES, CodeOrder, DISCOUNT_TYPES, onPlatform } from './platform-codes.ts'
+import { CODE_STATES, CodeOrder, DISCOUNT_TYPES, LevelDiscount, onPlatform } from './platform-codes.ts'
 import { Done, IdParams, Instant, Money, MoneyInput, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
@@ -227,6 +227,11 @@ export const rewards = {
     access: 'user',
     query: listQuery({ sort: ['level'], order: 'asc', filters: platformFilter }),
     reply: page(LevelCode)
+  }),
+  levelDiscount: route('GET', `${R}/level_discount/`, {
+    summary: "What one's level takes off an order at the checkout, where the platform has its code",
+    access: 'user',
+    reply: LevelDiscount.nullable()
   }),
   createLevelCode: route('POST', `${R}/level_code/`, {
     summary: 'Add a missing level (1 to 5)',

@@ -253,6 +253,7 @@ DELETE /api/rewards/gift_card/:id/                            401  403  403  401
 GET /api/rewards/gift_card/base-info/                         401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/rewards/gift_card/exchange/                         401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/rewards/level_code/                                  401  in   in   401  in   in   in   in   403  403  403  403
+GET /api/rewards/level_discount/                              401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/rewards/level_code/                                 401  403  403  401  in   in   403  403  403  403  403  403
 PUT /api/rewards/level_code/:id/                              401  403  403  401  in   in   403  403  403  403  403  403
 DELETE /api/rewards/level_code/:id/                           401  403  403  401  in   in   403  403  403  403  403  403

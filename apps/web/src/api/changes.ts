@@ -51,7 +51,8 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   faq: [support.faqs],
   gift_card: [rewards.giftCards, rewards.exchangeList],
   incident: [status.page, status.publicIncident, status.incidents, status.incident, fleet.allOutages, orders.credits],
-  level_code: [rewards.levelCodes],
+  // What an order that can still be paid costs follows the code of its link.
+  level_code: [rewards.levelCodes, rewards.levelDiscount, orders.list, orders.proxyDetail],
   mail: [mail.mails],
   notice: [notices.notices, notices.notice, notices.rules, home.attention],
   notice_channel: [notices.channels],
@@ -132,6 +133,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     accounts.currentUser,
     accounts.inviteCode,
     accounts.inviteLog,
+    rewards.levelDiscount,
     rewards.pointRecords,
     rewards.userPoints
   ],

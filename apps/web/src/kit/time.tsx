@@ -83,6 +83,10 @@ export function momentText(at: string | number | Date, language: string, timeZon
   return `${time} ${offsetOf(date, language, timeZone)}`
 }
 
+/** The time of day of an instant: '2:32 PM'. */
+export const timeOfDay = (at: number, language: string): string =>
+  formatOf(language, { hour: 'numeric', minute: '2-digit' }).format(at)
+
 function offsetOf(at: Date, language: string, timeZone: string): string {
   const parts = formatOf(language, { timeZone, timeZoneName: 'shortOffset' }).formatToParts(at)
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''

@@ -105,6 +105,7 @@ export const order: Order = {
   product_id: 1,
   product_name: 'Residential US',
   variant_name: 'New York / /29',
+  variant_id: 1,
   label: null,
   note: null,
   product_quantity: 8,
@@ -142,6 +143,7 @@ export const order: Order = {
   task_error: null,
   task_fail: null,
   checkout_url: null,
+  discount: null,
   reserved_until: null
 }
 

@@ -1,14 +1,15 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type LevelDiscount } from '@netlet/contract'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { createHash } from 'node:crypto'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { levelDiscount } from '../rewards/index.ts'
 import { checkoutKeys, orders } from './tables.ts'
 
 type Reply = (typeof checkoutKeys.$inferSelect)['reply']
-type Replied = Reply & { amount: string }
+type Replied = Reply & { amount: string; discount: LevelDiscount | null }
 
 /** A key that one customer sent, and the hash of what was asked for with it. */
 export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
@@ -45,6 +46,7 @@ export async function replyTo(
       bodyHash: checkoutKeys.bodyHash,
       reply: checkoutKeys.reply,
       amount: orders.amount,
+      discountCode: orders.discountCode,
       isOpen: sql<boolean>`${orders.deletedAt} is null
         and (${orders.paidAt} is not null or ${orders.state} = 'placed' and ${orders.reservedUntil} > ${now})`
     })
@@ -61,7 +63,7 @@ export async function replyTo(
   if (!known.bodyHash.equals(bodyHash)) return refuse('idempotency_key_reused')
   if (!known.isOpen || known.amount === null)
     return refuse('idempotency_key_over', { params: { order: known.reply.order_id } })
-  return ok({ ...known.reply, amount: known.amount })
+  return ok({ ...known.reply, amount: known.amount, discount: await levelDiscount(db, known.discountCode) })
 }
 
 /** Keeps a reply for repeats. One under the same key that has run out is replaced. */

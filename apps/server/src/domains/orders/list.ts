@@ -8,10 +8,11 @@ import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
 import { waitsForServer } from '../fleet/index.ts'
 import { holdsAddresses, ruleTexts } from '../inventory/index.ts'
+import { levelDiscounts } from '../rewards/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
 import { calledColumn } from './plan-names.ts'
-import { presentOrder, type Viewer } from './present.ts'
+import { isPayable, presentOrder, type OrderWithPeople, type Viewer } from './present.ts'
 import { readQuotas } from './quotas.ts'
 import { isUnsettledSql } from './renew.ts'
 import { expiry, listed, live, orderEvents, orders, served, undelivered } from './tables.ts'
@@ -100,7 +101,8 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
         ruleTexts(db),
         readQuotas(db)
       ])
-      return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId), quotas }))
+      const discounts = await discountsOf(db, rows, now)
+      return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId), quotas, discounts }))
     },
     async total(db, { limit: _l, offset: _o, sort_by, sort_order: _order, after: _after, ...filters }) {
       const isAll =
@@ -217,6 +219,13 @@ const selectOrders = (db: Executor, viewer: Viewer) =>
     .innerJoin(variants, eq(variants.id, orders.variantId))
     .$dynamic()
 
+/** What the codes of those that can still be paid take off. */
+const discountsOf = (db: Executor, rows: readonly Pick<OrderWithPeople, 'order'>[], now: Date) =>
+  levelDiscounts(
+    db,
+    rows.map(({ order }) => (isPayable(order, now) ? order.discountCode : null))
+  )
+
 /** One order, if it is the user's own (null: anyone's). */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
   const [rows, names, quotas] = await Promise.all([
@@ -227,5 +236,7 @@ export async function findOrder(db: Executor, id: number, userId: number | null,
     readQuotas(db)
   ])
   const [row] = rows
-  return row ? ok(presentOrder(row, names, { now, viewer: viewerOf(userId), quotas })) : refuse('not_found')
+  if (!row) return refuse('not_found')
+  const discounts = await discountsOf(db, rows, now)
+  return ok(presentOrder(row, names, { now, viewer: viewerOf(userId), quotas, discounts }))
 }

@@ -1,4 +1,4 @@
-import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
+import { fromCents, refuse, RESERVATION_MINUTES, toCents, type LevelDiscount } from '@netlet/contract'
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -11,7 +11,7 @@ import { priceSelection, quoteShortage, type OptionChoice } from '../catalog/ind
 import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { discountCodeFor } from '../rewards/index.ts'
+import { discountCodeFor, levelDiscount } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
@@ -28,7 +28,15 @@ export type Placing = {
   rules: number[]
 }
 
-export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string; amount: string }
+export type Placed = {
+  checkout_url: string
+  id: number
+  order_id: string
+  expires_at: string
+  /** Before `discount`, which the platform takes off. */
+  amount: string
+  discount: LevelDiscount | null
+}
 
 /**
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
@@ -57,6 +65,7 @@ export async function placeOrder(
     const { tx, now } = unit
     const settings = await readSettings(tx, ctx.secrets)
     const discountCode = await discountCodeFor(tx, caller.id)
+    const discount = await levelDiscount(tx, discountCode)
     const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
     // Two orders of one customer at once must not both be the last that is allowed.
     await lock(tx, 'customerOrders', caller.id)
@@ -136,7 +145,7 @@ export async function placeOrder(
       family: variant.family
     })
     if (!lease.ok) return refuse(lease.reason)
-    return ok({ ...reply, amount })
+    return ok({ ...reply, amount, discount })
   })
   if (placed.ok || placed.reason !== 'out_of_stock') return placed
   // After the transaction, whose locks other buyers wait for.

@@ -3,6 +3,7 @@ import {
   fillIn,
   ORDER_FAILURES,
   TASK_FAILURES,
+  type LevelDiscount,
   type Order,
   type OrderFailure,
   type Params,
@@ -29,15 +30,27 @@ export type OrderWithPeople = {
   product: Called
 }
 
+/** Can it still be paid? */
+export const isPayable = ({ state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>, now: Date): boolean =>
+  state === 'placed' && reservedUntil > now
+
 export type Viewer = 'customer' | 'admin'
+
+type Context = {
+  now: Date
+  viewer: Viewer
+  quotas: Quotas
+  /** What levels' codes take off, by code; those of orders that can still be paid. */
+  discounts: ReadonlyMap<string | null, LevelDiscount>
+}
 
 /** An order as the wire shows it to this viewer. `rules`: the names of access rules, by id. */
 export function presentOrder(
   { order, username, email, renewalDays, taskWaits, holdsAddresses, product }: OrderWithPeople,
   rules: ReadonlyMap<number, Called>,
-  { now, viewer, quotas }: { now: Date; viewer: Viewer; quotas: Quotas }
+  { now, viewer, quotas, discounts }: Context
 ): Order {
-  const open = order.state === 'placed' && order.reservedUntil > now
+  const open = isPayable(order, now)
   const failure = order.failCode && sayFailure(ORDER_FAILURES, order.failCode, order.failParams, viewer)
   const taskFailure =
     order.taskErrorCode && sayFailure(TASK_FAILURES, order.taskErrorCode, order.taskErrorParams, viewer)
@@ -53,6 +66,7 @@ export function presentOrder(
     product_id: order.productId,
     product_name: order.productName,
     variant_name: order.variantName,
+    variant_id: order.variantId,
     label: order.label,
     note: order.note,
     product_quantity: order.quantity,
@@ -95,6 +109,7 @@ export function presentOrder(
     task_error: taskFailure && taskFailure.sentence,
     task_fail: taskFailure && { code: taskFailure.code, params: taskFailure.params },
     checkout_url: open ? order.checkoutUrl : null,
+    discount: (open && discounts.get(order.discountCode)) || null,
     reserved_until: open ? iso(order.reservedUntil) : null
   }
 }

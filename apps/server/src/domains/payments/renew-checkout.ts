@@ -1,4 +1,4 @@
-import { refuse, sentenceOf, type ReplyOf, type routes } from '@netlet/contract'
+import { refuse, sentenceOf, type LevelDiscount, type ReplyOf, type routes } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { renewalNote, type Shopify } from '../../integrations/shopify/index.ts'
@@ -11,13 +11,13 @@ import { wholeCents } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { isOverWith, renewable } from '../orders/index.ts'
 import { orders, type OrderLine } from '../orders/tables.ts'
-import { discountCodeFor } from '../rewards/index.ts'
+import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
 import type { SaleCheck } from './sale-check.ts'
 import { soldTodayOf, type SoldToday } from './sold-today.ts'
 
 /** An administrator's order is anyone's, others' their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
-type Link = { checkout_url: string; days: number; price: string | null }
+type Link = { checkout_url: string; days: number; price: string | null; discount: LevelDiscount | null }
 
 /**
  * Where to pay for another term of an order, at the platform's present prices. What is sold no longer, here or on the
@@ -71,11 +71,13 @@ async function linksOf(
   const codes = new Map<number, string | null>()
   for (const userId of new Set(open.map(({ order }) => order.userId)))
     codes.set(userId, await discountCodeFor(ctx.db, userId))
+  const discounts = await levelDiscounts(ctx.db, [...codes.values()])
   return ok(
     asked.map(one => {
       if (!one.ok) return one
-      const { order } = one.data
-      return linkOf(one.data, { platform: platform.data, there, discountCode: codes.get(order.userId) ?? null })
+      const discountCode = codes.get(one.data.order.userId) ?? null
+      const discount = discounts.get(discountCode) ?? null
+      return linkOf(one.data, { platform: platform.data, there, discountCode, discount })
     })
   )
 }
@@ -111,9 +113,14 @@ async function lookUp({ db, now }: AppContext, orderIds: number[], caller: Calle
   })
 }
 
-type Platform = { platform: Shopify; there: Awaited<NonNullable<ReturnType<SaleCheck>>>; discountCode: string | null }
+type Platform = {
+  platform: Shopify
+  there: Awaited<NonNullable<ReturnType<SaleCheck>>>
+  discountCode: string | null
+  discount: LevelDiscount | null
+}
 
-function linkOf({ order, email, sold }: Found, { platform, there, discountCode }: Platform): Result<Link> {
+function linkOf({ order, email, sold }: Found, { platform, there, discountCode, discount }: Platform): Result<Link> {
   const { lines, days } = sold
   // Its checkout may well work while its API does not answer; then what is known here decides.
   const gone = there.ok ? lines.find(({ variant }) => !there.value.get(variant)?.forSale) : undefined
@@ -127,7 +134,7 @@ function linkOf({ order, email, sold }: Found, { platform, there, discountCode }
     ...(discountCode ? { discountCodes: [discountCode] } : {})
   })
   return checkoutUrl
-    ? ok({ checkout_url: checkoutUrl, days, price: there.ok ? priceOf(lines, there.value) : null })
+    ? ok({ checkout_url: checkoutUrl, days, price: there.ok ? priceOf(lines, there.value) : null, discount })
     : refuse('platform_not_configured')
 }
 

@@ -10,7 +10,8 @@ import { exchangeCoins, listExchangeOptions } from './exchange.ts'
 import { createGiftCards } from './many-gift-cards.ts'
 import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
 import { giftCardList } from './list-gift-cards.ts'
-import { createLevelCode, deleteLevelCode, levelCodeList, updateLevelCode } from './level-codes.ts'
+import { createLevelCode, deleteLevelCode, discountCodeFor, levelCodeList, updateLevelCode } from './level-codes.ts'
+import { levelDiscount } from './level-discounts.ts'
 import { askPlatform } from './platform-codes.ts'
 import { pointRecordList } from './point-history.ts'
 
@@ -38,6 +39,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mountList(mount, ctx, rewards.levelCodes, ({ caller }) =>
     levelCodeList({ withCodes: mayOperate(caller.role, 'rewards.view') })
   )
+  mount(rewards.levelDiscount, async ({ caller }) => ok(await levelDiscount(db, await discountCodeFor(db, caller.id))))
   mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))

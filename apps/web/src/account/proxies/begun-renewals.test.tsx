@@ -19,7 +19,7 @@ beforeEach(() => {
         location: { replace: () => {} }
       }) as unknown as Window
   )
-  answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60' })
+  answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60', discount: null })
 })
 
 /** The page as a reload or another tab of this browser shows it. */
@@ -59,7 +59,7 @@ describe('a renewal whose checkout is open', () => {
   it('is asked about among several renewals', async () => {
     await press(visit(), 'Renew')
     await waitFor(() => expect(asked()).toBe(1))
-    answer(orders.renewMany, [{ id: order.id, checkout_url: CHECKOUT, days: 30, price: '21.60' }])
+    answer(orders.renewMany, [{ id: order.id, checkout_url: CHECKOUT, days: 30, price: '21.60', discount: null }])
     const user = visit()
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
     await press(user, 'Renew 1 order')
@@ -97,7 +97,7 @@ describe('a renewal whose checkout is open', () => {
     const user = visit()
     await press(user, 'Renew')
     await screen.findByText('The order has expired, please place a new order.')
-    answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60' })
+    answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60', discount: null })
     await press(user, 'Renew')
     await waitFor(() => expect(asked()).toBe(2))
     await press(visit({ ...order, uid: order.uid + 1 }), 'Renew')

@@ -16,6 +16,7 @@ import { useT } from '../../i18n/proxies.ts'
 import { useClock } from '../../kit/clock.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { money } from '../../kit/money.ts'
+import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
@@ -86,17 +87,23 @@ export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onCl
 /** What these terms cost together today: not said where the platform did not answer for one of them. */
 function Total({ answers }: { answers: Answer[] }) {
   const t = useT()
-  const priced = answers.flatMap(answer => ('checkout_url' in answer ? [answer.price] : []))
-  if (priced.length < 2 || priced.includes(null)) return null
-  const cents = priced.reduce((sum, price) => sum + toCents(price ?? '0'), 0n)
-  return <p className="num">{t('bulk.total', { count: priced.length, amount: money(fromCents(cents)) })}</p>
+  const priced = answers.flatMap(answer => ('checkout_url' in answer ? [answer] : []))
+  const prices = priced.flatMap(({ price }) => price ?? [])
+  if (priced.length < 2 || prices.length < priced.length) return null
+  const full = sumOf(prices)
+  const amount = sumOf(priced.map(({ price, discount }) => chargedFor(price ?? '0', discount)))
+  const values = { count: priced.length, amount: money(amount), full: money(full) }
+  return <p className="num">{t(amount === full ? 'bulk.total' : 'bulk.totalLevel', values)}</p>
 }
+
+const sumOf = (amounts: string[]) => fromCents(amounts.reduce((sum, amount) => sum + toCents(amount), 0n))
 
 type RenewalProps = { order: Order; answer: Answer | undefined; opened: boolean; onOpen: () => void }
 
 function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
   const t = useT()
   const { product_name } = useNames().order(order)
+  const { sentence } = useLevelWords()
   const language = useLanguage()
   const now = useClock()
   const interval = usePollInterval(WATCH)
@@ -132,7 +139,9 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
             {t('bulk.days', { days: answer.days })} ·{' '}
             {answer.price === null
               ? t('bulk.paid', { amount: money(order.last_amount) })
-              : t('bulk.price', { amount: money(answer.price) })}
+              : answer.discount
+                ? t('bulk.priceLevel', { price: sentence(answer.price, answer.discount) })
+                : t('bulk.price', { amount: money(answer.price) })}
           </span>
         ) : (
           <span className={classes.refused}>

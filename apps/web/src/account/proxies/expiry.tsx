@@ -7,6 +7,8 @@ import { unitText } from '../../kit/number.ts'
 import { fullText } from '../../kit/time.tsx'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
+import { useHeldUntil } from '../../kit/payment/held-until.ts'
+import { payable } from '../../kit/payment/pending.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -39,6 +41,8 @@ export function Expiry({ order }: { order: Order }) {
   const { grace_until, expired_at, state, pay_status } = order
   // Its time ended with the refund, whatever it would have been.
   if (state === 'refunded') return none
+  const pending = payable(order, now)
+  if (pending) return <PayBy deadline={pending.deadline} />
   const until = grace_until ?? expired_at
   if (until === null) return <span className="dim">{pay_status === 1 ? t('orders.startsWithDelivery') : '–'}</span>
   const left = Date.parse(until) - now
@@ -66,6 +70,25 @@ export function Expiry({ order }: { order: Order }) {
         {t(grace_until === null ? 'orders.left' : 'orders.held', values)}
         {level !== 'far' && grace_until === null && <span className="sr-only"> ({t(`orders.${level}`)})</span>}
       </span>
+    </time>
+  )
+}
+
+/** Until when an unpaid order has to be paid. */
+function PayBy({ deadline }: { deadline: number }) {
+  const t = useT()
+  const language = useLanguage()
+  const at = new Date(deadline)
+  return (
+    <time
+      dateTime={at.toISOString()}
+      title={fullText(at, language)}
+      className={classes.expiry}
+      data-level="soon"
+      data-held
+    >
+      <IconClockExclamation size={15} aria-hidden />
+      <span>{t('orders.payBy', useHeldUntil(deadline))}</span>
     </time>
   )
 }

@@ -4,15 +4,17 @@ import { IconRefresh } from '@tabler/icons-react'
 import type { Names } from '../../i18n/names.ts'
 import type { T } from '../../i18n/proxies.ts'
 import type { Column } from '../../kit/data-table.tsx'
+import { useClock } from '../../kit/clock.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
-import type { Pending } from '../../kit/payment/pending.ts'
+import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
+import { payable, type Pending } from '../../kit/payment/pending.ts'
 import { Day } from '../../kit/time.tsx'
 import { Expiry } from './expiry.tsx'
 import { OrderLabel } from './order-label.tsx'
 import classes from './orders.module.css'
-import { payable, PayButton } from './pay-button.tsx'
+import { PayButton } from './pay-button.tsx'
 import { Rules } from './rules.tsx'
 import { renewable } from './use-renewal.ts'
 
@@ -68,7 +70,7 @@ export const orderColumns = (context: Context): Column<Order>[] => {
       align: 'end',
       render: order => numberText(order.product_quantity)
     },
-    { key: 'amount', title: t('orders.amount'), align: 'end', render: order => money(order.last_amount) },
+    { key: 'amount', title: t('orders.amount'), align: 'end', render: order => <Amount order={order} /> },
     {
       key: 'actions',
       title: t('orders.actions'),
@@ -78,6 +80,18 @@ export const orderColumns = (context: Context): Column<Order>[] => {
       render: order => <Actions order={order} context={context} />
     }
   ]
+}
+
+/** What all payments of an order brought; what it is to be paid with, where there was none. */
+function Amount({ order: { pay_amount, amount, discount } }: { order: Order }) {
+  const note = useLevelWords().note(amount, discount)
+  if (pay_amount !== null) return money(pay_amount)
+  return (
+    <>
+      {money(chargedFor(amount, discount))}
+      {note && <span className={classes.note}>{note}</span>}
+    </>
+  )
 }
 
 function Pick({ order, context: { t, picked, onPick } }: { order: Order; context: Context }) {
@@ -96,7 +110,7 @@ function Pick({ order, context: { t, picked, onPick } }: { order: Order; context
 
 function Actions({ order, context }: { order: Order; context: Context }) {
   const { t, renewing, onRenew, onPay, onCancel } = context
-  const pending = payable(order)
+  const pending = payable(order, useClock())
   if (pending)
     return (
       <span className={classes.actions}>

@@ -109,7 +109,9 @@ describe('other addresses and a new password', () => {
 
 it('several renewals are found again after a reload, with what was opened and paid, and not once they were closed', async () => {
   show(order, proxy)
-  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  answer(orders.renewMany, [
+    { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60', discount: null }
+  ])
   const first = open()
   await first.user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
   await first.user.click(screen.getByRole('button', { name: 'Renew 1 order' }))
@@ -132,7 +134,9 @@ it('several renewals are found again after a reload, with what was opened and pa
 
 it('several renewals, and what was chosen for them, are closed once another customer is signed in', async () => {
   show(order, proxy)
-  answer(orders.renewMany, [{ id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' }])
+  answer(orders.renewMany, [
+    { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60', discount: null }
+  ])
   const { user } = open()
   await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
   await user.click(screen.getByRole('button', { name: 'Renew 1 order' }))

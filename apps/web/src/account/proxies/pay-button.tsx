@@ -1,17 +1,6 @@
-import type { Order } from '@netlet/contract'
 import { Button, type ButtonProps } from '@mantine/core'
 import { useT } from '../../i18n/proxies.ts'
-import { boughtIn, type Pending } from '../../kit/payment/pending.ts'
-import { webAddress } from '../../kit/web-address.ts'
-
-/** An unpaid order whose addresses are still held can be paid until its time is over. */
-export function payable(order: Order): Pending | null {
-  const checkoutUrl = webAddress(order.checkout_url)
-  if (order.state !== 'placed' || !checkoutUrl || !order.reserved_until) return null
-  const deadline = Date.parse(order.reserved_until)
-  if (deadline <= Date.now()) return null
-  return { id: order.id, orderId: order.order_id, checkoutUrl, deadline, bought: boughtIn(order) }
-}
+import type { Pending } from '../../kit/payment/pending.ts'
 
 type Props = ButtonProps & { pending: Pending; onPay: (pending: Pending) => void }
 

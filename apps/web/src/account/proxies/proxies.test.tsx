@@ -1,6 +1,7 @@
-import type { Order, Proxy } from '@netlet/contract'
+import type { LevelDiscount, Order, Proxy } from '@netlet/contract'
 import { screen, within, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
+import { refresh } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -82,14 +83,6 @@ describe("a customer's orders", () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.cancel)).toMatchObject([{ params: { id: '7' } }]))
     expect(await screen.findByText('The order was cancelled')).toBeTruthy()
-  })
-
-  it('shows what one term costs, however often the order was renewed', async () => {
-    answer(orders.proxyDetail, detail)
-    answer(orders.list, pageOf({ ...order, pay_amount: '36.00', last_amount: '12.00' }))
-    open()
-    expect(await screen.findByText('$12.00')).toBeTruthy()
-    expect(screen.queryByText('$36.00')).toBeNull()
   })
 
   it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
@@ -225,7 +218,7 @@ describe('a renewal', () => {
 it('a renewal that a mail asks for begins after YES, and not after NO', async () => {
   answer(orders.proxyDetail, detail)
   answer(orders.list, pageOf(order))
-  answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60' })
+  answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60', discount: null })
   vi.spyOn(window, 'open').mockReturnValue(null)
   vi.spyOn(window.location, 'assign').mockImplementation(() => {})
   for (const [word, sent] of [
@@ -245,8 +238,8 @@ describe('several renewals', () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order, older))
     answer(orders.renewMany, [
-      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60' },
-      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: '30.05' }
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60', discount: null },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: '30.05', discount: null }
     ])
     const { user } = open()
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
@@ -260,8 +253,8 @@ describe('several renewals', () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order, { ...older, last_amount: '30.05' }))
     answer(orders.renewMany, [
-      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60' },
-      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: null }
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '21.60', discount: null },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: null, discount: null }
     ])
     const { user } = open()
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
@@ -275,7 +268,7 @@ describe('several renewals', () => {
     answer(orders.proxyDetail, detail)
     answer(orders.list, pageOf(order, older, { ...unpaid, id: 5, order_id: '20260613-UNPAID00' }))
     answer(orders.renewMany, [
-      { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60' },
+      { id: 7, checkout_url: 'https://shop.example.com/cart/7', days: 30, price: '21.60', discount: null },
       { id: 6, reason: 'order_expired', params: {}, msg: 'The order has expired, please place a new order.' }
     ])
     const { user } = open()
@@ -301,5 +294,76 @@ describe('several renewals', () => {
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select order 20260614-AAAAAAAA' }).checked).toBe(
       false
     )
+  })
+})
+
+describe('what orders cost', () => {
+  const gold: LevelDiscount = { level: 3, discount: '3.00', discount_type: 'percent' }
+  const shown = async (now: Order) => {
+    answer(orders.proxyDetail, { ...detail, order: now })
+    answer(orders.list, pageOf(now))
+    const view = open()
+    await screen.findByRole('checkbox', { name: `Select order ${now.order_id}` })
+    return view
+  }
+
+  it('is all that was paid, and on its page what the running term cost beside that', async () => {
+    await shown({ ...order, amount: '12.00', pay_amount: '33.60', last_amount: '10.40' })
+    expect(within(screen.getByRole('table')).getByText('$33.60')).toBeTruthy()
+    expect(screen.queryByText('$10.40')).toBeNull()
+    expect(await screen.findByText('Paid in all: $33.60')).toBeTruthy()
+    expect(screen.getByText('Paid for the running term: $10.40')).toBeTruthy()
+  })
+
+  it('is told without a term of an order whose money bought none', async () => {
+    await shown({ ...order, state: 'refunded', refunded_amount: '12.00', delivery_num: 0 })
+    expect(await screen.findByText('This order was refunded')).toBeTruthy()
+    expect(screen.queryByText(/^Paid/)).toBeNull()
+  })
+
+  it('is what the checkout charges, and until when, while an order is unpaid', async () => {
+    const until = new Date(Date.now() + 12.5 * 60_000).toISOString()
+    await shown({ ...unpaid, amount: '2.55', discount: gold, reserved_until: until })
+    const table = within(screen.getByRole('table'))
+    expect(table.getByText('with your Gold discount of 3 %; $2.55 without it').parentElement?.textContent).toMatch(
+      /^\$2\.47/
+    )
+    expect(table.getByText(/^Pay by .+, 12 minutes left$/).closest('time')?.dateTime).toBe(until)
+    expect(await screen.findByText('Amount: $2.47 with your Gold discount of 3 %; $2.55 without it')).toBeTruthy()
+    expect(screen.getByText(/^Its addresses are held for you until .+: 12 minutes left\./)).toBeTruthy()
+  })
+
+  it('of an order that was not paid in time is its amount, without a time to pay', async () => {
+    await shown({ ...unpaid, state: 'timed_out', amount: '2.55', checkout_url: null, reserved_until: null })
+    expect(screen.getByText('$2.55')).toBeTruthy()
+    expect(screen.queryByText(/^Pay by/)).toBeNull()
+  })
+
+  it('with a level is told of renewals, of one and of several', async () => {
+    const tab = { opener: null, location: { replace: vi.fn() }, document: document.implementation.createHTMLDocument() }
+    vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
+    const { user } = await shown(order)
+    answer(orders.renew, {
+      checkout_url: 'https://shop.example.com/renew',
+      days: 30,
+      price: '2.55',
+      discount: gold
+    })
+    await user.click(screen.getByRole('button', { name: `Renew ${order.order_id}` }))
+    const words = '$2.47 with your Gold discount of 3 %; $2.55 without it'
+    expect(await screen.findByText(new RegExp(`Price: ${words.replaceAll('$', '\\$')}`))).toBeTruthy()
+    answer(orders.list, pageOf(order, older))
+    answer(orders.renewMany, [
+      { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '2.55', discount: gold },
+      { id: older.id, checkout_url: 'https://shop.example.com/6', days: 30, price: '30.05', discount: gold }
+    ])
+    await refresh(orders.list)
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
+    await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
+    expect(await screen.findByText(new RegExp(`Price today: ${words.replaceAll('$', '\\$')}`))).toBeTruthy()
+    expect(
+      screen.getByText('These 2 orders together today: $31.62 with the discount of your level; $32.60 without it')
+    ).toBeTruthy()
   })
 })

@@ -7,6 +7,7 @@ import { useT as useAccountT } from '../../i18n/account.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { passFocus } from '../../kit/focus-return.ts'
+import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { OrderCredits } from '../../kit/order-credits.tsx'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
@@ -121,6 +122,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
         />
       )}
       {now && now.pay_status === 1 && <OrderCredits orderId={now.id} />}
+      {now && isPaid(now) && <Paid order={now} />}
       {now && <ExitNote order={now} proxy={first} />}
       {now && <OrderNote order={now} />}
       <div className={`card ${tableClasses.root}`} style={{ '--bar': `${height}px` } as object}>
@@ -155,6 +157,20 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
         />
       </div>
     </section>
+  )
+}
+
+/** It was paid, and the money bought a term. */
+const isPaid = ({ pay_amount, state }: Order) => pay_amount !== null && state !== 'failed' && state !== 'refunded'
+
+/** What an order was paid with in all, and of that what its running term cost. */
+function Paid({ order: { pay_amount, last_amount } }: { order: Order }) {
+  const t = useT()
+  return (
+    <p className={`dim num ${classes.paid}`}>
+      <span>{t('proxy.paid', { amount: money(pay_amount ?? '0.00') })}</span>
+      <span>{t('proxy.paidTerm', { amount: money(last_amount) })}</span>
+    </p>
   )
 }
 

@@ -81,7 +81,7 @@ describe('where there are no proxies to show', () => {
     vi.spyOn(window, 'open').mockReturnValue(null)
     const assign = vi.spyOn(window.location, 'assign').mockImplementation(() => {})
     show(held)
-    answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60' })
+    answer(orders.renew, { checkout_url: 'https://shop.example.com/renew', days: 30, price: '21.60', discount: null })
     const { user } = open(held)
     const panel = await proxies()
     expect(await panel.findByText('This order has expired')).toBeTruthy()

@@ -4,9 +4,12 @@ import { Button } from '@mantine/core'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { isMoving } from '../../kit/order-state.tsx'
-import type { Pending } from '../../kit/payment/pending.ts'
+import { useClock } from '../../kit/clock.ts'
+import { useHeldUntil } from '../../kit/payment/held-until.ts'
+import { useLevelWords } from '../../kit/payment/level-price.tsx'
+import { payable, type Pending } from '../../kit/payment/pending.ts'
 import { EmptyState } from '../../kit/states.tsx'
-import { payable, PayButton } from './pay-button.tsx'
+import { PayButton } from './pay-button.tsx'
 import { renewable, useRenewal } from './use-renewal.ts'
 
 type Props = {
@@ -20,6 +23,8 @@ type Props = {
 export function NoProxies({ order, onClear, onPay }: Props) {
   const t = useT()
   const { renewing, start } = useRenewal()
+  const now = useClock()
+  const pending = order ? payable(order, now) : null
   if (!order)
     return (
       <EmptyState title={t('proxy.noOrder')} body={t('proxy.noOrderHint')}>
@@ -71,18 +76,25 @@ export function NoProxies({ order, onClear, onPay }: Props) {
         {again}
       </EmptyState>
     )
-  if (order.pay_status === 0) {
-    const pending = payable(order)
-    return (
-      <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')}>
-        {pending && <PayButton pending={pending} onPay={onPay} />}
-      </EmptyState>
-    )
-  }
+  if (pending) return <Unpaid pending={pending} onPay={onPay} />
+  if (order.pay_status === 0) return <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')} />
   if (isMoving(order)) return <EmptyState title={t('proxy.coming')} body={t('proxy.comingHint')} />
   return (
     <EmptyState title={t('proxy.none')} body={t('proxy.noneHint')}>
       {support}
+    </EmptyState>
+  )
+}
+
+/** What an unpaid order costs, and until when it can be paid. */
+function Unpaid({ pending, onPay }: { pending: Pending; onPay: (pending: Pending) => void }) {
+  const t = useT()
+  const { amount, discount } = pending.bought
+  const price = useLevelWords().sentence(amount, discount)
+  return (
+    <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidUntil', useHeldUntil(pending.deadline))}>
+      <p>{t('proxy.unpaidPrice', { amount: price })}</p>
+      <PayButton pending={pending} onPay={onPay} />
     </EmptyState>
   )
 }

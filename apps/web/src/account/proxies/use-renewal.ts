@@ -6,6 +6,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { t, useT } from '../../i18n/proxies.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
+import { useLevelWords } from '../../kit/payment/level-price.tsx'
 import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
 import { webAddress } from '../../kit/web-address.ts'
 import { begin, isBegun, takeBack } from './begun-renewals.ts'
@@ -23,10 +24,17 @@ export const mayOpenAnother = (): Promise<boolean> =>
 /** Renews an order at its own checkout, in a new tab. `renewing`: the order whose checkout is on its way. */
 export function useRenewal() {
   const t = useT()
+  const { sentence } = useLevelWords()
   const renew = useMutation({
     mutationFn: ({ id }: { id: number; tab: CheckoutTab; another: boolean }) => call(orders.renew, { params: { id } }),
-    onSuccess: ({ checkout_url, days }, { tab }) => {
-      if (tab.open(checkout_url)) notify('info', t('proxy.renewOpened', { days }))
+    onSuccess: ({ checkout_url, days, price, discount }, { tab }) => {
+      if (tab.open(checkout_url))
+        notify(
+          'info',
+          price === null
+            ? t('proxy.renewOpened', { days })
+            : t('proxy.renewPrice', { days, price: sentence(price, discount) })
+        )
       // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
       else if (webAddress(checkout_url)) window.location.assign(checkout_url)
     },

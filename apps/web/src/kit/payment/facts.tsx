@@ -3,13 +3,16 @@ import { useT } from '../../i18n/product.ts'
 import { money } from '../money.ts'
 import { numberText } from '../number.ts'
 import { perAddress } from '../per-address.ts'
+import { chargedFor, useLevelWords } from './level-price.tsx'
 import type { Pending } from './pending.ts'
 import classes from './payment.module.css'
 
 /** What is being paid for. */
 export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
   const t = useT()
-  const { quantity, amount } = bought
+  const { quantity, amount, discount } = bought
+  const due = chargedFor(amount, discount)
+  const note = useLevelWords().note(amount, discount)
   const { product_name, variant_name, acl_names } = useNames().order(bought)
   return (
     <dl className={classes.facts}>
@@ -28,8 +31,9 @@ export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
       )}
       <dt>{t('pay.amount')}</dt>
       <dd className="num">
-        <strong>{money(amount)}</strong>{' '}
-        <span className="dim">{t('pay.perIp', { price: money(perAddress(amount, quantity)) })}</span>
+        <strong>{money(due)}</strong>{' '}
+        <span className="dim">{t('pay.perIp', { price: money(perAddress(due, quantity)) })}</span>
+        {note && <div className="dim">{note}</div>}
       </dd>
       <dt>{t('pay.order')}</dt>
       <dd className="mono">{orderId}</dd>

@@ -45,10 +45,10 @@ const pass = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(mil
 /** The machine sleeps: the clock goes on, and no timer runs. */
 const sleep = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds)
 
-async function open(blocked = false) {
+async function open(blocked = false, paid = pending) {
   const onClose = vi.fn()
-  keepPayment(pending)
-  const view = renderAt(<PaymentDialog pending={pending} blocked={blocked} onClose={onClose} />, {
+  keepPayment(paid)
+  const view = renderAt(<PaymentDialog pending={paid} blocked={blocked} onClose={onClose} />, {
     at: '/product?id=1',
     user: customer
   })
@@ -73,6 +73,16 @@ describe('the payment dialog', () => {
     expect(screen.getByRole('timer').textContent).toBe('30:00')
     await pass(61_000)
     expect(screen.getByRole('timer').textContent).toBe('28:59')
+  })
+
+  it('shows what the checkout charges a holder of a level', async () => {
+    answer(orders.payment, says('pending'))
+    await open(false, {
+      ...pending,
+      bought: { ...pending.bought, discount: { level: 3, discount: '3.00', discount_type: 'percent' } }
+    })
+    const facts = screen.getByRole('dialog').querySelector('dl')?.textContent
+    expect(facts).toContain('$19.17 $2.39 per IPwith your Gold discount of 3 %; $19.76 without it')
   })
 
   it('asks every three seconds', async () => {
@@ -229,6 +239,8 @@ describe('what is kept for a reload', () => {
     'x',
     JSON.stringify({ ...pending, bought: undefined }),
     JSON.stringify({ ...pending, bought: { ...pending.bought, translations: { 'zh-CN': { product_name: '都会' } } } }),
+    JSON.stringify({ ...pending, bought: { ...pending.bought, amount: 'x' } }),
+    JSON.stringify({ ...pending, bought: { ...pending.bought, discount: { level: 3, discount: '1e2' } } }),
     JSON.stringify({ ...pending, id: '7' })
   ])('is nothing where it is not whole: %s', text => {
     sessionStorage.setItem('netlet-payment', text)

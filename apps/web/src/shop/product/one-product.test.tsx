@@ -1,65 +1,26 @@
-import type { Product, RuleStock, Variant, VariantInfo } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { queryClient } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
-import { renderAt } from '../../testing/render.tsx'
-import { admin, customer, pageOf, product as anyProduct, variant as anyVariant } from '../../testing/shapes.ts'
-import { OneProduct } from './one-product.tsx'
+import { admin } from '../../testing/shapes.ts'
+import {
+  answerAll,
+  info,
+  onOrdered,
+  open,
+  openAs,
+  oslo,
+  placed,
+  product,
+  purchase,
+  tab,
+  variant
+} from './one-product.fixture.tsx'
 import { deadlineOf } from './use-purchase.ts'
 
-const variant: Variant = { ...anyVariant, traffic_gb: 50, mbps: 100, connections_per_second: 20 }
-const oslo: Variant = { ...variant, id: 2, variant_name: 'Oslo', variant_option1: 'Oslo', variant_stock: 0 }
-const product = (...variants: Variant[]): Product => ({
-  ...anyProduct,
-  product_tags: [{ id: 5, tag_name: 'Social' }],
-  variant_options: [{ option_name: 'Place', option_values: [{ option_value: 'Paris' }, { option_value: 'Oslo' }] }],
-  variants
-})
-const rule = (acl_id: number, acl_name: string, price: string, stock: number): RuleStock => ({
-  acl_id,
-  acl_name,
-  price,
-  stock,
-  domains: []
-})
-const rules = [rule(1, 'Video', '0.20', 64), rule(2, 'Social', '0.05', 16), rule(3, 'Gone', '9.00', 0)]
-const info = (stock: number, acl_price = '0.25'): VariantInfo => ({
-  price: (1.1 + Number(acl_price)).toFixed(2),
-  base_price: '1.10',
-  acl_price,
-  stock,
-  cart_step: 8,
-  local_variant_id: 1,
-  shopify_variant_id: '1'
-})
-
-const open = (at: string, ...variants: Variant[]) => openAs(customer, at, ...variants)
-function openAs(user: typeof customer, at: string, ...variants: Variant[]) {
-  answer(catalog.products, pageOf(product(...variants)))
-  return renderAt(<OneProduct id={1} collection={undefined} onOrdered={onOrdered} />, { at, user })
-}
-const onOrdered = vi.fn()
-const tab = {
-  opener: null,
-  closed: false,
-  close: vi.fn(),
-  location: { replace: vi.fn() },
-  document: document.implementation.createHTMLDocument()
-}
-
-beforeEach(() => {
-  answer(orders.limits, { addresses: 1024 })
-  answer(catalog.ruleStock, rules)
-  answer(catalog.recommended, [])
-  answer(catalog.variantInfo, info(16))
-})
-afterEach(() => {
-  onOrdered.mockReset()
-})
-const purchase = () => screen.findByRole('button', { name: 'Purchase' })
+beforeEach(answerAll)
 
 describe('what a buyer is told of a plan', () => {
   it.each([
@@ -266,7 +227,6 @@ describe('what cannot be had', () => {
 })
 
 describe('an order', () => {
-  const placed = { checkout_url: 'https://pay.example.com/1', id: 7, order_id: 'NL-7', expires_at: '', amount: '24.00' }
   const at = '/product?id=1&o1=Paris&acl=1,2&q=16'
   const ready = () => screen.findByText('16 × $1.35')
 

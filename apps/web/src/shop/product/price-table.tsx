@@ -3,6 +3,7 @@ import { toCents } from '@netlet/contract/money'
 import { useT } from '../../i18n/product.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
+import { chargedFor, useLevelDiscount, useLevelWords } from '../../kit/payment/level-price.tsx'
 import { presets, total, withRules } from './choice.ts'
 import type { Choice } from './use-choice.ts'
 import classes from './price-table.module.css'
@@ -16,6 +17,8 @@ type Column = { key: string; title: string; price: string }
 export function PriceTable({ choice }: { choice: Choice }) {
   const t = useT()
   const { variant, offered, info, quantity, limit, isSoldOut } = choice
+  const discount = useLevelDiscount()
+  const { named } = useLevelWords()
   if (isSoldOut) return null
   const rows = [
     ...new Set([...presets(variant.cart_step, Math.min(variant.variant_stock, limit)).slice(0, ROWS), quantity])
@@ -26,7 +29,9 @@ export function PriceTable({ choice }: { choice: Choice }) {
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">{t('prices.title')}</h2>
-      <p className="dim">{t('prices.lead', { days: variant.proxy_time })}</p>
+      <p className="dim">
+        {t('prices.lead', { days: variant.proxy_time })} {discount && t('prices.level', named(discount))}
+      </p>
       {columns ? (
         <div className={classes.prices} tabIndex={0} role="group" aria-labelledby="prices">
           <table>
@@ -47,7 +52,7 @@ export function PriceTable({ choice }: { choice: Choice }) {
                   <th scope="row">{numberText(count)}</th>
                   {columns.map(({ key, price }) => (
                     <td key={key} data-own={(key === 'yours' && info !== null) || undefined}>
-                      {money(total(price, count))}
+                      {money(chargedFor(total(price, count), discount))}
                     </td>
                   ))}
                 </tr>

@@ -4,6 +4,7 @@ import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
+import { chargedFor, useLevelDiscount, useLevelWords } from '../../kit/payment/level-price.tsx'
 import { activeVariants } from '../product-facts.ts'
 import { total } from './choice.ts'
 import { shortRules } from './shortage.ts'
@@ -19,6 +20,9 @@ export function Purchase({ product, choice, purchase }: Props) {
   const names = useNames()
   const { variant, info, rules, quantity, stock, limit, isSoldOut, check } = choice
   const price = info?.price ?? variant.variant_price
+  const discount = useLevelDiscount()
+  const amount = total(price, quantity)
+  const note = useLevelWords().note(amount, discount)
   const isShort = stock < variant.cart_step
   // The shop's limit is below one step: no order of this plan can be placed.
   const isOverLimit = limit < variant.cart_step
@@ -39,11 +43,12 @@ export function Purchase({ product, choice, purchase }: Props) {
       <p className={classes.total}>
         <span className={classes.totalName}>{t('order.total')}</span>
         <strong className={`num ${classes.sum}`} aria-live="polite">
-          {money(total(price, quantity))}
+          {money(chargedFor(amount, discount))}
         </strong>
         <span className={`num dim ${classes.parts}`}>
           {t(info ? 'order.equals' : 'order.plusRules', { count: numberText(quantity), price: money(price) })}
         </span>
+        {note && <span className={`num dim ${classes.parts}`}>{note}</span>}
       </p>
       <div className={classes.order}>
         <Button

@@ -25,7 +25,11 @@ export type Ordered = { pending: Pending; blocked: boolean }
 /** Milliseconds that an order's addresses are held. */
 const HELD = RESERVATION_MINUTES * 60_000
 
-type Order = { tab: CheckoutTab; body: BodyOf<typeof orders.checkout>; bought: Omit<Pending['bought'], 'amount'> }
+type Order = {
+  tab: CheckoutTab
+  body: BodyOf<typeof orders.checkout>
+  bought: Omit<Pending['bought'], 'amount' | 'discount'>
+}
 
 type Props = {
   product: Product
@@ -61,10 +65,11 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const order = useMutation({
     mutationFn: ({ body }: Order) =>
       call(orders.checkout, { body }, { headers: { 'idempotency-key': idempotency.keyFor(body) } }),
-    onSuccess: ({ checkout_url, id, order_id, expires_at, amount }, { tab, bought }) => {
+    onSuccess: ({ checkout_url, id, order_id, expires_at, amount, discount }, { tab, bought }) => {
       const deadline = deadlineOf(expires_at, idempotency.since(), Date.now())
       idempotency.forgetKey()
-      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought: { ...bought, amount } }
+      const paid = { ...bought, amount, discount }
+      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline, bought: paid }
       keepPayment(pending)
       onOrdered({ pending, blocked: !tab.open(checkout_url) })
       void refresh(orders.list, catalog.products)

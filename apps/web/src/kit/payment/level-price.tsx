@@ -1,0 +1,37 @@
+import type { LevelDiscount } from '@netlet/contract'
+import { discounted } from '@netlet/contract/money'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { rewards } from '../../api/routes.ts'
+import { useSession } from '../../api/session.ts'
+import { useLevelNames } from '../../i18n/levels.ts'
+import { useT } from '../../i18n/product.ts'
+import { discountText } from '../discount.ts'
+import { money } from '../money.ts'
+
+/** What the level of the customer who is signed in takes off at the checkout; null where it takes nothing off, or is not known yet. */
+export function useLevelDiscount(): LevelDiscount | null {
+  const { user } = useSession()
+  const { data } = useQuery({ ...read(rewards.levelDiscount), enabled: user !== null && user.level > 0 })
+  return (user && data) ?? null
+}
+
+/** What the checkout charges for an amount before codes. */
+export const chargedFor = (amount: string, discount: LevelDiscount | null | undefined): string =>
+  discount ? discounted(amount, discount) : amount
+
+/** How a price came to be: 'with your Gold discount of 3 %; $2.55 without it'. Empty without a discount. */
+export function useLevelWords() {
+  const t = useT()
+  const { nameOf } = useLevelNames()
+  const named = ({ level, ...discount }: LevelDiscount) => ({ level: nameOf(level), off: discountText(discount) })
+  const note = (amount: string, discount: LevelDiscount | null | undefined): string =>
+    discount ? t('level.with', { ...named(discount), amount: money(amount) }) : ''
+  return {
+    named,
+    note,
+    /** The price that is charged and its note, for a sentence. */
+    sentence: (amount: string, discount: LevelDiscount | null | undefined): string =>
+      `${money(chargedFor(amount, discount))} ${note(amount, discount)}`.trim()
+  }
+}
