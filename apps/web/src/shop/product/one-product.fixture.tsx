@@ -50,6 +50,7 @@ export const tab = {
 /** What a product's page asks for, where a test says nothing else. */
 export function answerAll(): void {
   answer(orders.limits, { addresses: 1024 })
+  answer(orders.list, pageOf())
   answer(rewards.levelDiscount, null)
   answer(catalog.ruleStock, rules)
   answer(catalog.recommended, [])

@@ -24,6 +24,7 @@ import { OtherPlans } from './other-plans.tsx'
 import { PriceTable } from './price-table.tsx'
 import { ProductPicture } from './product-card.tsx'
 import { Purchase } from './purchase.tsx'
+import { UnpaidDialog } from './unpaid-dialog.tsx'
 import { useChoice } from './use-choice.ts'
 import { usePurchase } from './use-purchase.ts'
 import classes from './one-product.module.css'
@@ -124,6 +125,7 @@ function View({ product, onOrdered }: { product: Product } & Pick<Props, 'onOrde
           <Purchase product={product} choice={choice} purchase={purchase} />
         </div>
       )}
+      {purchase.offer && <UnpaidDialog {...purchase.offer} />}
       {dialog && (
         <AclDialog
           product={product}

@@ -19,6 +19,7 @@ import { choiceQuery } from './choice.ts'
 import { orderFailureText } from './shortage.ts'
 import type { Choice } from './use-choice.ts'
 import { useIdempotencyKey } from './use-idempotency-key.ts'
+import { useUnpaid } from './use-unpaid.ts'
 
 export type Ordered = { pending: Pending; blocked: boolean }
 
@@ -59,6 +60,9 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const wanted = { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
   const asked = JSON.stringify(wanted)
   const idempotency = useIdempotencyKey()
+  const { unpaid, looking } = useUnpaid({ product: product.id, variant: variant.id, rules, quantity })
+  /** The order that is offered instead of another one, as long as it is that of the choice and can be paid. */
+  const [offered, setOffered] = useState<number | null>(null)
   const [failure, setFailure] = useState<{ error: unknown; asked: string } | null>(null)
 
   // The choice as it was when it was ordered: another one may be made while the call is out.
@@ -79,7 +83,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
       setFailure({ error, asked: JSON.stringify(body) })
-      void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo, orders.limits)
+      void refresh(catalog.products, catalog.ruleStock, catalog.variantInfo, orders.limits, orders.list)
     }
   })
 
@@ -93,6 +97,12 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       return void navigate(loginPath(path))
     }
     if (order.isOut()) return
+    if (unpaid) return setOffered(unpaid.order.id)
+    place()
+  }
+
+  const place = () => {
+    setOffered(null)
     setFailure(null)
     const bought = {
       ...calledIn('en'),
@@ -103,7 +113,25 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   }
   return {
     start,
-    pending: order.isPending,
+    pending: order.isPending || looking,
+    offer:
+      unpaid?.order.id !== offered
+        ? null
+        : {
+            pending: unpaid.pending,
+            /** Its link leads to the checkout. */
+            onPay: () => {
+              setOffered(null)
+              keepPayment(unpaid.pending)
+              onOrdered({ pending: unpaid.pending, blocked: false })
+            },
+            onAnother: () => {
+              // A key whose reply was lost may be that of the order that was offered.
+              idempotency.forgetKey()
+              place()
+            },
+            onClose: () => setOffered(null)
+          },
     /** Why the present choice was not ordered. */
     problem: failure?.asked === asked ? orderFailureText(t, failure.error, names, choice.offered) : null
   }
