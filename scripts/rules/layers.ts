@@ -5,6 +5,9 @@
 export const DOMAINS = [
   'home',
   'chat',
+  'reconciliation',
+  'inbox',
+  'statements',
   'payments',
   'delivery',
   'orders',

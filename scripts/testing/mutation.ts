@@ -19,7 +19,7 @@ export const mutated = [
   'apps/server/src/domains/orders/states.ts',
   'apps/server/src/domains/orders/task-states.ts',
   'apps/server/src/domains/payments/paid-order.ts',
-  'apps/server/src/domains/payments/refund-differences.ts',
+  'apps/server/src/domains/reconciliation/refund-differences.ts',
   'apps/server/src/domains/payments/states.ts',
   'apps/server/src/domains/rewards/whole-points.ts',
   'apps/server/src/domains/status/states.ts',

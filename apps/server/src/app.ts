@@ -10,15 +10,17 @@ import { commerceRoutes, keepFormerSecret, requestWebhooks } from './domains/com
 import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { homeRoutes, readDeliveries } from './domains/home/index.ts'
+import { hasOpenMoney, inboxRoutes } from './domains/inbox/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { noticeRoutes } from './domains/notices/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
-import { hasOpenMoney, mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
+import { statementRoutes } from './domains/statements/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
 import { webhookRoutes } from './domains/webhooks/index.ts'
 import { createApp } from './infra/http/app.ts'
@@ -56,6 +58,8 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const naming = namingOrders(mount, ctx.db)
   deliveryRoutes(naming, ctx, { mayDeliver })
   paymentRoutes(mount, ctx)
+  inboxRoutes(mount, ctx)
+  statementRoutes(mount, ctx)
   inventoryRoutes(naming, ctx, {
     onRulesChanged: enqueueDenyLists,
     prices: rulePrices,

@@ -4,7 +4,8 @@ import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
 import { openAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
-import { deliveryHeld, hasOpenMoney, mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
+import { hasOpenMoney } from './domains/inbox/index.ts'
+import { deliveryHeld, mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
 import {
   askPlatformIn,
   couponList,

@@ -4,7 +4,7 @@ import { comparePrices, countPriceDrifts, unpublished } from './domains/catalog/
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers, serversHealth } from './domains/fleet/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
-import { countUnresolvedEvents } from './domains/payments/index.ts'
+import { countUnresolvedEvents } from './domains/inbox/index.ts'
 import type { HealthPorts } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'

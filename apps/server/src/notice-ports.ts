@@ -5,7 +5,7 @@ import { commerceFinders, findRefusedTokens } from './domains/commerce/index.ts'
 import { fleetFinders } from './domains/fleet/index.ts'
 import { ownFinders, type NoticeFinder, type NoticePorts } from './domains/notices/index.ts'
 import { orderFinders } from './domains/orders/index.ts'
-import { paymentFinders } from './domains/payments/index.ts'
+import { paymentFinders } from './domains/inbox/index.ts'
 import { supportFinders } from './domains/support/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 

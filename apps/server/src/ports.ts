@@ -7,7 +7,9 @@ import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { exportPayments, holdsMoneyOf, isUnresolved, paidBy } from './domains/payments/index.ts'
+import { isUnresolved } from './domains/inbox/index.ts'
+import { holdsMoneyOf, paidBy } from './domains/payments/index.ts'
+import { exportPayments } from './domains/statements/index.ts'
 import { payments } from './domains/payments/tables.ts'
 import {
   changePoints,

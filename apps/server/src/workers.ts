@@ -18,6 +18,7 @@ import {
   refundPayment,
   settlePayment
 } from './domains/payments/index.ts'
+import { reconciliationJobs } from './domains/reconciliation/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
@@ -60,7 +61,8 @@ export const allJobs: Job[] = [
   ...catalogJobs,
   ...orderJobs,
   ...deliveryJobs(deliveryPorts),
-  ...paymentJobs
+  ...paymentJobs,
+  ...reconciliationJobs
 ]
 
 /** Every queue of the shop: each process may send to all of them. */

@@ -15,7 +15,7 @@ import { countOpenAlarms, countOpenProofs, countStoppedUpgrades, countTroubledSe
 import { mailTroubles } from '../mail/index.ts'
 import { countUntold } from '../notices/index.ts'
 import { countUndelivered } from '../orders/index.ts'
-import { countUnresolvedEvents } from '../payments/index.ts'
+import { countUnresolvedEvents } from '../inbox/index.ts'
 import { countOpenTickets } from '../support/index.ts'
 
 type AttentionList = ReplyOf<(typeof routes)['home']['attention']>

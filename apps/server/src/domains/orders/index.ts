@@ -55,6 +55,7 @@ export {
 } from './renew.ts'
 export { quotaRefusal } from './quotas.ts'
 export { orderRoutes } from './routes.ts'
+export { asPlaced, isPaidInTime, ourVariants, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
 export { orderRetention, removeUnpaidOrders } from './retention.ts'
 export { searchHolders, searchOrders } from './search-orders.ts'
 export { served } from './tables.ts'

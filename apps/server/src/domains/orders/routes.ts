@@ -18,6 +18,8 @@ import { openOrdersOf } from './of-product.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
 import { removeOrder, type RemovalPorts } from './remove.ts'
+import { renewCheckout, renewCheckouts } from './renew-checkout.ts'
+import { openSaleCheck } from './sale-check.ts'
 import { trafficOfOrder, trafficOfUser } from './traffic.ts'
 import { addressRoutes } from './who-held.ts'
 
@@ -34,6 +36,9 @@ export function orderRoutes(
     const placing = { productId: body.product_id, quantity: body.quantity, options, rules }
     return placeOrder(ctx, caller, placing, { idempotencyKey: key.data })
   })
+  const saleCheck = openSaleCheck(ctx.now)
+  mount(routes.orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))
+  mount(routes.orders.renewMany, ({ body, caller }) => renewCheckouts(ctx, body.order_ids, caller, saleCheck))
   mount(routes.orders.limits, async () => {
     const { max_unpaid_addresses } = await readSettings(ctx.db, ctx.secrets)
     return ok({ addresses: max_unpaid_addresses })

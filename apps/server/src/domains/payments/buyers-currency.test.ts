@@ -3,9 +3,9 @@ import { MINUTE } from '../../infra/clock.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { platformOrder, work } from './platform-orders.fixture.ts'
-import { askForUnread } from './read-order.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { platformOrder, work } from '../reconciliation/platform-orders.fixture.ts'
+import { askForUnread } from '../reconciliation/read-order.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 
 let b: Books

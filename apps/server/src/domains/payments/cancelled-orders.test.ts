@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let b: Books
 

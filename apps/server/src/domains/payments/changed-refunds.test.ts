@@ -8,8 +8,8 @@ import type { OrderRow } from '../orders/index.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { platformOrder } from './platform-orders.fixture.ts'
-import { reconcilePayments } from './reconcile.ts'
+import { platformOrder } from '../reconciliation/platform-orders.fixture.ts'
+import { reconcilePayments } from '../reconciliation/reconcile.ts'
 
 let books: Books
 let ids = 660_000

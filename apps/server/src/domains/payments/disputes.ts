@@ -7,7 +7,7 @@ import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, comeBack } from './come-back.ts'
 import { giveBack, moneyTold, subjectOf, type Refunding } from './give-back.ts'
-import { askOfOrder } from './queues.ts'
+import { askOfOrder } from './jobs.ts'
 import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 
 /** States in which the buyer's bank has decided to keep the money. */

@@ -26,7 +26,7 @@ import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
 import { downToCents, isPaidBack } from './paid-order.ts'
-import { askOfOrder } from './queues.ts'
+import { askOfOrder } from './jobs.ts'
 import {
   addRefund,
   counted,

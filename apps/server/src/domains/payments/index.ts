@@ -1,20 +1,30 @@
 /**
- * What the platform's payments do to orders: settling purchases and renewals, refunds, the inbox of what could not simply
- * be delivered, checkout links for renewals, and looking for what no webhook told of. It owns `payments` and
- * `payment_refunds`; orders, deliveries and points change through the commands of their own domains. Only the
- * first screen (`home`) and the composition of the app and its workers import it.
+ * What the platform's payments do to orders: settling purchases and renewals, refunds and disputes. It owns `payments` and
+ * `payment_refunds`; orders, deliveries and points change through the commands of their own domains. The inbox of what waits for
+ * an administrator, statements, and the look for what no webhook told stand above it.
  */
-export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
-export { acceptByHand } from './apply-by-hand.ts'
-export { exportPayments } from './export-payments.ts'
-export { holdsMoneyOf, paidBy } from './held-money.ts'
-export { paymentJobs } from './jobs.ts'
-export { paymentRetention } from './retention.ts'
-export { paymentRoutes } from './routes.ts'
+export { acceptByHand, applyByHand } from './apply-by-hand.ts'
 export { changeRefund, doubtRefund } from './changed-refunds.ts'
 export { disputePayment } from './disputes.ts'
-export { deliveryHeld, mayDeliver } from './refusals.ts'
-export { cancelPayment, refundPayment } from './give-back.ts'
-export { settlePayment } from './settle.ts'
-export { paymentFinders } from './notice-finders.ts'
 export { ordersPaidBy } from './figures.ts'
+export { cancelPayment, giveBack, isPaidRenewal, refundPayment } from './give-back.ts'
+export { holdsMoneyOf, paidBy } from './held-money.ts'
+export { askOfOrder, paymentJobs, readOrderQueue } from './jobs.ts'
+export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
+export {
+  counted,
+  endAwaiting,
+  inCurrencyOf,
+  isListed,
+  rowsOf,
+  sumRefunds,
+  totalOf,
+  type RefundRow
+} from './refund-rows.ts'
+export { deliveryHeld, mayDeliver, refusedByRefund } from './refusals.ts'
+export { paymentRetention } from './retention.ts'
+export { paymentRoutes } from './routes.ts'
+export { keptOf, markIgnored, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
+export { settlePayment } from './settle.ts'
+export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
+export { tagEnded } from './tell.ts'

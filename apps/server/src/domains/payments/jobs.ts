@@ -1,29 +1,25 @@
+import type { Unit } from '../../infra/command.ts'
 import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
 import { compareFigures } from './figures.ts'
-import { compareFiguresQueue, readOrderQueue, reconcileQueue } from './queues.ts'
-import { askForUnread, readOrder } from './read-order.ts'
-import { reconcilePayments } from './reconcile.ts'
+
+/** One try: the reconciliation asks again every five minutes for what it has yet to be asked. */
+export const readOrderQueue = queue<{ platformOrderId: string }>('read-platform-order', {
+  retryLimit: 0,
+  deleteAfterSeconds: 3600
+})
+
+/** Has the platform asked for its order, once however often this is called before it answers. */
+export const askOfOrder = (unit: Unit, platformOrderId: string): void =>
+  unit.jobs.send(readOrderQueue, { platformOrderId }, { key: platformOrderId })
 
 export const paymentJobs: Job[] = [
-  job(compareFiguresQueue, {
+  job(queue<object>('compare-order-figures', { expireInSeconds: 600, deleteAfterSeconds: 86_400 }), {
     purpose: 'Counts the figures of orders again and logs where the stored ones differ.',
     cron: '41 3 * * *',
     run: async ctx => {
       const days = await compareFigures(ctx.db)
       if (days.length > 0) ctx.log.error({ days: days.slice(0, 31) }, 'figures of orders differ from the orders')
     }
-  }),
-  job(reconcileQueue, {
-    purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
-    cron: '*/5 * * * *',
-    async run(ctx) {
-      await askForUnread(ctx)
-      await reconcilePayments(ctx)
-    }
-  }),
-  job(readOrderQueue, {
-    purpose:
-      'Asks the platform what became of a refund or dispute that it told of; a payment that was held is judged again.',
-    run: readOrder
   })
 ]

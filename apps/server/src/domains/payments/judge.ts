@@ -1,6 +1,6 @@
 import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
-import { isOverWith, renewable, type OrderRow } from '../orders/index.ts'
+import { isOverWith, type OrderRow, renewable, type SoldToday } from '../orders/index.ts'
 import {
   compareLines,
   downToCents,
@@ -14,7 +14,6 @@ import {
 } from './paid-order.ts'
 import { counted, sumRefunds, underwayOf, type RefundRow } from './refund-rows.ts'
 import { reportedAt, type PaymentRow } from './rows.ts'
-import type { SoldToday } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
 
 /** What a report of a payment is judged by, read and locked once (`gather`). */

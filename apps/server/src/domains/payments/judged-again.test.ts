@@ -3,7 +3,7 @@ import { DAY } from '../../infra/clock.ts'
 import { LINES, startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { paidEvent } from '../../testing/buying.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let books: Books
 let world: Books['world']

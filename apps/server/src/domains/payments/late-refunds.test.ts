@@ -4,9 +4,9 @@ import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { work } from './platform-orders.fixture.ts'
-import { askForUnread } from './read-order.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { work } from '../reconciliation/platform-orders.fixture.ts'
+import { askForUnread } from '../reconciliation/read-order.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let books: Books
 let ids = 690_000

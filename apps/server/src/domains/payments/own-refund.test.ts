@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { work } from './platform-orders.fixture.ts'
+import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { one, tell, type Told } from './told.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 

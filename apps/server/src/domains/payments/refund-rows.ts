@@ -1,6 +1,6 @@
 import type { RefundState } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, type SQL } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -136,3 +136,10 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   }
   return rows
 }
+
+/** What the platform says of an order was read. @param which of its refunds and disputes that answers; undefined: all */
+export const endAwaiting = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
+  tx
+    .update(paymentRefunds)
+    .set({ awaitsDecision: false })
+    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsDecision, which))

@@ -5,7 +5,7 @@ import { adminNotices, buy, inState, outcomeOf, paidEvent, place, report, stockO
 
 import { DAY } from '../../infra/clock.ts'
 import { compareFigures } from './figures.ts'
-import { reconcilePayments } from './reconcile.ts'
+import { reconcilePayments } from '../reconciliation/reconcile.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 

@@ -1,13 +1,11 @@
 import { fromCents, toCents } from '@netlet/contract'
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
-import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
 import { counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
-import { paymentStateOf } from './states.ts'
 import { payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
@@ -28,19 +26,6 @@ export async function lastAmountOf(db: Executor, orderId: number): Promise<strin
     .limit(1)
   return latest?.amount ?? null
 }
-
-/** What every list shows of a payment; amounts are decimals, `charged` in the payment's currency. */
-export const shownPayment = (payment: PaymentRow) => ({
-  id: payment.id,
-  created_at: iso(payment.createdAt),
-  platform_order: payment.platformOrderNumber,
-  kind: payment.kind,
-  state: paymentStateOf(payment),
-  charged: payment.charged,
-  currency: payment.currency,
-  amount: payment.amount,
-  refunded_amount: payment.refundedAmount
-})
 
 /** A report of a payment: `payment` is as it was known before, `refunds` what was given back of it by now. */
 type Report = {
@@ -143,4 +128,9 @@ export async function setAccepted(
   await unit.tx.update(payments).set({ accepted: true, ignoredAt: null, days }).where(eq(payments.id, payment.id))
   const { refundedAmount: amount, platformOrderNumber } = payment
   if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
+}
+
+/** Its money stays with the shop, and settles nothing. */
+export async function markIgnored({ tx, now }: Unit, { id }: Pick<PaymentRow, 'id'>): Promise<void> {
+  await tx.update(payments).set({ ignoredAt: now }).where(eq(payments.id, id))
 }

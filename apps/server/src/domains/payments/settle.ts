@@ -4,13 +4,20 @@ import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { isCancelledThere, type EventResult } from '../commerce/index.ts'
-import { lockOrder, lockOrderByPublicId, type OrderRow } from '../orders/index.ts'
+import {
+  asPlaced,
+  isPaidInTime,
+  lockOrder,
+  lockOrderByPublicId,
+  type OrderRow,
+  ourVariants,
+  soldToday
+} from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { apply, type Settling } from './apply.ts'
 import { judge, type Facts, type OrderFacts } from './judge.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
-import { asPlaced, isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
 
 /**
  * Settles a payment that the platform reported, once however often it does so: what is known of it is gathered under the locks

@@ -8,9 +8,8 @@ import { users } from '../accounts/tables.ts'
 import { ruleTexts } from '../inventory/index.ts'
 import { calledColumn, orderTranslations } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import type { PaymentRow } from './rows.ts'
-import { paymentStateOf } from './states.ts'
-import { paymentRefunds, payments, type PaidLine } from './tables.ts'
+import { type PaymentRow, paymentStateOf } from '../payments/index.ts'
+import { paymentRefunds, payments, type PaidLine } from '../payments/tables.ts'
 
 /**
  * What the customer of an order paid for it, oldest first: the payments that counted, also where they were given back since, and

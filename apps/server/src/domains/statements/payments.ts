@@ -1,14 +1,50 @@
-import { fromCents, toCents, type OrderPayment } from '@netlet/contract'
-import { desc, inArray } from 'drizzle-orm'
+import { fromCents, toCents, type OrderPayment, type Payment } from '@netlet/contract'
+import { and, asc, desc, eq, gt, inArray } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { orders } from '../orders/tables.ts'
+import { paymentStateOf, titleOf, type PaymentRow } from '../payments/index.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
-import { titleOf } from './paid-order.ts'
-import { shownPayment } from './rows.ts'
-import { paymentRefunds, payments } from './tables.ts'
+
+/** What every list shows of a payment; amounts are decimals, `charged` in the payment's currency. */
+const shownPayment = (payment: PaymentRow) => ({
+  id: payment.id,
+  created_at: iso(payment.createdAt),
+  platform_order: payment.platformOrderNumber,
+  kind: payment.kind,
+  state: paymentStateOf(payment),
+  charged: payment.charged,
+  currency: payment.currency,
+  amount: payment.amount,
+  refunded_amount: payment.refundedAmount
+})
+
+/** Payments of a user's orders. Money that names no order of ours is in the inbox only. */
+export const userPaymentList = (userId: number) =>
+  defineList<ListInput<'id'>, Payment>({
+    name: 'user_payments',
+    table: payments,
+    id: payments.id,
+    sort: { id: payments.id },
+    match: () => ({ where: [eq(payments.userId, userId)] }),
+    async load(db, ids) {
+      const rows = await db
+        .select({ payment: payments, order: orders.publicId, orderId: orders.id })
+        .from(payments)
+        .innerJoin(orders, eq(orders.id, payments.orderId))
+        .where(among(payments.id, ids))
+      return rows.map(({ payment, order, orderId }) => ({
+        ...shownPayment(payment),
+        order,
+        order_id: orderId
+      }))
+    }
+  })
 
 /** What was paid for an order, each payment with the platform's lines and what was given back of it. */
 export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 'secrets'>) =>
@@ -60,4 +96,30 @@ async function refundsOf(db: Executor, platformIds: string[]) {
     at: iso(createdAt),
     reversed_at: isoOrNull(reversedAt)
   }))
+}
+
+/** A user's payments for the download of the own data, in batches. */
+export async function* exportPayments(db: Executor, userId: number): AsyncGenerator<object[]> {
+  const pages = pagesById(({ after, limit }) =>
+    db
+      .select({ id: payments.id, payment: payments, orderId: orders.publicId })
+      .from(payments)
+      .innerJoin(orders, eq(orders.id, payments.orderId))
+      .where(and(eq(orders.userId, userId), gt(payments.id, after)))
+      .orderBy(asc(payments.id))
+      .limit(limit)
+  )
+  for await (const rows of pages)
+    yield rows.map(({ payment, orderId }) => ({
+      order_id: orderId,
+      platform_order: payment.platformOrderNumber,
+      kind: payment.kind,
+      amount: payment.amount,
+      discount: payment.discount,
+      charged: payment.charged,
+      currency: payment.currency,
+      refunded_amount: payment.refundedAmount,
+      accepted: payment.accepted,
+      created_at: iso(payment.createdAt)
+    }))
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fromCents, toCents } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
@@ -17,9 +17,9 @@ import { addGroup, addProduct } from '../catalog/products.fixture.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { createRule } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { orders } from '../orders/tables.ts'
+import { orders } from './tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { paymentRoutes } from './routes.ts'
+import { orderRoutes } from './routes.ts'
 import { openSaleCheck } from './sale-check.ts'
 import { addRow } from '../../testing/rows.ts'
 import { fromNow } from '../../testing/later.ts'
@@ -40,7 +40,10 @@ let customer: TestClient & { user: TestUser }
 let orderId: number
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: (mount, ctx) => paymentRoutes(mount, ctx) })
+  shop = await startTestShop({
+    routes: (mount, ctx) =>
+      orderRoutes(mount, ctx, { ordersPaidBy: () => Promise.resolve([]), hasOpenMoney: sql`false` })
+  })
   dataDir = await newDataDir()
   sandbox = await launch(dataDir, 'http://127.0.0.1:9')
   await writeSettings(shop.ctx, {

@@ -4,8 +4,8 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
-import type { OrderRow } from '../orders/index.ts'
-import type { OrderLine } from '../orders/tables.ts'
+import type { OrderRow } from './transition.ts'
+import type { OrderLine } from './tables.ts'
 
 type Ordered = Pick<OrderRow, 'variantId' | 'variantName' | 'rules' | 'quantity' | 'lines'>
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { differences } from './refund-differences.ts'
-import { counted, keyAfter, rowsOf, totalOf, type RefundRow } from './refund-rows.ts'
-import type { PaymentRow } from './rows.ts'
+import { counted, keyAfter, rowsOf, totalOf, type RefundRow } from '../payments/refund-rows.ts'
+import type { PaymentRow } from '../payments/rows.ts'
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)

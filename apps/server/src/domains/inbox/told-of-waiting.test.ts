@@ -7,9 +7,9 @@ import type { NoticeFinder } from '../notices/index.ts'
 import { notices } from '../notices/tables.ts'
 import { watchNotices } from '../notices/watch.ts'
 import { paymentFinders } from './notice-finders.ts'
-import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { NOTHING, paidOrder } from './telling.fixture.ts'
-import { tell } from './told.fixture.ts'
+import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
+import { NOTHING, paidOrder } from '../payments/telling.fixture.ts'
+import { tell } from '../payments/told.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

@@ -3,10 +3,9 @@ import { DAY, HOUR } from '../../infra/clock.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
-import { renewable, SERVED_STATES } from '../orders/index.ts'
+import { renewable, SERVED_STATES, soldTodayOf } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { compareLines, missing } from './paid-order.ts'
-import { soldTodayOf } from './sold-today.ts'
+import { compareLines, missing } from '../payments/index.ts'
 
 /** So long before its payment an order was placed that the payment may be for. */
 const PLACED_WITHIN = DAY

@@ -7,9 +7,9 @@ import type { OrderRow } from '../orders/index.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
 import { userActor } from '../../testing/session.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
-import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { payments } from './tables.ts'
-import { NOTHING, paidOrder, tell, tellRefund } from './telling.fixture.ts'
+import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
+import { payments } from '../payments/tables.ts'
+import { NOTHING, paidOrder, tell, tellRefund } from '../payments/telling.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { eventHandlers } from '../../workers.ts'
 import { handleEvent } from '../commerce/index.ts'
-import type { Books, Paid } from './books.fixture.ts'
+import type { Books, Paid } from '../payments/books.fixture.ts'
 import { platformOrder } from './platform-orders.fixture.ts'
 import { reconcilePayments } from './reconcile.ts'
 

@@ -10,10 +10,9 @@ import { users } from '../accounts/tables.ts'
 import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
-import { compareLines, lineOf } from './paid-order.ts'
+import { compareLines, ENDED_BY_DELIVERY, lineOf, paymentStateOf } from '../payments/index.ts'
 import { proposedFor } from './propose-order.ts'
-import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 
 type Query = ListInput<'id'> & {
   outcome?: EventOutcome | undefined

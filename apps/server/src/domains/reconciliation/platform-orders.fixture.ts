@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { paidEvent } from '../../testing/buying.ts'
 import { eventHandlers } from '../../workers.ts'
 import { handleEvent } from '../commerce/index.ts'
-import type { OrderShop } from './order-shop.fixture.ts'
+import type { OrderShop } from '../payments/order-shop.fixture.ts'
 import { readOrder } from './read-order.ts'
 
 type Refund = { id: number; amount: string; buyer?: { amount: string; currency: string } }

@@ -2,9 +2,17 @@ import { fromCents, toCents } from '@netlet/contract/money'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
-import { downToCents } from './paid-order.ts'
-import { counted, inCurrencyOf, isListed, rowsOf, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
-import type { PaymentRow } from './rows.ts'
+import {
+  counted,
+  downToCents,
+  inCurrencyOf,
+  isListed,
+  type PaymentRow,
+  type RefundRow,
+  rowsOf,
+  sumRefunds,
+  totalOf
+} from '../payments/index.ts'
 
 /** A refund that the platform told of, and for so long does not list or lists as nothing, was not made after all. */
 export const VOID_AFTER = 10 * MINUTE

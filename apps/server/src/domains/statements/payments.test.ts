@@ -7,8 +7,8 @@ import { rowsVisited } from '../../testing/rows-visited.ts'
 import { vacuumFully } from '../../testing/vacuum.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { orders } from '../orders/tables.ts'
-import { userPaymentList } from './list-payments.ts'
-import { payments } from './tables.ts'
+import { userPaymentList } from './payments.ts'
+import { payments } from '../payments/tables.ts'
 
 const ORDERS = 12_000
 

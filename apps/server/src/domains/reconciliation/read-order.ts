@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lte, not, notExists, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte, not, notExists, or, sql } from 'drizzle-orm'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
@@ -7,12 +7,10 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
-import { askOfOrder } from './queues.ts'
+import { askOfOrder, endAwaiting, paymentOf, paymentStateOf } from '../payments/index.ts'
 import { asEvent, handledAmong, missedOf, oursAmong } from './reconcile.ts'
 import { VOID_AFTER } from './refund-differences.ts'
-import { paymentOf } from './rows.ts'
-import { paymentStateOf } from './states.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 
 const MOST_ORDERS = 50
 /** As often as the reconciliation runs. */
@@ -59,13 +57,6 @@ const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
 /** A refund that was told long enough ago for the platform's account of it to be final. */
 const isSettledRefund = (now: Date) =>
   and(not(isDispute), lte(paymentRefunds.createdAt, new Date(now.getTime() - VOID_AFTER)))
-
-/** What the platform says of an order was read. @param which of its refunds and disputes that answers; undefined: all */
-const endAwaiting = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
-  tx
-    .update(paymentRefunds)
-    .set({ awaitsDecision: false })
-    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsDecision, which))
 
 /**
  * What the platform has yet to be asked of, the oldest first: disputes that were won, and each refund once after it was told. Where

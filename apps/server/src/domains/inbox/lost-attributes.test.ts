@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { orderNamed, PaidOrder, purchaseNote, renewalNote } from '../../integrations/shopify/index.ts'
 import { DAY } from '../../infra/clock.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 
 let b: Books
 

@@ -13,12 +13,10 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { downToCents } from './paid-order.ts'
+import { downToCents, type PaymentRow, paymentStateOf } from '../payments/index.ts'
 import { amountOf, differences } from './refund-differences.ts'
-import type { PaymentRow } from './rows.ts'
-import { ourVariants } from './sold-today.ts'
-import { paymentStateOf } from './states.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import { ourVariants } from '../orders/index.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** How far back to look the first time: the platform itself tries a webhook for some hours before it gives up. */
 const FIRST_LOOK_BACK = 48 * HOUR

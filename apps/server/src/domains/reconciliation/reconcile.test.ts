@@ -5,7 +5,7 @@ import { inState, PLAN_VARIANT, ruleVariant } from '../../testing/buying.ts'
 
 import { missedWebhooks } from '../commerce/missed-webhooks.ts'
 import { reconcilePayments } from './reconcile.ts'
-import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
+import { startPaymentStack, type PaymentStack } from '../payments/stack.fixture.ts'
 
 let shop: PaymentStack
 

@@ -9,7 +9,7 @@ import { accessProofs, servers } from '../fleet/tables.ts'
 import { canBeSentAgain, keysOfCopies } from '../mail/index.ts'
 import { isAboutOutage, keyPart, mails } from '../mail/tables.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 
 type Query = { limit: number; earlier?: string | undefined }
 type Row = Omit<TimelineEntry, 'at'> & { micros: string; rank: number; at: string }

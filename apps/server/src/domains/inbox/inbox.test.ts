@@ -7,9 +7,9 @@ import type { TestClient } from '../../testing/client.ts'
 import { DAY } from '../../infra/clock.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { timeOutOrders } from '../orders/index.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../payments/figures.ts'
 import { countUnresolvedEvents } from './inbox.ts'
-import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
+import { startPaymentStack, type PaymentStack } from '../payments/stack.fixture.ts'
 import { addRow } from '../../testing/rows.ts'
 
 let stack: PaymentStack['stack']

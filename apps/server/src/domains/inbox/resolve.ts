@@ -10,15 +10,23 @@ import { staleEdit } from '../../infra/version.ts'
 import { lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts'
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { applyByHand } from './apply-by-hand.ts'
+import {
+  applyByHand,
+  giveBack,
+  isPaidRenewal,
+  keptOf,
+  markIgnored,
+  paymentAllows,
+  paymentOf,
+  type PaymentRow,
+  paymentStateOf,
+  recordPayment,
+  refusedByRefund,
+  tagEnded
+} from '../payments/index.ts'
 import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
-import { giveBack, isPaidRenewal } from './give-back.ts'
-import { refusedByRefund } from './refusals.ts'
-import { keptOf, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
-import { paymentAllows, paymentStateOf } from './states.ts'
-import { paymentRefunds, payments } from './tables.ts'
-import { tagEnded } from './tell.ts'
+import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** What comes with a decision: the versions of the event and of the plan that were seen, and the order or the reason. */
 type Form = {
@@ -66,7 +74,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
   /** Closes an event of the inbox without doing anything. */
   async ignore(unit, { open: { payment }, form: { note: why = '' } }) {
     if (payment && paymentAllows(payment, 'ignore')) {
-      await unit.tx.update(payments).set({ ignoredAt: unit.now }).where(eq(payments.id, payment.id))
+      await markIgnored(unit, payment)
       tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
     }
     const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined

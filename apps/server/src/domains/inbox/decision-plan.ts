@@ -5,7 +5,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { versionOf } from '../../infra/version.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import type { PaymentRow } from './rows.ts'
+import type { PaymentRow } from '../payments/index.ts'
 
 /** The order that a decision is about, as this transaction has it; undefined where there is none. */
 export async function orderNow(

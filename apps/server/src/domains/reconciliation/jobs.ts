@@ -1,0 +1,21 @@
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
+import { readOrderQueue } from '../payments/index.ts'
+import { askForUnread, readOrder } from './read-order.ts'
+import { reconcilePayments } from './reconcile.ts'
+
+export const reconciliationJobs: Job[] = [
+  job(queue<object>('reconcile-payments', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
+    purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
+    cron: '*/5 * * * *',
+    async run(ctx) {
+      await askForUnread(ctx)
+      await reconcilePayments(ctx)
+    }
+  }),
+  job(readOrderQueue, {
+    purpose:
+      'Asks the platform what became of a refund or dispute that it told of; a payment that was held is judged again.',
+    run: readOrder
+  })
+]
