@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../infra/db/migrate.ts'
+import { functionFiles, migrate } from '../infra/db/migrate.ts'
 import { openJobs } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
@@ -116,6 +116,7 @@ async function keptCluster(): Promise<string | undefined> {
   hash.update(await readFile(new URL('package-lock.json', root)))
   for (const name of (await readdir(migrations)).filter(one => one.endsWith('.sql')).toSorted())
     hash.update(name).update(await readFile(join(migrations, name)))
+  for (const { domain, text } of functionFiles()) hash.update(domain).update(text)
   return join(fileURLToPath(root), 'node_modules', '.cache', 'netlet-tests', hash.digest('hex').slice(0, 16))
 }
 

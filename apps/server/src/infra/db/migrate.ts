@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
 import { Client } from 'pg'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
+const domains = fileURLToPath(new URL('../../domains', import.meta.url))
 
 /** A problem that a person has to solve before the program can start; its message says how. */
 export class StartupError extends Error {
@@ -26,6 +28,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     await client.query('create extension if not exists pg_trgm')
     await refuseNewerSchema(client)
     await applyMigrations(drizzle(client), { migrationsFolder: folder })
+    await applyFunctions(client)
   } finally {
     await client.end()
   }
@@ -45,5 +48,30 @@ async function refuseNewerSchema(client: Client): Promise<void> {
     throw new StartupError(
       'The database was migrated by a newer version of Netlet than this one. Update the code, or restore a backup made by this version.'
     )
+  }
+}
+
+/** The SQL functions of the domains, as they are in this version. */
+export const functionFiles = (): { domain: string; text: string }[] =>
+  readdirSync(domains).flatMap(domain => {
+    const file = `${domains}/${domain}/functions.sql`
+    return existsSync(file) ? [{ domain, text: readFileSync(file, 'utf8') }] : []
+  })
+
+/** Replaces the functions of each domain whose file is not the one that was applied last. */
+async function applyFunctions(client: Client): Promise<void> {
+  await client.query('create table if not exists drizzle.functions (domain text primary key, hash text not null)')
+  const { rows } = await client.query<{ domain: string; hash: string }>('select domain, hash from drizzle.functions')
+  const applied = new Map(rows.map(({ domain, hash }) => [domain, hash]))
+  for (const { domain, text } of functionFiles()) {
+    const hash = createHash('sha256').update(text).digest('hex')
+    if (applied.get(domain) === hash) continue
+    await client.query('begin')
+    await client.query(text)
+    await client.query(
+      `insert into drizzle.functions values ($1, $2) on conflict (domain) do update set hash = excluded.hash`,
+      [domain, hash]
+    )
+    await client.query('commit')
   }
 }
