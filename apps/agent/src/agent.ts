@@ -38,17 +38,17 @@ export type Agent = {
   token: string
   routes: Routes
   renewCertificate: () => Promise<void>
-  /** What it does to be taken over from. */
+  /** Hands this agent over to a new process. */
   handOver: HandOver
   close: () => Promise<void>
 }
 export type StartResult = { ok: true; agent: Agent } | { ok: false; message: string }
 
-/** The log, the file of the agent's program where it does not run from its sources, and what tests put in place of DNS, commands, the clock and times. */
+/** `program` is the bundled file, if the agent does not run from sources. Tests replace DNS, commands, clock and times. */
 export type AgentOptions = {
   log: Logger
   program?: string
-  /** The file as the installation names it. */
+  /** The program's path as the installation names it: a link that an upgrade changes. */
   path?: string
   resolve?: Resolve
   run?: RunCommand
@@ -56,14 +56,11 @@ export type AgentOptions = {
   times?: Partial<Times>
 }
 
-/**
- * What the managing process lets go of before it looks for it, in percent of what it keeps: the runtime's own choice is several times
- * as much, which a few long lists fill, and which then stays.
- */
+/** Heap growth between collections, in percent. V8's default is several times higher: a few long lists fill it permanently. */
 const HEAP_GROWTH = '--heap-growing-percent=50'
-/** Since when its processes have to have answered, for systemd's watchdog: longer than the start of a worker may take. */
+/** For systemd's watchdog: all workers must have answered within this time. A worker starts faster. */
 const HEALTHY_MS = 75_000
-/** A process that was killed has let go of lock and ports a moment later. */
+/** How long to wait for a killed process to release its lock and ports. */
 const LET_GO_MS = 5000
 
 const listenProblem = (what: string, setting: string, host: string, port: number, code: string): string => {
@@ -73,8 +70,8 @@ const listenProblem = (what: string, setting: string, host: string, port: number
 }
 
 /**
- * Starts an agent: state from disk, proxy listeners, management API. A problem comes back as one sentence.
- * @param before the process that serves at present, to be taken over from: it goes on until everything is ready
+ * Starts an agent: state from disk, proxy listeners, management API. An expected failure returns one sentence.
+ * @param before the process to take over from; it serves until this one is ready
  */
 export async function startAgent(
   config: AgentConfig,
@@ -108,7 +105,7 @@ export async function startAgent(
     for (const step of undo.toReversed()) await step()
     return { ok: false, message }
   }
-  // Where the other process is gone already, this is a start like any other.
+  // If the other process is already gone, this is an ordinary start.
   const begin = (await before?.begin()) ?? null
   if (begin !== null && begin.format !== TAKEOVER_FORMAT) return fail('The new program takes over in another way.')
   if (begin !== null && (await realpath(config.folder).catch(() => '')) !== begin.folder) {
@@ -171,7 +168,7 @@ export async function startAgent(
     if (!(await backend.prepare(store))) return fail('A worker of the new program ended before it knew the state.')
     handed = await before.takeState()
     if (handed === null) return fail('The process that serves did not let go of the state.')
-    // Without it the other process is gone, and so is its hold.
+    // Null: the other process is gone and has released the lock.
     if (handed.lock !== null) lock = lockFrom(folder.path, handed.lock.name, handed.lock.handle)
     else {
       const taken = await takeFolder()
@@ -242,7 +239,7 @@ export async function startAgent(
   const isWanted = (listener: Listener): boolean => fits(listener, config.proxyHosts, config.proxyPort)
   if (handed !== null) made.expect(handed.open)
   const proxies = (handed?.proxies ?? []).filter(isWanted)
-  // What comes before its range is local cannot arrive, so that nobody waits for thousands of routes.
+  // No packet for a range arrives without its route, so listening need not wait for thousands of routes.
   const routed = begin === null ? loadRoutes() : Promise.resolve()
   const [started] = await Promise.all([begin === null ? made.start(store) : made.listen(proxies), routed])
   if (!started.ok) return fail(listenProblem('The proxy', 'PROXY_PORT', started.host, config.proxyPort, started.code))
@@ -256,7 +253,7 @@ export async function startAgent(
   const announcing = new AbortController()
   if (handed !== null && before !== null) {
     await before.takeConnections()
-    // Through the sink: they go on to the next process once this one drains itself.
+    // Through the sink, because the next takeover redirects it.
     before.writeTo(lines.write)
     handingOver.servesSince = new Date(now()).toISOString()
     made.follow(before, config.drainMs)
@@ -265,7 +262,7 @@ export async function startAgent(
     if (own === null) management?.done()
     made.mayLeave = tellMainProcess(process.env, announcing.signal)
   }
-  // Whoever had others starts no worker any more.
+  // The other copies belong to processes that start no more workers.
   if (program !== undefined) await forgetOthers(program, folder.path).catch(() => {})
   ready.resolve()
   if (warning !== null) log.warn(warning)
@@ -322,7 +319,7 @@ function makeBackend(
     allowPorts: config.allowPorts,
     denyPorts: config.denyPorts,
     ownPorts: config.ownPorts,
-    // Whatever an operator allows: nobody manages the agent through its own proxy.
+    // Customers never reach the management API through the proxy, whatever ports an operator opens.
     protectedPorts: [...config.protectedPorts, { first: config.port, last: config.port }],
     echNames: config.echNames,
     sourcePorts: config.sourcePorts,
@@ -335,7 +332,7 @@ function makeBackend(
     shared: config.workers > 1
   }
   const tell = (message: string): void => log.error(message)
-  // Management in a process of its own: whatever it is asked, no tunnel waits for it. Tests have all in one.
+  // Management runs in its own process so that no tunnel waits for it. Tests run all in one process.
   if (config.workers === 0 || resolve !== undefined) return localBackend(plane, line => write(line, 1), tell, resolve)
   setFlagsFromString(HEAP_GROWTH)
   return new WorkerPool(plane, { count: config.workers, program, restartMs: config.restartMs }, write, tell)

@@ -4,30 +4,30 @@ import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { certificateNames } from '@netlet/contract/agent-proxy-tls'
 
-/** A certificate with its chain, and its key, as PEM. */
+/** A certificate chain and its key, as PEM. */
 export type Pem = { cert: string; key: string }
 
-/** Longer than a disk takes: a pipe or a network's folder may never answer. */
+/** A disk is faster. A pipe or a network folder may never answer. */
 const READ_MS = 5000
-/** Far more than any chain has. */
+/** Larger than any real chain. */
 const MOST_BYTES = 1_000_000
 
-/** @throws Error where certificate and key cannot be read or do not belong together */
+/** @throws Error if certificate and key cannot be read or do not match */
 export function requirePair(pem: Pem): void {
-  // An empty text counts as none there, and nothing would be compared: a full disk leaves empty files.
+  // createSecureContext skips empty texts and would compare nothing. A full disk leaves empty files.
   if (pem.cert.trim() === '') throw new Error('there is no certificate')
   if (pem.key.trim() === '') throw new Error('there is no key')
   createSecureContext(pem)
 }
 
-/** @throws Error where the files cannot be read, or are no pair */
+/** @throws Error if the files cannot be read or do not match */
 export async function readPem(files: Pem): Promise<Pem> {
   const [cert, key] = await Promise.all([readText(files.cert), readText(files.key)])
   requirePair({ cert, key })
   return { cert, key }
 }
 
-/** @throws Error where it is no plain file, too large, or not read in time */
+/** @throws Error if it is not a plain file, is too large, or is not read in time */
 async function readText(path: string): Promise<string> {
   const read = async () => {
     const found = await stat(path)
@@ -52,16 +52,16 @@ function certificatesOf(chain: string): X509Certificate[] {
   })
 }
 
-/** When the first certificate of a chain ends, ISO 8601: past that, clients refuse the chain. Null: none can be read. */
+/** The earliest expiry in a chain, ISO 8601; clients refuse the chain after it. Null: no certificate can be read. */
 export function endOf(cert: string): string | null {
   const ends = certificatesOf(cert).map(({ validToDate }) => validToDate.toISOString())
   return ends.toSorted()[0] ?? null
 }
 
-/** What a chain is for: host names and addresses of its first certificate. */
+/** Host names and addresses of the chain's first certificate. */
 export const namesOf = (cert: string): string[] => certificateNames(certificatesOf(cert)[0]?.subjectAltName)
 
-/** A certificate in files: it is read again when these change, and what is of no use is passed over. */
+/** A certificate in files. It reads them again when they change, and keeps the last valid pair. */
 export class Certificate {
   readonly #files: Pem
   readonly #changed: (pem: Pem) => void
@@ -75,16 +75,16 @@ export class Certificate {
     this.#files = files
     this.#changed = changed
     this.#tell = tell
-    // By name and not by file: renewals put links and files in place of others.
+    // Watched by name, because renewals replace files and links.
     for (const file of new Set(Object.values(files))) {
       watchFile(file, { interval: lookMs, persistent: false }, this.#look)
     }
   }
 
   /**
-   * @param files paths; where they are of no use yet, they are looked at until they are
-   * @param changed is told of each pair that was read, the first one included
-   * @param lookMs how often the files are looked at
+   * @param files paths; unusable files are watched until they become usable
+   * @param changed receives each valid pair, also the first
+   * @param lookMs polling interval
    */
   static async open(
     files: Pem,
@@ -97,17 +97,17 @@ export class Certificate {
     return certificate
   }
 
-  /** Null: no pair could be read yet. */
+  /** Null: no valid pair was read yet. */
   get pem(): Pem | null {
     return this.#pem
   }
 
-  /** Why the files as they are now are of no use; null: they are in use. */
+  /** Why the present files cannot be used. Null: they are in use. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** Reads the files again, one reading after the other. */
+  /** Reads the files again. Calls run one after another. */
   renew(): Promise<void> {
     return (this.#reading = this.#reading.then(() => this.#read()))
   }
@@ -120,7 +120,7 @@ export class Certificate {
       this.#pem = pem
       this.#changed(pem)
     } catch (error) {
-      // Of two files one is written first: the other one is on its way.
+      // Usual during a renewal: one of the two files is written first.
       this.#fault = error instanceof Error ? error.message : String(error)
       const goesOn = this.#pem === null ? 'There is none' : 'The one before stays in use'
       this.#tell(`The certificate in ${this.#files.cert} is not taken: ${this.#fault}. ${goesOn}.`)

@@ -14,25 +14,25 @@ type Parts = {
   alarms: Alarms
   meter: ProcessMeter
   log: Logger
-  /** Tries again what could not be written, so that health tells what is true by now. */
+  /** Retries failed writes, so that health shows the present state. */
   tryAgain: () => Promise<unknown>
-  /** Between two rounds. */
+  /** Interval between rounds. */
   collectMs: number
 }
 
-/** Takes over in rounds what was counted, and saves it from time to time. */
+/** Collects the workers' counters in rounds, and saves them from time to time. */
 export class Collector {
   readonly #parts: Parts
   #collecting: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #rounds = 0
-  /** Nothing is taken: what is counted meanwhile is another process'. */
+  /** Another process counts now, so rounds collect nothing. */
   #paused = false
-  /** All workers answered then; one that stays silent is ended after a while, and the next round goes on without it. */
+  /** When all workers last answered. A silent worker is ended after a while; later rounds go on without it. */
   collectedAt: number = performance.now()
-  /** Of this process. */
+  /** Figures of this process. */
   manager: ProcessFigures
-  /** Called with each round. */
+  /** Called after each round. */
   collected: () => void = () => {}
 
   constructor(parts: Parts, manager: ProcessFigures) {
@@ -58,7 +58,7 @@ export class Collector {
     this.collected()
   }
 
-  /** One after the other: who asks gets what an earlier one has not taken over yet, too. */
+  /** Rounds run one after another. Resolves when everything counted so far is in the totals. */
   collect(): Promise<void> {
     return (this.#collecting = this.#collecting.catch(() => {}).then(() => this.#collectNow()))
   }
@@ -75,17 +75,17 @@ export class Collector {
     }, collectMs)
   }
 
-  /** Takes what was counted until now, and nothing more until `start`. */
+  /** Collects what was counted so far, then nothing until `start`. */
   async pause(): Promise<void> {
     clearInterval(this.#timer)
     const last = this.collect()
-    // Whoever asks after this one gets nothing more.
+    // Set in the queue, so that all later rounds collect nothing.
     this.#collecting = last.catch(() => {}).then(() => void (this.#paused = true))
     await last
     await this.#collecting
   }
 
-  /** Resolves when nothing is being taken any more. */
+  /** Resolves when no round runs any more. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#collecting.catch(() => {})

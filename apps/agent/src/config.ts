@@ -20,34 +20,34 @@ export type AgentConfig = {
   port: number
   proxyHosts: string[]
   proxyPort: number
-  /** null: made at the first start and kept in the state folder. */
+  /** Null: generated at the first start and kept in the state folder. */
   token: string | null
   folder: string
-  /** Who may reach the management API, besides this machine itself. Empty: everyone. */
+  /** Clients of the management API, besides this machine. Empty: all. */
   allowClients: Prefix[]
   allowDestinations: Prefix[]
-  /** Ports that may be reached; empty: all. Those of `denyPorts` stay closed. */
+  /** Destination ports that customers may reach. Empty: all. `denyPorts` stay closed in any case. */
   allowPorts: PortRange[]
   denyPorts: PortRange[]
   protectedPorts: PortRange[]
   ownPorts: PortRange[]
-  /** Names that ECH hellos show in place of the hidden one. */
+  /** Public names in TLS hellos that encrypt the real name (ECH). */
   echNames: string[]
-  /** Local ports of the connections to targets. */
+  /** Local ports for connections to targets. */
   sourcePorts: PortRange
-  /** What connections stand on. */
+  /** Which socket implementation connections use. */
   sockets: SocketChoice
-  /** Whether datagrams pass. */
+  /** Whether SOCKS5 UDP is on. */
   udp: boolean
-  /** Files of the certificate with which the proxy port speaks TLS to those who begin so. */
+  /** Certificate files for clients that speak TLS to the proxy port. */
   proxyTls: { cert: string; key: string } | null
   tls: { cert: string; key: string } | null
   workers: number
-  /** How long a process that was taken over from may keep its tunnels, and how long one that takes over may take to get ready. */
+  /** How long a replaced process may keep its tunnels, and how long a new one may take to get ready. */
   drainMs: number
   takeoverMs: number
   limits: Limits
-  /** From how many a minute on something is a sign of abuse. */
+  /** Events a minute that raise an alarm. */
   abuse: AbuseLimits
   log: { maxBytes: number; keep: number }
 }
@@ -58,7 +58,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const list = (text: string | undefined): string[] => listOf(text ?? '')
 
-/** Reads the environment; the first value that makes no sense is named with what would. */
+/** Reads the environment. The message names each invalid value and what would be valid. */
 export function readConfig(env: Env): ConfigResult {
   const problems: string[] = []
   const whole = (name: string, fallback: number, least: number, most: number): number => {
@@ -69,7 +69,7 @@ export function readConfig(env: Env): ConfigResult {
     problems.push(`${name} must be a whole number from ${least} to ${most}.`)
     return fallback
   }
-  // What the console can set on each server is read as the console checks it.
+  // The console checks the same settings with the same code.
   const textOf = (name: AgentSettingName): string => env[name] ?? String(AGENT_SETTINGS[name].fallback)
   const read = <T>(found: { ok: true; value: T } | { ok: false; problem: string }, fallback: T): T => {
     if (found.ok) return found.value
@@ -95,7 +95,7 @@ export function readConfig(env: Env): ConfigResult {
   const workers = set('AGENT_WORKERS')
   const shares = Math.max(1, workers)
   if (workers > 1 && process.platform !== 'linux') problems.push('AGENT_WORKERS above 1 needs Linux.')
-  // Each worker sees its share of what a user does.
+  // Each worker sees only its share of what a user does.
   const perShare = (name: WholeSettingName): number => Math.ceil(set(name) / shares)
   const proxyHosts = list(env['PROXY_HOST'] ?? '::')
   const config: AgentConfig = {
@@ -132,7 +132,7 @@ export function readConfig(env: Env): ConfigResult {
       newHandshakes: whole('AGENT_TLS_RATE', defaultLimits.newHandshakes, 0, 1_000_000),
       newHandshakesPerClient: whole('AGENT_TLS_CLIENT_RATE', defaultLimits.newHandshakesPerClient, 0, 1_000_000),
       processes: shares,
-      // Connections of a client come to any worker: each has its share of the guesses.
+      // A client's connections may reach any worker, so each worker has a share of the guesses.
       failedLogins: perShare('AGENT_FAILED_LOGINS'),
       failedLoginMs: set('AGENT_FAILED_LOGIN_SECONDS') * 1000 * shares,
       strangersPerClient: set('AGENT_CLIENT_CONNECTIONS'),

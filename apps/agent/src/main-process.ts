@@ -3,30 +3,30 @@ import { rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 const TELLING_MS = 10_000
-/** Between two tries to say which process is the main one. */
+/** Between two attempts to announce the main process. */
 const AGAIN_MS = 10_000
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Names the file that says which process serves: who supervises the agent follows a new one by it. */
+/** The setting that names the PID file. Supervisors other than systemd follow a takeover by this file. */
 const PID_FILE = 'AGENT_PID_FILE'
 
-/** Whether whoever started the agent follows a process that takes over: systemd by itself, others by the file. */
+/** Whether the supervisor follows a process that takes over: systemd does, others by the PID file. */
 export const isFollowed = (env: Env): boolean => Boolean(env['NOTIFY_SOCKET'] || env[PID_FILE])
 
-/** Writes the number of this process into the file that says which one serves, where there is one. @throws Error of the file system */
+/** Writes this process' number into the PID file, if one is set. @throws Error of the file system */
 export async function writePid(env: Env): Promise<void> {
   const path = env[PID_FILE]
   if (!path) return
-  // In one step for whoever reads it.
+  // By rename, so that no reader sees a part of the number.
   const fresh = `${path}.${process.pid}`
   await writeFile(fresh, `${process.pid}\n`)
   await rename(fresh, path)
 }
 
 /**
- * Says that this process is the main one now. Resolves when that is known; until then the former one must not end, since
- * systemd and others would take that for the end of the service. Where nobody is to be told, at once.
+ * Announces this process as the main one, and resolves when that is done. The former process must not end earlier:
+ * a supervisor would take that for the end of the service.
  */
 export async function tellMainProcess(env: Env, signal: AbortSignal): Promise<void> {
   const tell = async (): Promise<void> => {

@@ -2,6 +2,6 @@
 import { fileURLToPath } from 'node:url'
 import { WORKER } from './workers/program.ts'
 
-// A worker is the same program: where the agent was installed it is one file.
+// An installation has one file, which is manager and worker.
 if (process.argv[2] === WORKER) await import('./workers/worker.ts')
 else await (await import('./manage.ts')).manage(fileURLToPath(import.meta.url))

@@ -35,14 +35,14 @@ type Parts = {
   collector: Collector
   handingOver: HandingOver
   proxyTls: ProxyTls
-  /** When those end that are shown to callers of the API and to clients of the proxy port. */
+  /** When the certificates of the API and the proxy port expire. */
   certificates: () => NonNullable<AgentHealth['certificates']>
   backend: () => Generations | null
   ready: Promise<void>
   loadRoutes: () => Promise<void>
 }
 
-/** What the management API works on, made of the parts of an agent. */
+/** Builds what the management API works on. */
 export function makeControl(parts: Parts): Control {
   const { config, now, store, routes, alarms, follower, collector, handingOver, backend, ready } = parts
   const { totals, accessLog, owner } = parts.files

@@ -12,8 +12,8 @@ import { Takeover } from './takeover/takeover.ts'
 import type { Times } from './times.ts'
 
 /**
- * Runs the agent until a signal ends it, or another process has taken over.
- * @param file that of the agent's program
+ * Runs the agent until a signal ends it or another process takes over.
+ * @param file path of the agent's program
  */
 export async function manage(file: string, times: Partial<Times> = {}): Promise<void> {
   const named = ownProgram(file)
@@ -27,11 +27,11 @@ export async function manage(file: string, times: Partial<Times> = {}): Promise<
   }
   const read = readConfig(process.env)
   if (!read.ok) return stop(read.message)
-  // Where it carries tunnels itself it does not stand back.
+  // Without workers this process carries the tunnels, so it keeps its priority.
   if (read.config.workers > 0) standBack()
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
   let takeover: Takeover | null = null
-  // Not before it serves; and what asks others to read their settings again must never end it.
+  // Does nothing until the agent serves. A supervisor sends it to reload settings, so it must never end the process.
   process.on('SIGHUP', () => takeover?.begin())
   const started = await startAgent(read.config, { log, program: file, path: named.path, times }, before)
   if (!started.ok) return stop(started.message)

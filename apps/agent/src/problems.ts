@@ -2,10 +2,10 @@ import type { AgentProblem } from '@netlet/contract/agent-live'
 import type { DnsFigures } from './proxy/plane-figures.ts'
 import type { ProcessFigures } from './workers/process-figures.ts'
 
-/** What is looked at to tell what is wrong. */
+/** Input of `findProblems`. */
 export type Observed = {
   workers: { now: number; wanted: number }
-  /** The last write of the state or of the log failed. */
+  /** The last write of a file in the agent's folder failed. */
   isDiskFailing: boolean
   processes: readonly ProcessFigures[]
   routes: ReadonlyArray<{ local: boolean }>
@@ -13,10 +13,10 @@ export type Observed = {
   dns: DnsFigures
 }
 
-/** From this share of its file handles on a process has few left. */
+/** Above this share of its file handles, a process has few left. */
 const HANDLES_SHARE = 0.9
 
-/** Tells what is wrong with an agent. */
+/** The problems of an agent, for `/healthz` and the console. */
 export function findProblems(observed: Observed): AgentProblem[] {
   const { workers, isDiskFailing, processes, routes, isCertificateUnread, dns } = observed
   const found: Record<AgentProblem, boolean> = {

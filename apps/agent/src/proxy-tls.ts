@@ -14,28 +14,28 @@ export type SetResult =
   | { ok: false; reason: 'proxyTlsByEnvironment' | 'proxyTlsNoPair' | 'notDurable'; detail?: string }
 
 type Hooks = {
-  /** Another certificate for new connections; null: none any more. */
+  /** Called with the certificate for new connections. Null: TLS ends. */
   changed: (pem: Pem | null) => void
   tell: (message: string) => void
-  /** How often the files of a certificate are looked at. */
+  /** Polling interval for certificate files. */
   lookMs: number
 }
 
-/** Where it is files they are read again when they change; `fault`: why it is of no use at present. */
+/** `files` is set if the source is files, which are read again when they change. `fault`: why it cannot be used now. */
 type Opened = { files: Certificate | null; pem: Pem | null; fault: string | null }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
 
 /**
- * What is shown to clients that speak TLS to the proxy port: what PROXY_TLS_CERT names, or what the console has sent, which is kept
- * in the agent's folder. What is wanted and of no use never keeps an agent from serving without TLS.
+ * The certificate for TLS on the proxy port: that of PROXY_TLS_CERT, or the one that the console sent, which is kept in the agent's
+ * folder. If it cannot be used, the agent serves without TLS.
  */
 export class ProxyTls {
   readonly #file: SmallFile
   readonly #environment: Certificate | null
   readonly #hooks: Hooks
   #wanted: AgentProxyTls | null = null
-  /** The text of the file: another one was written by another process of this agent. */
+  /** The file's text when it was last read or written. It differs if another process of this agent wrote it. */
   #text: string | null = null
   #files: Certificate | null = null
   #pem: Pem | null = null
@@ -65,11 +65,11 @@ export class ProxyTls {
     return { source, hash: this.#wanted && proxyTlsHash(this.#wanted), fault: fault && fault.slice(0, 1000) }
   }
 
-  /** Reads again what another process of this agent may have been told. */
+  /** Reads the file again, which another process of this agent may have changed. */
   reload(): Promise<void> {
     return this.#queue(async () => {
       const text = await readFile(this.#file.path, 'utf8').catch((error: NodeJS.ErrnoException) =>
-        // Whatever else it is, something was wanted.
+        // A file that cannot be read still means that TLS is wanted.
         error.code === 'ENOENT' ? null : ''
       )
       if (text === this.#text) return
@@ -88,7 +88,7 @@ export class ProxyTls {
     })
   }
 
-  /** What counts from now on, once it is on the disk. What is of no use is refused, and changes nothing. */
+  /** Applies a setting once it is on the disk. One that cannot be used is refused and changes nothing. */
   set(wanted: AgentProxyTls): Promise<SetResult> {
     return this.#queue(async (): Promise<SetResult> => {
       if (this.#environment !== null) return { ok: false, reason: 'proxyTlsByEnvironment' }
@@ -112,7 +112,7 @@ export class ProxyTls {
     })
   }
 
-  /** What was wanted last could not be kept. */
+  /** The last setting could not be saved. */
   get isFailing(): boolean {
     return this.#file.isFailing
   }
@@ -121,12 +121,12 @@ export class ProxyTls {
     return this.#file.tryAgain()
   }
 
-  /** Reads the files again, where there are some. */
+  /** Reads certificate files again, if there are any. */
   async renew(): Promise<void> {
     await (this.#environment ?? this.#files)?.renew()
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no setting is being applied. */
   async settled(): Promise<void> {
     await this.#working
   }
@@ -161,7 +161,7 @@ export class ProxyTls {
     if (this.#environment === null) this.#hooks.changed(this.pem)
   }
 
-  /** Files were read: those in use were renewed, others are still being opened. */
+  /** Files that are still being opened are not in use yet. */
   #renewed(wanted: AgentProxyTls, pem: Pem): void {
     if (wanted === this.#wanted && this.#environment === null) this.#hooks.changed(pem)
   }

@@ -22,7 +22,7 @@ const PASSWORD_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz234567
 const newPassword = (): string =>
   Array.from({ length: 14 }, () => PASSWORD_LETTERS[randomInt(PASSWORD_LETTERS.length)]).join('')
 
-/** The verbs that operators' scripts call, on the same state as the declarative calls. */
+/** The verbs that operators' scripts call. They work on the same state as the declarative calls. */
 export function classicRoutes(app: FastifyInstance, control: Control): void {
   const { store } = control
 
@@ -34,14 +34,13 @@ export function classicRoutes(app: FastifyInstance, control: Control): void {
     data: { num_of_ips: proxy_str.length, proxy_str }
   })
 
-  /** Answers with the user's proxies, or with why there are none. */
   const sendProxies = (reply: FastifyReply, outcome: Outcome<UserChange, AgentReason>): unknown =>
     outcome.ok ? proxies(lines(outcome.value.user, outcome.value.record)) : sendRefusal(reply, outcome)
 
   const sendData = (reply: FastifyReply, outcome: Outcome<unknown, AgentReason>): unknown =>
     outcome.ok ? { status: 200, data: outcome.value } : sendRefusal(reply, outcome)
 
-  /** A verb with a JSON body; the field that does not fit decides what the refusal says. */
+  /** A verb with a JSON body. The first invalid field decides the refusal's reason. */
   const post = <S extends z.ZodType>(
     path: string,
     schema: S,

@@ -12,26 +12,26 @@ import type { Alarms } from '../state/alarms.ts'
 import type { Measured } from './metrics.ts'
 import type { Store } from '../state/store.ts'
 
-/** What the management API works on. */
+/** The parts of the agent that the management API uses. */
 export type Control = {
   store: Store
   owner: OwnerFile
   proxyTls: ProxyTls
   routes: Routes
   accessLog: AccessLog
-  /** Resolves when the proxies listen: calls wait for it. */
+  /** Resolves when the proxies listen. Calls wait for it. */
   ready: Promise<void>
   /** The port of every proxy; 0 until ready. */
   proxyPort: number
-  /** The figures, as `AgentTraffic` in JSON; the caller closes the file. Null: they could not be saved. */
+  /** The figures as JSON (`AgentTraffic`). The caller closes the file. Null: they could not be saved. */
   traffic: () => Promise<FileHandle | null>
-  /** What changed of them, a piece at a time. Null as above. */
+  /** The figures that changed since a cursor, one page at a time. Null as above. */
   trafficChanges: (query: z.output<typeof agentChangesQuery>) => Promise<AgentTrafficChanges | null>
   health: () => AgentHealth
   program: () => AgentProgram
-  /** Another process is about to have the state, or has it: nothing is changed here. */
+  /** Another process is taking the state over, or has it: no call may change anything here. */
   isHandingOver: () => boolean
-  /** Another process has it. */
+  /** Another process has the state. */
   isHandedOver: () => boolean
   load: () => AgentLoad
   alarms: Alarms
@@ -40,8 +40,8 @@ export type Control = {
   end: (user: string, connection: string | null) => Promise<number>
   refusals: () => { refusals: Record<string, number>; refusals_since: string }
   measured: () => Measured
-  /** Writes the log lines that still wait in the workers. */
+  /** Writes the log lines that workers still hold. */
   flushLog: () => Promise<void>
-  /** Reads the system's name servers and hosts file again. */
+  /** Reads name servers and the hosts file again, and sets the routes again. */
   reload: () => Promise<void>
 }

@@ -16,7 +16,7 @@ import { sendRefusal } from './replies.ts'
 
 type UserPath = { Params: { user: string } }
 
-/** The calls that the console uses: each says how things are to be, so that repeating one does no harm. */
+/** The console's calls. They are idempotent: each states the wanted result. */
 export function declarativeRoutes(app: FastifyInstance, control: Control): void {
   const { store, routes, proxyTls } = control
 
@@ -94,7 +94,7 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
 
   app.put('/api/proxy-tls', async (request, reply) => {
     const body = agentProxyTls.safeParse(request.body)
-    // Not a word of what was sent: it may be a key.
+    // The refusal quotes nothing from the body, which may hold a private key.
     if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
     const set = await proxyTls.set(body.data)
     return set.ok ? set.state : sendRefusal(reply, set)

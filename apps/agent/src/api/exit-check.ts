@@ -6,7 +6,7 @@ import { firstOutside } from '../state/commands.ts'
 import type { Control } from './control.ts'
 import { sendRefusal } from './replies.ts'
 
-/** Whether answers come back to addresses of a range; see `checkExit`. */
+/** Checks whether answers reach the addresses of a range; see `checkExit`. */
 export function exitCheckRoutes(app: FastifyInstance, { store }: Control): void {
   app.post('/api/check-exit', async (request, reply) => {
     const body = agentExitCheck.safeParse(request.body)

@@ -27,7 +27,7 @@ const followQuery = z.object({
   limit
 })
 
-/** What the agent tells of the moment. */
+/** Calls that show the present: figures, open connections, log lines, alarms. */
 export function liveRoutes(app: FastifyInstance, control: Control): void {
   app.get('/metrics', (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(metricsText(control.measured()))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { noFigures } from '../proxy/plane-figures.ts'
 import { metricsText } from './metrics.ts'
 
-test('a refusal and an error are the same to a collector as to the console, and faults are told', () => {
+test('metrics name the same refusals and errors as the console, and count faults', () => {
   const codes = [...AGENT_REFUSALS, ...AGENT_ERRORS]
   const outcomes = Object.fromEntries(['ok', ...codes].map((code, n) => [code, n + 1]))
   const none = { pid: 1, delay: { median: 0, p99: 0, longest: 0 }, isSlow: false, handles: { used: 0, limit: 0 } }

@@ -4,7 +4,6 @@ import type { AgentHealth, AgentLoad } from '@netlet/contract/agent'
 import type { BackendFigures } from '../workers/backend.ts'
 import type { ProcessFigures } from '../workers/process-figures.ts'
 
-/** What the figures are made of. */
 export type Measured = {
   figures: BackendFigures
   load: AgentLoad
@@ -13,9 +12,9 @@ export type Measured = {
   users: number
   prefixes: number
   journalBytes: number
-  /** Local ports that each leased address has for one target. */
+  /** Local ports that one leased address has for one target. */
   portsPerAddress: number
-  /** When those end that are shown, by where; null: no TLS there. */
+  /** When the certificate shown at each port expires. Null: no TLS at that port. */
   certificates: NonNullable<AgentHealth['certificates']>
   program: AgentProgram
 }
@@ -33,7 +32,7 @@ function* family(name: string, type: 'counter' | 'gauge', help: string, samples:
   }
 }
 
-/** The text of `GET /metrics` (Prometheus, version 0.0.4). No user, client or target is named in it. */
+/** The text of `GET /metrics` (Prometheus, version 0.0.4). It names no user, client or target: local readers need no token. */
 export function metricsText(measured: Measured): string {
   const { figures, load, workers, manager, program } = measured
   const { plane, processes, restarts } = figures

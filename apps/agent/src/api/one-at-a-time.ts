@@ -1,9 +1,9 @@
-/** Lets one in at a time, in the order in which they ask. */
+/** Admits one caller at a time, in order of arrival. */
 export class OneAtATime<T extends object> {
   #waiting: Array<{ who: T; go: () => void }> = []
   #inside: T | null = null
 
-  /** Resolves when it is the turn of `who`; never where it leaves before. */
+  /** Resolves when it is the turn of `who`. It never resolves if `who` leaves first. */
   enter(who: T): Promise<void> {
     if (this.#inside === null) {
       this.#inside = who
@@ -12,7 +12,7 @@ export class OneAtATime<T extends object> {
     return new Promise(go => this.#waiting.push({ who, go }))
   }
 
-  /** Ends the turn of `who`, or its waiting; for one that never entered nothing happens. */
+  /** Ends the turn or the wait of `who`. Harmless if `who` never entered. */
   leave(who: T): void {
     if (this.#inside !== who) {
       this.#waiting = this.#waiting.filter(each => each.who !== who)

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Control } from './control.ts'
 import { sendRefusal } from './replies.ts'
 
-/** The call by which a console says that it is the one to change something. */
+/** The call by which a console claims the agent. It must work for consoles that do not own it. */
 const CLAIM = '/api/owner'
 
 export function ownerRoutes(app: FastifyInstance, { owner, store }: Control): void {
@@ -17,10 +17,7 @@ export function ownerRoutes(app: FastifyInstance, { owner, store }: Control): vo
   })
 }
 
-/**
- * Refuses changes of whoever is not the console that the agent belongs to. Operators' classic verbs name no console: the
- * token is enough for them.
- */
+/** Refuses changes by a console that does not own the agent. Classic verbs name no console and need only the token. */
 export function refuseOthers(
   { owner: { owner } }: Control,
   request: FastifyRequest,

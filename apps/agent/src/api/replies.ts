@@ -33,7 +33,7 @@ const statusOf: Record<AgentReason, number> = {
   internal: 500
 }
 
-/** Sends a refusal: its status, its stable reason, and its sentence with the offending value behind it. */
+/** Sends a refusal: HTTP status, stable reason, and a sentence followed by the offending value. */
 export function sendRefusal(
   reply: FastifyReply,
   refusal: { reason: AgentReason; detail?: string; owner?: AgentOwner }

@@ -14,12 +14,12 @@ import { liveRoutes } from './live.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { sendRefusal } from './replies.ts'
 
-/** 100,000 domains and 65,536 prefixes fit twice over. */
+/** Twice the size of 100,000 domains and 65,536 prefixes. */
 const bodyLimit = 16 << 20
-/** Bodies above weigh up to thirty times their length while they are read: one at a time is. */
+/** Parsing takes up to thirty times a body's length in memory, so larger bodies are parsed one at a time. */
 const LARGE_BODY = 256 << 10
 
-/** Whoever is on the machine has its root, and the console's way through SSH ends there. */
+/** Always allowed: anyone on this machine has root, and the console's SSH tunnel ends here. */
 const LOOPBACK = new RangeSet(['127.0.0.0/8', '::1/128'].flatMap(text => parsePrefix(text) ?? []))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -27,7 +27,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 const isLoopback = (address: string | undefined): boolean =>
   address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '')
 
-/** Connections of others are closed before a byte of them is read. */
+/** Closes other clients' connections before it reads a byte. */
 function refuseStrangers(app: FastifyInstance, allowed: RangeSet): void {
   app.server.prependListener('connection', (socket: Socket) => {
     const address = parseAddress(socket.remoteAddress ?? '')
@@ -37,7 +37,7 @@ function refuseStrangers(app: FastifyInstance, allowed: RangeSet): void {
 
 const TRY_AGAIN_MS = 100
 
-/** Listens. @param patienceMs how long to wait for a process that still has the port, and is about to end */
+/** @param patienceMs how long to wait for a process that still holds the port and is about to end */
 export async function listenApi(
   app: FastifyInstance,
   { host, port }: { host: string; port: number },
@@ -55,13 +55,13 @@ export async function listenApi(
   }
 }
 
-/** Closes it with all its connections, whoever began to listen. */
+/** Closes the API with all its connections, whether it listens by itself or on a handle that was handed over. */
 export async function closeApi(app: FastifyInstance): Promise<void> {
   app.server.closeAllConnections()
   await app.close()
 }
 
-/** The management API, not yet listening. */
+/** The management API. It does not listen yet. */
 export function managementApi(
   control: Control,
   token: string,
@@ -80,12 +80,12 @@ export function managementApi(
   const wanted = digest(`Bearer ${token}`)
 
   app.addHook('onRequest', async (request, reply) => {
-    // Answered, refused or gone.
+    // The reply is sent or the caller is gone, so the next large body may be parsed.
     reply.raw.once('close', () => large.leave(request.raw))
     const path = request.url.split('?')[0]
     if (control.isHandedOver()) return sendRefusal(reply, { reason: 'takingOver' })
     if (path === '/healthz') return
-    // Figures without names, which a collector on this machine may read; without workers, too.
+    // The figures name no one, so a collector on this machine needs no token. They need no workers either.
     if (path === '/metrics' && isLoopback(request.socket.remoteAddress)) return
     if (!timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) {
       return sendRefusal(reply.header('www-authenticate', 'Bearer'), { reason: 'badToken' })
@@ -96,17 +96,17 @@ export function managementApi(
     if (control.health().workers === 0) return sendRefusal(reply, { reason: 'notServing' })
     return refuseOthers(control, request, reply)
   })
-  // Once more when the body is here: it may have taken its time, and another console has the agent since.
+  // Checked again when the body is here: another console may have claimed the agent while it arrived.
   app.addHook('preHandler', async (request, reply) => refuseOthers(control, request, reply))
 
-  // The body may have taken longer than that.
+  // A takeover may have begun while the body arrived.
   app.addHook('preHandler', async (request, reply) => {
     const path = request.url.split('?')[0]
     if (path === '/healthz' || path === '/metrics') return
     if (control.isHandingOver()) return sendRefusal(reply, { reason: 'takingOver' })
   })
 
-  // Operators call with curl, whose default content type is that of a form, whatever the body is.
+  // The text of the body decides its format: curl labels every body as a form by default.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) => {
     if (body.length > LARGE_BODY) await large.enter(request.raw)

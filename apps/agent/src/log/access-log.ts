@@ -4,27 +4,27 @@ import { join } from 'node:path'
 
 export type AccessLogOptions = {
   folder: string
-  /** Size at which a file is put aside. */
+  /** Size at which a file is rotated. */
   maxBytes: number
-  /** How many files that were put aside are kept. */
+  /** How many rotated files are kept. */
   keep: number
-  /** How long lines may wait before they are written. */
+  /** Longest wait before lines are written. */
   flushMs: number
 }
 
-/** Takes finished lines of the access log: a text of so many, without the last line end. */
+/** Takes finished lines: one text of `lines` lines, without the final newline. */
 export type WriteLines = (text: string, lines: number) => void
 
-/** Lines that wait for a slow disk, at most; later ones are counted and dropped rather than filling the memory. */
+/** Characters that may wait for a slow disk. Further lines are counted and dropped, to bound memory. */
 const MAX_WAITING = 8 << 20
 
-/** The access log: `access.log`, and `access.log.1` (newest) to `access.log.N` behind it. */
+/** The access log: `access.log`, then `access.log.1` (newest) to `access.log.N`. */
 export class AccessLog {
   readonly #options: AccessLogOptions
   readonly #path: string
   #lines: string[] = []
   #waiting = 0
-  /** How many lines these texts are, and how many are lost. */
+  /** Lines that wait, and lines that were dropped. */
   #count = 0
   #dropped = 0
   /** The last write failed. */
@@ -46,7 +46,6 @@ export class AccessLog {
     return new AccessLog(options, present?.size ?? 0)
   }
 
-  /** Takes a text of so many lines. */
   add(text: string, lines = 1): void {
     if (this.#waiting > MAX_WAITING) {
       this.#dropped += lines
@@ -57,7 +56,7 @@ export class AccessLog {
     this.#waiting += text.length + 1
   }
 
-  /** Writes what waits. Resolves when it is in the file; a full disk loses lines, never a connection. */
+  /** Writes waiting lines. Resolves when they are in the file. A full disk loses lines, never a connection. */
   flush(): Promise<void> {
     if (this.#lines.length > 0 || this.#dropped > 0) this.#enqueue(() => this.#write())
     return this.#queue
@@ -84,7 +83,7 @@ export class AccessLog {
       if (this.#size > 0 && this.#size + text.length > this.#options.maxBytes) await this.#rotate()
       await this.#append(text)
     } catch (error) {
-      // The next writing says how many, and so finds out when the disk takes something again.
+      // The next write reports how many are lost, and shows whether the disk accepts data again.
       this.#dropped += dropped + count
       throw error
     }
@@ -103,7 +102,7 @@ export class AccessLog {
       try {
         await file.writeFile(text)
       } catch (error) {
-        // Of what a full disk still took the last line is a torn one.
+        // A full disk leaves a torn last line.
         await file.truncate(size).catch(() => {})
         throw error
       }
@@ -122,7 +121,7 @@ export class AccessLog {
     this.#size = 0
   }
 
-  /** Empties the log: the present file and those put aside. */
+  /** Empties the log, rotated files included. */
   async clear(): Promise<void> {
     this.#enqueue(async () => {
       this.#forget()

@@ -1,21 +1,21 @@
 import type { AgentLogLines } from '@netlet/contract/agent-live'
 
-/** Lines that are kept for those who follow, and characters of each. */
+/** Lines kept for followers, and characters kept of each. */
 const KEPT = 2000
 const LONGEST = 2000
-/** Nobody has asked for so long: nothing is kept any more. */
+/** Nothing is kept after this time without a reader. */
 const AWAY_MS = 20_000
 
 export type LogFilter = { user?: string | undefined; address?: string | undefined; status?: string | undefined }
 
-/** The newest lines of the access log, kept only while somebody follows it. */
+/** The newest lines of the access log, kept only while someone follows it. */
 export class LogFollower {
   #lines: string[] = []
-  /** The number of the line before the first one that is kept. */
+  /** Number of the line before the first kept one. */
   #before = 0
   #askedAt = -Infinity
 
-  /** Takes finished lines, joined by line ends. */
+  /** Takes finished lines, joined by newlines. */
   add(text: string, count: number): void {
     if (performance.now() - this.#askedAt > AWAY_MS) {
       this.#before += this.#lines.length + count
@@ -24,18 +24,18 @@ export class LogFollower {
     }
     for (const line of text.split('\n')) this.#lines.push(line.slice(0, LONGEST))
     const over = this.#lines.length - KEPT
-    // Seldom, and many at once: what is dropped need not be exact.
+    // The limit need not be exact, and dropping many at once is cheap.
     if (over > KEPT / 2) {
       this.#lines = this.#lines.slice(over)
       this.#before += over
     }
   }
 
-  /** The lines after number `after` that match, at most `limit`; 0 begins with what is kept. */
+  /** Up to `limit` matching lines after number `after`; 0 starts at the oldest kept line. */
   read(after: number, { user, address, status }: LogFilter, limit: number): AgentLogLines {
     this.#askedAt = performance.now()
     const last = this.#before + this.#lines.length
-    // A number of before a restart is none of ours.
+    // A larger number is from before a restart.
     const from = after > last ? this.#before : Math.max(after, this.#before)
     const missed = after === 0 || after > last ? 0 : from - after
     const lines: string[] = []

@@ -12,7 +12,7 @@ const prefixes = (...texts: string[]): Prefix[] => {
 
 const ports = (...list: number[]): PortRange[] => list.map(port => ({ first: port, last: port }))
 
-/** A server that owns two ranges, and has an address of its own beside them. */
+/** A server that owns two ranges and has one more address of its own per family. */
 function policy(rules: Partial<DestinationRules> = {}): (text: string, port: number) => boolean {
   const made = new DestinationPolicy(
     { allow: [], allowedPorts: [], deniedPorts: [], ownPorts: [], protectedPorts: [], ...rules },
@@ -40,29 +40,29 @@ const own = [
 ]
 
 describe("the server's own addresses", () => {
-  test.each(own)('are no destination: %s', address => {
+  test.each(own)('are not destinations: %s', address => {
     const allows = policy()
     for (const port of [22, 80, 3128, 5432]) expect(allows(address, port)).toBe(false)
   })
 
-  test('are one on the ports that the operator lists, the loopback still not', () => {
+  test('are destinations on the ports that the operator lists, except the loopback', () => {
     const allows = policy({ ownPorts: ports(443) })
     for (const address of own) expect([allows(address, 443), allows(address, 22)], address).toEqual([true, false])
     for (const address of ['127.0.0.1', '::1', '0.0.0.0', 'fe80::1']) expect(allows(address, 443)).toBe(false)
   })
 
-  test('stay none where a range around them is allowed, nor on protected ports', () => {
+  test('stay closed if the operator allows a range around them, and on protected ports', () => {
     const allows = policy({
       allow: prefixes('8.0.0.0/6', '127.0.0.0/8'),
       ownPorts: ports(80, 5432),
       protectedPorts: ports(5432)
     })
     expect([allows('8.8.4.4', 22), allows('::ffff:8.8.4.4', 5432), allows('8.8.4.4', 80)]).toEqual([false, false, true])
-    // The loopback goes by the allowed ranges alone: demo mode leases addresses of it.
+    // The loopback follows the allowed ranges alone: demo mode leases addresses of it.
     expect([allows('127.0.0.1', 22), allows('127.0.0.1', 5432)]).toEqual([true, false])
   })
 
-  test('are none either where they are of a link, or become protected later', () => {
+  test('stay closed if they are link-local or their port becomes protected later', () => {
     expect(policy({ allow: prefixes('fe80::/10') })('fe80::1', 80)).toBe(false)
     expect(policy({ allow: prefixes('fe80::/10') })('fe80::2', 80)).toBe(true)
     const made = new DestinationPolicy(
@@ -74,7 +74,7 @@ describe("the server's own addresses", () => {
     expect([made.allows(own, 80), made.allows(own, 81)]).toEqual([true, false])
   })
 
-  test('are those of the interfaces', () => {
+  test('include those of the interfaces', () => {
     const made = new DestinationPolicy({
       allow: prefixes('0.0.0.0/0', '::/0'),
       allowedPorts: [],
@@ -87,7 +87,7 @@ describe("the server's own addresses", () => {
       expect(made.allows(parseAddress(address.replace(/%.*/, '')) ?? expect.fail(address), 80), address).toBe(false)
   })
 
-  test('leave all others open', () => {
+  test('leave all other addresses open', () => {
     const allows = policy()
     for (const address of ['8.8.5.4', '9.9.9.9', '2a00:1::6', '2a00:3::1', '64:ff9b::8.8.8.8'])
       expect(allows(address, 22)).toBe(true)
@@ -102,11 +102,11 @@ test.each([
   ['a NAT64 form within a site', '64:ff9b:1::a00:1'],
   ['the 6to4 form of 127.0.0.1', '2002:7f00:1::1'],
   ['a Teredo address', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
-  ['what nobody was given', '4000::1'],
-  ['what nobody was given, high up', 'e000::1'],
+  ['an unassigned one', '4000::1'],
+  ['a higher unassigned one', 'e000::1'],
   ['a unique local one', 'fd00::1'],
   ['a site-local one', 'fec0::1']
-])('no way leads to what is not the public internet of IPv6: %s', (_, address) => {
+])('no form of an address leads outside the public IPv6 internet: %s', (_, address) => {
   for (const port of [80, 443, 8080]) expect(policy()(address, port)).toBe(false)
   expect(policy({ allow: prefixes('::/0', '0.0.0.0/0') })(address, 80)).toBe(true)
 })
@@ -116,9 +116,9 @@ test.each(
     '0.1.2.3 10.0.0.1 100.64.0.1 127.0.0.1 168.63.129.16 169.254.169.254 172.16.0.1 192.0.0.1 192.0.2.1 192.88.99.1 ' +
     '192.168.0.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 255.255.255.255 ::1 2001:db8::1 3fff::1'
   ).split(' ')
-)('no way leads to what is not the public internet: %s', address => expect(policy()(address, 80)).toBe(false))
+)('no address leads outside the public internet: %s', address => expect(policy()(address, 80)).toBe(false))
 
-test('of ports, those that are listed as open are, without those that are closed; without a list all others are', () => {
+test('listed ports are open unless they are denied; without a list all ports are open that are not denied', () => {
   const rules = { allow: [], ownPorts: [], protectedPorts: [] }
   const deniedPorts = [{ first: 20, last: 25 }]
   const listed = new DestinationPolicy({ ...rules, deniedPorts, allowedPorts: [...ports(80), { first: 22, last: 30 }] })
@@ -128,7 +128,7 @@ test('of ports, those that are listed as open are, without those that are closed
   expect(open.filter(port => !others.portDenied(port))).toEqual([19, 26, 30, 31, 79, 80, 81, 65_535])
 })
 
-test('an address that an interface gets is known within seconds, whatever the clock is set to', () => {
+test('a new address of an interface is known within seconds, even if the clock is set back', () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const addresses = ['9.9.9.10']
@@ -144,7 +144,7 @@ test('an address that an interface gets is known within seconds, whatever the cl
   addresses.push('9.9.9.11')
   vi.setSystemTime(Date.now() - 3_600_000)
   vi.advanceTimersByTime(5000)
-  // Not asked for each connection.
+  // The interfaces are not listed for each connection.
   expect([policy.allows(added, 443), asked]).toEqual([true, 1])
   vi.advanceTimersByTime(1)
   expect([policy.allows(added, 443), asked]).toEqual([false, 2])

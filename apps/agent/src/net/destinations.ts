@@ -3,9 +3,9 @@ import type { PortRange } from '@netlet/contract/agent-settings'
 import { type Address, innerAddress, type Prefix, parseAddress, parsePrefixes, RangeSet } from './ip.ts'
 
 /**
- * Where no customer may reach through the proxy: what is not the public internet (IANA special-purpose registries), and
- * the one cloud metadata address that is in public space. Of IPv6 that is all but 2000::/3: other forms with an IPv4 address inside
- * are out there, as ::ffff:0:0:0/96 of translators. NAT64 and 6to4 are judged by the address inside, see `innerAddress`.
+ * Never reachable through the proxy: everything but the public internet (IANA special-purpose registries), and the one cloud
+ * metadata address in public space. Of IPv6 only 2000::/3 is public; other ranges include forms with an IPv4 address inside,
+ * as ::ffff:0:0:0/96. NAT64 and 6to4 follow the rules of the IPv4 address inside, see `innerAddress`.
  */
 const refusedRanges =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
@@ -14,7 +14,7 @@ const refusedRanges =
 
 function rangeSet(texts: readonly string[]): RangeSet {
   const parsed = parsePrefixes(texts)
-  // Stryker disable next-line CallExpression,ConditionalExpression,StringLiteral: for a mistake in the lists here.
+  // Stryker disable next-line CallExpression,ConditionalExpression,StringLiteral: catches mistakes in the lists of this file.
   if (!parsed.ok) throw new Error(`not a prefix: ${parsed.bad}`)
   return new RangeSet(parsed.prefixes)
 }
@@ -26,27 +26,27 @@ const portsIn = (ranges: readonly PortRange[]): Set<number> =>
 
 const INTERFACES_MS = 5000
 const interfaceAddresses = (): string[] =>
-  // Stryker disable next-line ArrayDeclaration: for the compiler, as each interface has its list.
+  // Stryker disable next-line ArrayDeclaration: for the compiler; each interface has a list.
   Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(entry => entry.address))
 
 export type DestinationRules = {
-  /** Prefixes that are reachable although they are in a refused range. */
+  /** Prefixes that are reachable although a refused range contains them. */
   allow: readonly Prefix[]
-  /** Ports that are open, wherever they are; none: all of them. */
+  /** Open ports, at any address. Empty: all ports. */
   allowedPorts: readonly PortRange[]
-  /** Ports closed to everyone, wherever they are, those that are listed as open too. */
+  /** Ports closed to everyone at any address, even if `allowedPorts` lists them. */
   deniedPorts: readonly PortRange[]
-  /** Ports that are reachable on this machine's own addresses, those of the loopback excepted. */
+  /** Open ports of this machine's own addresses, except the loopback. */
   ownPorts: readonly PortRange[]
-  /** Ports that are never reachable on an address of this machine: the management port, the database's. */
+  /** Ports of this machine that stay closed: the management port, a database's. */
   protectedPorts: readonly PortRange[]
 }
 
-/** Which destination addresses and ports a customer may reach. */
+/** Decides which addresses and ports customers may reach. */
 export class DestinationPolicy {
   readonly #refused = rangeSet(refusedRanges.split(' '))
   readonly #allowed: RangeSet
-  /** null: all. */
+  /** Null: all. */
   readonly #allowedPorts: ReadonlySet<number> | null
   readonly #deniedPorts: ReadonlySet<number>
   readonly #protectedPorts: Set<number>
@@ -62,11 +62,11 @@ export class DestinationPolicy {
     this.#allowedPorts = rules.allowedPorts.length === 0 ? null : portsIn(rules.allowedPorts)
     this.#deniedPorts = portsIn(rules.deniedPorts)
     this.#protectedPorts = portsIn(rules.protectedPorts)
-    // Stryker disable next-line ArrayDeclaration: what is no prefix holds nothing.
+    // Stryker disable next-line ArrayDeclaration: a text that is not a prefix adds nothing.
     this.#own = new RangeSet([])
   }
 
-  /** The server's own prefixes: with AnyIP their addresses are this machine although no interface lists them. */
+  /** The server's leased prefixes: with AnyIP their addresses are this machine's, although no interface lists them. */
   setOwn(prefixes: RangeSet): void {
     this.#own = prefixes
   }
@@ -79,12 +79,11 @@ export class DestinationPolicy {
     return this.#deniedPorts.has(port) || this.#allowedPorts?.has(port) === false
   }
 
-  /** Whether the address may be dialled on that port. */
   allows(address: Address, port: number): boolean {
     const inner = innerAddress(address)
     if (inner !== null) return this.allows(inner, port)
     if (this.#isThisMachine(address)) {
-      // Such a connection goes over the loopback, where no firewall stands before this machine's services.
+      // Such a connection uses the loopback and so bypasses the firewall.
       if (this.#protectedPorts.has(port)) return false
       if (!loopback.has(address) && !this.#ownPorts.has(port)) return false
     }
@@ -93,7 +92,7 @@ export class DestinationPolicy {
 
   #isThisMachine(address: Address): boolean {
     if (loopback.has(address) || this.#own.has(address)) return true
-    // Not the time of day: where that is set back, new addresses would go unseen until it is as late again.
+    // A monotonic clock: if the time of day is set back, new addresses must still be seen.
     const now = performance.now()
     if (this.#interfaces.until < now) {
       this.#interfaces = {
@@ -105,9 +104,9 @@ export class DestinationPolicy {
   }
 }
 
-/** Link-local addresses come with their interface. */
-// Stryker disable next-line ArrayDeclaration: for the compiler, as interfaces have addresses.
+// The text of a link-local address ends with its interface.
+// Stryker disable next-line ArrayDeclaration: for the compiler; interfaces have valid addresses.
 const readInterface = (text: string): Address | [] => parseAddress(text.replace(/%.*/, '')) ?? []
 
-// Stryker disable next-line EqualityOperator: 0.0.0.0 is one of the loopback before it is looked for.
+// Stryker disable next-line EqualityOperator: 0.0.0.0 is matched as loopback before.
 const keyOf = ({ v4, v6 }: Address): number | bigint => (v4 >= 0 ? v4 : v6)

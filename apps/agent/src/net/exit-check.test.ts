@@ -15,13 +15,13 @@ test.each([
   ['an answer came back', ['silent', 'refused'], ['silent', 'silent'], 'reachable'],
   ['only to the server itself', ['silent', 'unreachable'], ['silent', 'connected'], 'no_neighbour'],
   ['nothing may leave', ['no_egress'], ['connected'], 'no_egress'],
-  ['to nobody', ['silent', 'not_found'], ['silent', 'not_found'], 'no_network']
+  ['no answer to either', ['silent', 'not_found'], ['silent', 'not_found'], 'no_network']
 ] as const)('%s', (_, found: readonly Dialled[], own: readonly Dialled[], verdict) => {
   const results = found.map((one, at) => ({ target: 'x:1', found: one, own: own[at] ?? 'silent' }))
   expect(verdictOf(results)).toBe(verdict)
 })
 
-test('an address by chance is inside the range, and of IPv6 no ::0 or ::1', () => {
+test('a random address is inside the range, and in IPv6 never ::0 or ::1', () => {
   for (const text of ['2001:db8:7::/48', '2001:db8:7:8::/64', '2001:db8::fff0/124', '127.20.0.0/30']) {
     const prefix = prefixOf(text)
     for (let n = 0; n < 200; n++) {
@@ -33,7 +33,7 @@ test('an address by chance is inside the range, and of IPv6 no ::0 or ::1', () =
   }
 })
 
-test('over the loopback: reachable, whether the target takes the connection or refuses it', async () => {
+test('over the loopback a target is reachable whether it accepts or refuses the connection', async () => {
   const server = createServer(socket => socket.destroy())
   onEnd(() => server.close())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { formatAddress, type Prefix } from './ip.ts'
 
-/** A neighbour that does not answer is given up by the kernel after 3 seconds. */
+/** Longer than the 3 seconds after which the kernel gives up on a silent neighbour. */
 const WAIT_MS = 5000
 
-/** An address of a range by chance; of IPv6 neither the routers' nor the proxy's own of its /64. */
+/** A random address of a range. In IPv6 never ::0 (the routers') or ::1 (the proxy's own) of a /64. */
 export function anyAddress({ family, first, last }: Prefix): string {
   const size = last - first + 1n
   const drawn = first + (BigInt(`0x${randomBytes(16).toString('hex')}`) % size)
@@ -15,8 +15,8 @@ export function anyAddress({ family, first, last }: Prefix): string {
 }
 
 /**
- * Connects to each target from an address of the range by chance and, to compare, from the server's own. That shows whether
- * answers find their way to addresses that no interface has: by a route to this server, or by somebody who answers for them.
+ * Connects to each target from a random address of the range and, to compare, from the server's own. This shows whether
+ * answers reach addresses that no interface has: by a route to this server, or because something answers neighbour requests.
  */
 export async function checkExit(prefix: Prefix, targets: readonly ExitTarget[]): Promise<AgentExitReply> {
   const from = anyAddress(prefix)
@@ -32,7 +32,7 @@ export async function checkExit(prefix: Prefix, targets: readonly ExitTarget[]):
 
 const answers = (found: Dialled): boolean => found === 'connected' || found === 'refused'
 
-/** What the results say together. */
+/** The overall verdict. Any answer, even a refusal, proves that the range works. */
 export function verdictOf(results: AgentExitReply['results']): ExitVerdict {
   if (results.some(({ found }) => answers(found))) return 'reachable'
   if (results.some(({ found }) => found === 'no_egress')) return 'no_egress'

@@ -109,7 +109,7 @@ describe('prefixes', () => {
     'x/8'
   ])('not a prefix: %s', text => expect(parsePrefix(text)).toBeNull())
 
-  test('a range is cut into prefixes that cover it exactly, with as few as can be', () => {
+  test('a range is cut into the fewest prefixes that cover it exactly', () => {
     assert(
       property(v4, integer({ min: 0, max: 5000 }), (first, more) => {
         const last = Math.min(first + more, 0xffffffff)
@@ -122,7 +122,7 @@ describe('prefixes', () => {
     )
   })
 
-  test('they are read in order, each once; the first that is none is named', () => {
+  test('prefixes are read in order, each once; the first invalid one is named', () => {
     const texts = ['2001:db8::/32', ' 10.0.0.0/8 ', '9.0.0.0/8', '10.0.0.0/16', '10.0.0.0/8', '2001:db8::/16', '::/0']
     expect(parsePrefixes(texts)).toEqual({ ok: false, bad: '2001:db8::/16' })
     const read = parsePrefixes(texts.filter(text => text !== '2001:db8::/16'))
@@ -141,7 +141,7 @@ describe('prefixes', () => {
     expect(prefixesOf(['10.0.0.0/8', 'x', '::1']).map(({ text }) => text)).toEqual(['10.0.0.0/8', '::1/128'])
   })
 
-  test('those that touch or overlap are one range; those of the other family are not', () => {
+  test('prefixes that touch or overlap become one range, within their family', () => {
     const ranges = (...texts: string[]) =>
       mergeRanges(prefixesOf(texts)).map(
         ({ family, first, last }) => `${formatAddress(family, first)} ${formatAddress(family, last)}`
@@ -169,7 +169,7 @@ describe('prefixes', () => {
     expect(rangeToPrefixes(family, value(last) + 1n, value(first))).toEqual([])
   })
 
-  test('a set of both families, packed or not, knows each by its own', () => {
+  test('a set of both families, packed or not, contains addresses of both', () => {
     const prefixes = prefixesOf(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '2001:db9::1', '::1:0:0/112'])
     for (const set of [new RangeSet(prefixes), new RangeSet(packRanges(prefixes))]) {
       const has = (text: string): boolean => set.has(parseAddress(text) ?? expect.fail(text))
@@ -192,7 +192,7 @@ describe('prefixes', () => {
     expect(new RangeSet(prefixesOf(['::1'])).empty).toBe(false)
   })
 
-  test('a set holds exactly the addresses of its prefixes', () => {
+  test('a set contains exactly the addresses of its prefixes', () => {
     const prefix = tuple(v4, integer({ min: 20, max: 32 })).map(([value, length]) => {
       const size = 2 ** (32 - length)
       return `${formatV4(Math.floor(value / size) * size)}/${length}`

@@ -11,10 +11,10 @@ export {
   type Prefix
 } from '@netlet/contract/prefixes'
 
-/** The prefixes among these texts. */
+/** The prefixes among these texts. Other texts are skipped. */
 export const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
 
-/** The IPv4 address that an IPv6 address carries inside (NAT64, 6to4): it leads there. Mapped ones are IPv4 already. */
+/** The IPv4 address inside a NAT64 or 6to4 address, which is where it leads. IPv4-mapped ones are parsed as IPv4 already. */
 export function innerAddress({ v6 }: Address): Address | null {
   if (v6 >> 32n === 0x64ff9b0000000000000000n) return { v4: Number(v6 & 0xffffffffn), v6: 0n }
   if (v6 >> 112n === 0x2002n) return { v4: Number((v6 >> 80n) & 0xffffffffn), v6: 0n }
@@ -27,7 +27,7 @@ export function mergeRanges(prefixes: readonly Prefix[]): Array<{ family: 4 | 6;
   for (const prefix of [...prefixes].toSorted(byOrder)) {
     const before = merged.at(-1)
     if (before !== undefined && before.family === prefix.family && prefix.first <= before.last + 1n) {
-      // Stryker disable next-line EqualityOperator: two that end alike have the same end.
+      // Stryker disable next-line EqualityOperator: equal ends stay equal.
       if (prefix.last > before.last) before.last = prefix.last
     } else merged.push({ family: prefix.family, first: prefix.first, last: prefix.last })
   }
@@ -42,7 +42,7 @@ export function rangeToPrefixes(family: 4 | 6, first: bigint, last: bigint): Pre
     let length = bitsOf(family)
     for (let size = 2n; at % size === 0n && at + size - 1n <= last; size *= 2n) length--
     const prefix = makePrefix(family, at, length)
-    // Stryker disable next-line ConditionalExpression: for the compiler, as it begins where one of its length can.
+    // Stryker disable next-line ConditionalExpression: for the compiler; `at` is always aligned to `length`.
     if (prefix === null) break
     prefixes.push(prefix)
     at = prefix.last + 1n
@@ -50,7 +50,7 @@ export function rangeToPrefixes(family: 4 | 6, first: bigint, last: bigint): Pre
   return prefixes
 }
 
-/** Ascending [first, last] pairs: quick to send, and ready to be searched. */
+/** Ascending [first, last] pairs: cheap to send to workers, and ready for a binary search. */
 export type PackedRanges = { v4: Uint32Array; v6: bigint[] }
 
 export function packRanges(prefixes: readonly Prefix[]): PackedRanges {
@@ -60,7 +60,7 @@ export function packRanges(prefixes: readonly Prefix[]): PackedRanges {
   return { v4: Uint32Array.from(v4), v6 }
 }
 
-/** A set of addresses given as prefixes; a lookup is a binary search, whatever the sizes. */
+/** A set of addresses, given as prefixes. A lookup is a binary search. */
 export class RangeSet {
   readonly #v4: Uint32Array
   readonly #v6: bigint[]
@@ -80,7 +80,7 @@ export class RangeSet {
   }
 }
 
-/** Whether a value lies in one of the ascending [first, last] pairs. */
+/** Whether one of the ascending [first, last] pairs contains the value. */
 function within<T extends number | bigint>(pairs: ArrayLike<T>, value: T): boolean {
   let low = 0
   let high = pairs.length / 2 - 1

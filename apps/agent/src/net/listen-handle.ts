@@ -1,12 +1,12 @@
 import type { Server } from 'node:net'
 
-/** A listening socket that goes from one process to another: both have it, and what waits in it is taken by either. */
+/** A listening socket that can be sent to another process. Both then share its queue, and either accepts. */
 export type ListenHandle = { close(): void }
 
-/** A listening socket with the host that it was asked for. `done` gives up this process' hold of one that is not its own. */
+/** A listening socket with the host it was asked for. `done` releases it if it came from another process. */
 export type Listener = { host: string; port: number; handle: ListenHandle; done: () => void }
 
-/** One that came from another process. */
+/** A socket that came from another process. */
 export const borrowed = (host: string, port: number, handle: ListenHandle): Listener => ({
   host,
   port,
@@ -14,7 +14,7 @@ export const borrowed = (host: string, port: number, handle: ListenHandle): List
   done: () => handle.close()
 })
 
-/** One of a server of this process. */
+/** A socket of one of this process' servers. */
 export const lent = (host: string, port: number, handle: ListenHandle): Listener => ({
   host,
   port,
@@ -22,16 +22,16 @@ export const lent = (host: string, port: number, handle: ListenHandle): Listener
   done: () => {}
 })
 
-/** Whether it is one of those that are asked for; port 0 is any. */
+/** Whether the socket has one of these hosts and this port. Port 0 is any. */
 export const fits = (listener: Listener, hosts: readonly string[], port: number): boolean =>
   hosts.includes(listener.host) && (port === 0 || listener.port === port)
 
-/** Connections that wait to be taken. Listening once more sets it again. */
+/** Length of the accept queue. Each call of listen sets it again. */
 export const BACKLOG = 4096
 
 /**
- * The socket of a server that listens; null where this Node.js does not show it. A server itself can be sent, too, but would begin
- * to take connections wherever it arrives.
+ * The listening socket of a server; null if this Node.js does not expose it. Node.js can also send the server itself, but that would
+ * start to accept in the receiving process at once.
  */
 export function handleOf(server: Server): ListenHandle | null {
   const { _handle: handle } = server as unknown as { _handle?: ListenHandle | null }

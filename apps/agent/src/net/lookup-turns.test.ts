@@ -4,7 +4,7 @@ import { LookupTurns } from './lookup-turns.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Lookups by name, in the sequence in which they were asked; each is answered by `answer`. */
+/** Lookups by user, in the order of the questions; `answer` answers the oldest ones. */
 function lookups() {
   const turns = new LookupTurns()
   const asked: string[] = []
@@ -17,14 +17,14 @@ function lookups() {
         return true
       })
   }
-  /** @param excess addresses that are too many */
+  /** @param excess addresses beyond the limit */
   const answer = (count: number, excess = 0): void => {
     for (const answered of open.splice(0, count)) answered(excess)
   }
   return { turns, asked, add, answer }
 }
 
-test('a user has so many questions at once, all users together so many, and they have theirs by turns', () => {
+test('questions at once are limited for a user and for all users, and users take turns', () => {
   const { asked, add, answer } = lookups()
   add('a', 100)
   expect(asked).toHaveLength(32)
@@ -43,7 +43,7 @@ test('a user has so many questions at once, all users together so many, and they
   expect(asked.slice(160)).toEqual(['e', 'a', 'b', 'e', 'a', 'b', 'e', 'a', 'b', 'e'])
 })
 
-test('a user who has few questions goes on although others have all places, and none of theirs is answered', () => {
+test('a user with few questions goes on while silent names of others hold all places', () => {
   const { asked, add, answer } = lookups()
   for (let user = 0; user < 20; user++) add(`silent ${user}`, 100)
   const before = asked.length
@@ -53,7 +53,7 @@ test('a user who has few questions goes on although others have all places, and 
   expect(asked.filter(user => user === 'u')).toHaveLength(5)
 })
 
-test('too large answers hold up their user for as long as they are large, a minute at most, and nobody else', async () => {
+test('answers that are too large delay their user in proportion, at most a minute, and no other user', async () => {
   const { asked, add, answer } = lookups()
   add('a', 3)
   answer(3, 1000)
@@ -70,7 +70,7 @@ test('too large answers hold up their user for as long as they are large, a minu
   expect(asked).toHaveLength(6)
 })
 
-test('names that wait are bounded, and one that nobody needs any more takes no place', () => {
+test('waiting names are limited, and a name that is not needed any more takes no place', () => {
   const { turns, asked, add } = lookups()
   add('a', 1031)
   expect(turns.hasRoom('a')).toBe(true)

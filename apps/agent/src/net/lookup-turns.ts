@@ -1,30 +1,29 @@
-/** Names that one user has asked for at once, and all together. */
+/** Names asked for at once: of one user, and of all users. */
 const AT_ONCE = 32
 const ALL_AT_ONCE = 128
-/** So many of a user are asked for whatever others have: names without an answer keep their places for seconds. */
+/** A user gets these whatever others have: names without an answer hold their places for seconds. */
 const AT_LEAST = 4
-/** Names of one user that wait; more are not asked for. */
+/** Waiting names of one user. Further names are not asked for. */
 const MAX_WAITING = 1000
-/** What an answer with more addresses than are kept costs its user: so long nothing more is asked for them, for each address. */
+/** How long an answer delays its user's next question, for each address beyond the limit. */
 const REST_MS = 1
 const MAX_REST_MS = 60_000
 
 /**
- * Asks name servers, and calls back with how many addresses of the answer were too many, before anybody goes on by it.
- * @returns whether it asks: nobody may need it any more
+ * Asks name servers. It calls back before anyone uses the answer, with the number of addresses beyond the limit.
+ * @returns false if the answer is not needed any more, so nothing was asked
  */
 type Ask = (answered: (excess: number) => void) => boolean
 
 type Line = { user: string; waiting: Ask[]; asking: number; restsUntil: number; timer: NodeJS.Timeout | undefined }
 
 /**
- * Divides questions to name servers among users. To take in the largest answer, of 64 KB, holds up the loop for about 50 ms, and
- * cannot be divided: so few are on their way at once, users have theirs by turns, and whose names have such answers asks
- * seldom.
+ * Shares questions to name servers among users. Parsing the largest answer (64 KB) blocks the loop for about 50 ms and cannot
+ * be split. So only few questions run at once, users take turns, and large answers delay their user.
  */
 export class LookupTurns {
   readonly #lines = new Map<string, Line>()
-  /** Lines that may ask; the one whose turn is next comes first. */
+  /** Lines that may ask, the next one first. */
   readonly #ready = new Set<Line>()
   #asking = 0
 
@@ -32,7 +31,7 @@ export class LookupTurns {
     return (this.#lines.get(user)?.waiting.length ?? 0) < MAX_WAITING
   }
 
-  /** Asks now or later. May call `ask` within this call, which must not call back within its own. */
+  /** Asks now or later. It may call `ask` at once; `ask` must not call back synchronously. */
   add(user: string, ask: Ask): void {
     const line = this.#lines.get(user) ?? { user, waiting: [], asking: 0, restsUntil: 0, timer: undefined }
     this.#lines.set(user, line)
@@ -49,7 +48,7 @@ export class LookupTurns {
     while (this.#ready.has(line) && line.asking < AT_LEAST) this.#step(line)
   }
 
-  /** Puts a line behind all others that may ask, where it is not among them; or it waits for its time, or is over. */
+  /** Puts the line behind the others that may ask, if it is not among them. Or it rests, or is removed once empty. */
   #place(line: Line): void {
     const rest = line.restsUntil - performance.now()
     if (rest > 0) {

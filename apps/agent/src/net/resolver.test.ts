@@ -4,14 +4,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { answerCache, CachingResolver, type Resolved } from './resolver.ts'
 
-test('who waits for one answer goes on in several turns of the loop, each once', async () => {
+test('those who wait for one answer go on in several turns of the loop, each once', async () => {
   const resolver = new CachingResolver()
   let turn = 0
   const next = (): void => void setImmediate(() => (turn++, answered.length < 200 && next()))
   const answered: number[] = []
   next()
   await new Promise<void>(resolve => {
-    // A label of 64 characters is no name: the answer comes without a question to anybody, and not at once.
+    // A label of 64 characters is invalid: the answer is asynchronous, but no server is asked.
     for (let n = 0; n < 200; n++)
       resolver.resolve(
         `${'a'.repeat(64)}.test`,
@@ -30,7 +30,7 @@ test('who waits for one answer goes on in several turns of the loop, each once',
   expect(resolver.figures.lookups).toBe(1)
 })
 
-/** A name server that says of every name that there is none, but says nothing of those under `silent.test`. */
+/** A name server that answers "no such name", and does not answer at all for names under `silent.test`. */
 async function nameServer(): Promise<{ servers: string[]; asked: string[]; isDown: boolean }> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -52,7 +52,7 @@ async function nameServer(): Promise<{ servers: string[]; asked: string[]; isDow
   return server
 }
 
-test('name servers fail where they answer no questions of the agent either, whatever customers ask for', async () => {
+test("name servers count as failing only if they do not answer the agent's own questions", async () => {
   const server = await nameServer()
   const options = { servers: server.servers, timeout: 250, tries: 1, againMs: 50 }
   const resolver = new CachingResolver(options)
@@ -65,14 +65,14 @@ test('name servers fail where they answer no questions of the agent either, what
   const alone = new CachingResolver(options)
   onTestFinished(() => alone.close())
   server.isDown = true
-  // One question of one customer is enough.
+  // One customer's question starts the check.
   await new Promise(answered => alone.resolve('open.test', 4, answered, 'u'))
   await expect.poll(() => alone.figures.failing).toBe(1)
   server.isDown = false
   await expect.poll(() => alone.figures.failing).toBe(0)
 })
 
-test('name servers that the machine has in place of silent ones are asked without a restart', async () => {
+test('when the machine replaces silent name servers, the new ones are asked without a restart', async () => {
   const [old, other] = [await nameServer(), await nameServer()]
   const options = { servers: old.servers, timeout: 250, tries: 1, againMs: 50 }
   const resolver = new CachingResolver(options)
@@ -89,7 +89,7 @@ test('name servers that the machine has in place of silent ones are asked withou
   expect(resolver.figures.failing).toBe(0)
 })
 
-/** A name server of which every name has so many addresses, which it tells over TCP. */
+/** A name server whose names all have `count` addresses, which it sends over TCP. */
 async function largeZone(count: number): Promise<{ servers: string[]; asked: () => number }> {
   let asked = 0
   const open = new Set<Socket>()
@@ -148,14 +148,14 @@ function answerTo(question: Buffer, count: number): Buffer {
   return Buffer.concat([head, question.subarray(12, question.indexOf(0, 12) + 5), Buffer.from(records.flat())])
 }
 
-test('of an answer with thousands of addresses the first are kept, and its user waits before the next question', async () => {
+test('the first addresses of a very large answer are kept, and its user waits before the next question', async () => {
   const zone = await largeZone(3000)
   const resolver = new CachingResolver({ servers: zone.servers, timeout: 20_000, tries: 1, againMs: 50 })
   const look = (name: string, user: string): Promise<Resolved> =>
     new Promise(answered => resolver.resolve(name, 4, answered, user))
   const addresses = Array.from({ length: 64 }, (_, n) => `10.9.0.${n}`)
   expect(await look('a.test', 'u')).toEqual({ ok: true, addresses })
-  // What waits for one user is asked for another, who waits for nobody.
+  // A question that waits for one user is asked at once for another, who does not have to wait.
   const waiting = Promise.all([look('b.test', 'u'), look('b.test', 'u')])
   expect(resolver.figures.lookups).toBe(1)
   expect(await look('b.test', 'other')).toEqual({ ok: true, addresses })
@@ -164,7 +164,7 @@ test('of an answer with thousands of addresses the first are kept, and its user 
   expect(zone.asked()).toBe(2)
 })
 
-/** A resolver in which a user's places are all taken by names without an answer. */
+/** A resolver with all places of one user held by names without an answer. */
 async function fullResolver() {
   const server = await nameServer()
   const resolver = new CachingResolver({ servers: server.servers, timeout: 400, tries: 1, againMs: 50 })
@@ -174,7 +174,7 @@ async function fullResolver() {
   return { server, resolver, look, silent }
 }
 
-test('a name waits once for a user, however many connections need it', async () => {
+test('a name waits once for a user, even if many connections need it', async () => {
   const { resolver, look, silent } = await fullResolver()
   const many = Array.from({ length: 2000 }, () => look('open.test'))
   const late = look('late.test')
@@ -183,7 +183,7 @@ test('a name waits once for a user, however many connections need it', async () 
   expect(resolver.figures.lookups).toBe(34)
 })
 
-test('a name that waited for too long is not asked for any more, unless somebody came for it lately', async () => {
+test('a name that waited too long is not asked for, unless someone needed it recently', async () => {
   const { server, look, silent } = await fullResolver()
   const [late, open] = [look('late.test'), look('open.test')]
   const later = performance.now() + 11_000
@@ -197,7 +197,7 @@ test('a name that waited for too long is not asked for any more, unless somebody
   expect(await look('late.test')).toMatchObject({ reason: 'not-found' })
 })
 
-test('answers that are kept are bounded by their bytes', () => {
+test('the cache of answers is limited by bytes', () => {
   const cache = answerCache(1_000_000)
   const addresses = Array.from({ length: 64 }, (_, n) => `2001:db8:1111:2222:3333:4444:5555:${n}`)
   for (let n = 0; n < 1000; n++) cache.set(`6 n${n}.test`, { ok: true, addresses })

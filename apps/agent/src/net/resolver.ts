@@ -11,8 +11,8 @@ import { LookupTurns } from './lookup-turns.ts'
 export type Resolved = { ok: true; addresses: string[] } | { ok: false; reason: 'not-found' | 'timeout' }
 
 /**
- * Finds the addresses of a name in one family, for a user: the first 64 of them. Calls back at once where the answer is known,
- * or where too many names of the user wait already (`timeout`).
+ * Resolves a name in one family for a user, to at most 64 addresses. It calls back synchronously if the answer is known, or if
+ * too many names of the user wait already (`timeout`).
  */
 export type Resolve = (name: string, family: 4 | 6, answer: (resolved: Resolved) => void, user: string) => void
 
@@ -21,35 +21,35 @@ type Question = {
   name: string
   family: 4 | 6
   answers: Array<(resolved: Resolved) => void>
-  /** Before, it waits in the lines of those who need it, once in each. */
+  /** Until it is asked it waits in the line of each user who needs it, once in each. */
   isAsked: boolean
   users: Set<string>
-  /** When somebody needed it last. */
+  /** When it was last needed. */
   neededAt: number
 }
 
-/** An answer may have thousands: what they cost is bounded by what is used, which is far less. */
+/** Connections use few of the thousands that an answer may have, so only these are kept and judged. */
 const MAX_ADDRESSES = 64
 const MAX_CACHED = 20_000
-/** About what answers take in memory; those that came first go where there are more. */
+/** Approximate memory of cached answers. The oldest are dropped first. */
 const MAX_CACHED_BYTES = 16_000_000
 const BYTES_OF_ANSWER = 256
 const BYTES_OF_ADDRESS = 32
 const MAX_TTL_SECONDS = 300
 const FAILURE_TTL_SECONDS = 5
-/** Clients do not wait longer for a name's turn. To ask for them all the same would let those wait that come next. */
+/** Clients do not wait longer for a name's turn. Asking for it later would only delay the next names. */
 const MAX_WAIT_MS = 10_000
-/** Who waited for one answer goes on in turns of so many: each of them opens a connection. */
+/** Callers that one turn of the loop serves with an answer: each may open a connection. */
 const ANSWERS_A_TURN = 16
-/** Answers all the same, or questions that nobody could answer. */
+/** Not failures of a name server: it answered, or no server could answer such a question. */
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY'])
 
-/** Where the agent asks for names that nobody has: two domains of different operators, in which every name server finds its way. */
+/** Parent domains of the agent's own questions: they have different operators and every name server can reach them. */
 const OWN_QUESTIONS = ['com', 'org'] as const
-/** So many of these in a row without an answer say that name servers answer nobody. */
+/** After this many unanswered ones in a row, name servers count as failing. */
 const UNANSWERED = 2
 
-/** Which name servers are asked (none: the system's), for how long each time, and how long it is to the agent's next own question. Milliseconds. */
+/** `servers` (none: the system's), `timeout` of each try, `againMs` between the agent's own questions. Milliseconds. */
 export type NameServers = { servers?: readonly string[]; timeout: number; tries: number; againMs: number }
 const systemServers: NameServers = { timeout: 2000, tries: 2, againMs: 5000 }
 
@@ -68,7 +68,7 @@ function readHosts(): Map<string, string[]> {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // A machine without a hosts file has no local names.
+    // Without a hosts file there are no local names.
   }
   for (const line of text.split('\n')) {
     const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
@@ -78,7 +78,7 @@ function readHosts(): Map<string, string[]> {
   return names
 }
 
-/** Answers by their questions. @param maxSize about how many bytes they take at most */
+/** Answers by question. @param maxSize approximate limit in bytes */
 export const answerCache = (maxSize: number): LRUCache<string, Resolved> =>
   new LRUCache({
     max: MAX_CACHED,
@@ -92,9 +92,9 @@ export const answerCache = (maxSize: number): LRUCache<string, Resolved> =>
 const countOf = (answer: Resolved): number => (answer.ok ? answer.addresses.length : 0)
 
 /**
- * The resolver of the running agent: the hosts file, then DNS with its TTLs in a bounded cache, one question at a time
- * for a name, and users by turns. DNS is asked without the thread pool that getaddrinfo needs: names that never answer would otherwise block
- * the writing of the state. `localhost` is always answered locally.
+ * The agent's resolver: the hosts file, then DNS, with TTLs, a bounded cache, one question at a time for a name, and turns for
+ * users. getaddrinfo would need the thread pool, where names that never answer would block writes of the state.
+ * `localhost` never leaves the machine.
  */
 export class CachingResolver {
   readonly #cache = answerCache(MAX_CACHED_BYTES)
@@ -103,7 +103,6 @@ export class CachingResolver {
   readonly #nameServers: NameServers
   #dns: DnsResolver
   #hosts = readHosts()
-  /** See `DnsFigures`. */
   readonly figures: DnsFigures = { lookups: 0, failures: 0, milliseconds: 0, failing: 0 }
   #isAskingItself = false
   #nextOwnQuestion = -Infinity
@@ -114,14 +113,14 @@ export class CachingResolver {
     this.#dns = openDns(nameServers)
   }
 
-  /** Forgets everything and reads the system's configuration again. */
+  /** Empties the cache and reads the system's configuration again. */
   reload(): void {
     this.#cache.clear()
     this.#dns = openDns(this.#nameServers)
     this.#hosts = readHosts()
   }
 
-  /** Asks nothing more by itself. */
+  /** Stops the agent's own questions. */
   close(): void {
     this.#closed = true
   }
@@ -144,7 +143,7 @@ export class CachingResolver {
       users: new Set(),
       neededAt: 0
     }
-    // Also where it waits for another user already, who may have to wait longer.
+    // The name may already wait for another user, whose line may be longer. So it waits in this user's line too.
     const isNew = !question.isAsked && !question.users.has(user)
     if (isNew && !this.#turns.hasRoom(user)) return answer({ ok: false, reason: 'timeout' })
     question.answers.push(answer)
@@ -201,16 +200,15 @@ export class CachingResolver {
   }
 
   /**
-   * Finds out whether name servers answer at all. What customers ask for does not tell: whose zones are silent can make most
-   * questions fail, however many zones and customers are compared. So it asks for names that nobody else has a say in, and that no
-   * cache has, until one is answered; each time those that the machine has by then.
+   * Finds out whether name servers answer at all. Customers' questions cannot show it: silent zones of one customer can make most
+   * of them fail. So the agent asks for random names that no cache has and no customer controls, until one is answered.
    */
   async #judgeServers(): Promise<void> {
     if (this.#isAskingItself || performance.now() < this.#nextOwnQuestion) return
     this.#isAskingItself = true
     for (let unanswered = 0; !this.#closed && !(await this.#isAnswered(unanswered));) {
       unanswered++
-      // The machine may have others by now.
+      // The system's list of name servers may have changed.
       this.#dns = openDns(this.#nameServers)
       if (unanswered < UNANSWERED) continue
       this.figures.failing = 1

@@ -3,7 +3,7 @@ import { Routes, type RunCommand } from './routes.ts'
 
 type Reply = { code: number; output: string }
 
-/** An `ip` that answers by a table, keeps local routes unless it may not, and remembers what it was asked and told. */
+/** An `ip` with a table of replies. It keeps local routes if `mayChange`, and records commands and their input. */
 const fakeIp = (
   answers: Record<string, Reply> = {},
   { local = [] as string[], mayChange = true } = {}
@@ -32,7 +32,7 @@ const fakeIp = (
   return { run, asked, told }
 }
 
-test('loopback needs no route, other ranges get one each, and lose it when they go', async () => {
+test('loopback needs no route; each other range gets one, and loses it when it is removed', async () => {
   const { run, told } = fakeIp({}, { local: ['203.0.113.0/24'] })
   const routes = new Routes(run, 'linux')
   expect(await routes.load(['127.10.0.0/16', '198.51.100.0/24'], ['203.0.113.0/24', '127.11.0.0/16'])).toEqual([
@@ -42,7 +42,7 @@ test('loopback needs no route, other ranges get one each, and lose it when they 
   expect(told).toEqual(['route del local 203.0.113.0/24 dev lo', 'route replace local 198.51.100.0/24 dev lo'])
 })
 
-test('a range that is local already is left alone', async () => {
+test('a range that is already local stays unchanged', async () => {
   const { run, told } = fakeIp({}, { local: ['198.51.100.0/24', '192.0.2.7'] })
   expect(await new Routes(run, 'linux').load(['198.51.100.0/24', '192.0.2.7/32'], [])).toEqual([
     { prefix: '198.51.100.0/24', local: true },
@@ -51,7 +51,7 @@ test('a range that is local already is left alone', async () => {
   expect(told).toEqual([])
 })
 
-test('without the right to add routes it says what to run', async () => {
+test('without the right to add routes, the reply says what to run', async () => {
   const { run } = fakeIp({}, { mayChange: false })
   expect(await new Routes(run, 'linux').load(['198.51.100.0/24', '127.10.0.0/16'], [])).toEqual([
     { prefix: '198.51.100.0/24', local: false, command: 'ip route replace local 198.51.100.0/24 dev lo' },
@@ -59,7 +59,7 @@ test('without the right to add routes it says what to run', async () => {
   ])
 })
 
-test('a range with the default gateway inside is not taken: it would cut the server off', async () => {
+test('a range that contains the default gateway is refused: it would cut the server off', async () => {
   const { run, told } = fakeIp({ 'ip route show': { code: 0, output: 'default via 198.51.100.1 dev eth0 proto dhcp' } })
   const [gateway, other] = await new Routes(run, 'linux').load(['198.51.100.0/24', '203.0.113.0/24'], [])
   expect(gateway).toMatchObject({ local: false, command: expect.stringContaining('198.51.100.1') })
@@ -67,7 +67,7 @@ test('a range with the default gateway inside is not taken: it would cut the ser
   expect(told).toEqual(['route replace local 203.0.113.0/24 dev lo'])
 })
 
-test('of IPv6, a range on the link does not work by its route alone, since nothing answers for its addresses', async () => {
+test('an IPv6 range on the link does not work by its route alone, because nothing answers for its addresses', async () => {
   const shown = [
     'fd00:1::/64 dev eth0 proto kernel metric 256 pref medium',
     'fe80::/64 dev eth0 proto kernel metric 256 pref medium',
@@ -85,7 +85,7 @@ test('of IPv6, a range on the link does not work by its route alone, since nothi
     },
     { prefix: 'fd00:77::/48', local: true, link: 'routed' }
   ])
-  // A system that does not tell leaves it open.
+  // If the system does not show its routes, the link is unknown.
   const { run: silent } = fakeIp({ 'ip -6 route show': { code: 1, output: 'Permission denied' } })
   expect(await new Routes(silent, 'linux', allowBind).load(['fd00:77::/48'], [])).toEqual([
     { prefix: 'fd00:77::/48', local: true, link: 'unknown' }
@@ -102,7 +102,7 @@ test('thousands of ranges take a handful of commands', async () => {
   expect(asked.length).toBeLessThan(6)
 })
 
-test('systems without AnyIP are told so', async () => {
+test('on a system without AnyIP no command runs and no range is local', async () => {
   const { run, asked } = fakeIp()
   const [route] = await new Routes(run, 'darwin').load(['198.51.100.0/24'], [])
   expect(route?.local).toBe(false)

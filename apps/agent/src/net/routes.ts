@@ -3,14 +3,14 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parsePrefix, type Prefix } from './ip.ts'
 
-/** Runs a program, with `input` on its standard input; `code` is its exit status, or -1 where it cannot be started. */
+/** Runs a program with `input` as its standard input. `code` is the exit status, or -1 if it cannot be started. */
 export type RunCommand = (
   file: string,
   args: readonly string[],
   input?: string
 ) => Promise<{ code: number; output: string }>
 
-/** Thousands of routes are some hundred kilobytes of text. */
+/** Thousands of routes take some hundred kilobytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024
 
 const runCommand: RunCommand = (file, args, input = '') =>
@@ -19,7 +19,7 @@ const runCommand: RunCommand = (file, args, input = '') =>
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
       resolve({ code, output: `${stdout}${stderr}`.trim() })
     })
-    // One that ended before it read everything has its exit status.
+    // The program may end before it reads everything. Its exit status tells.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })
@@ -28,8 +28,8 @@ const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind'
 const loopback = parsePrefix('127.0.0.0/8')
 
 /**
- * Makes whole ranges local with one route each ("AnyIP"), so that connections to any of their addresses arrive here and
- * may leave from them, without an interface address for each. Loopback is local by nature.
+ * Makes each range local by one route ("AnyIP"): connections to all its addresses arrive here and may leave from them, without
+ * an interface address for each. Loopback is always local.
  */
 export class Routes {
   readonly #run: RunCommand
@@ -37,7 +37,7 @@ export class Routes {
   readonly #allowBind: () => Promise<boolean>
   #state: AgentRoute[] = []
 
-  /** Tests put their own in place of commands, the system, and the switch that lets sockets have addresses of IPv6 ranges. */
+  /** Tests replace commands, the platform, and the switch that lets sockets bind to addresses of IPv6 ranges. */
   constructor(
     run: RunCommand = runCommand,
     platform: string = process.platform,
@@ -48,12 +48,12 @@ export class Routes {
     this.#allowBind = allowBind
   }
 
-  /** How each prefix stood after the last `load`. */
+  /** Each prefix after the last `load`. */
   get state(): readonly AgentRoute[] {
     return this.#state
   }
 
-  /** Makes these prefixes local and the `removed` ones foreign again. Says per prefix what an operator has to do. */
+  /** Makes `prefixes` local and removes the routes of `removed`. The result says what an operator has to do for each prefix. */
   async load(prefixes: readonly string[], removed: readonly string[]): Promise<readonly AgentRoute[]> {
     const wanted = parsed(prefixes)
     if (this.#platform !== 'linux') return (this.#state = wanted.map(withoutAnyIp))
@@ -76,8 +76,8 @@ export class Routes {
   }
 
   /**
-   * A few commands, however many prefixes there are. @returns what to run for those that could not be made local, and where
-   * those of IPv6 are
+   * Runs a fixed number of commands, for any number of prefixes.
+   * @returns `commands`: what to run for prefixes that are not local; `links`: where IPv6 prefixes are
    */
   async #loadFamily(family: 4 | 6, prefixes: readonly Prefix[]): Promise<Loaded> {
     const commands = new Map<Prefix, string>()
@@ -99,7 +99,7 @@ export class Routes {
     const added = possible.filter(prefix => !before.has(prefix.text))
     await this.#change(family, 'replace', added)
     const now = added.length === 0 ? before : await this.#readLocal(family)
-    // For IPv4 a local route lets a socket bind to its addresses; IPv6 wants this switch as well.
+    // IPv4 sockets may bind to the addresses of a local route. IPv6 needs this switch too.
     const nonlocal = family === 4 || (await this.#allowBind())
     for (const prefix of possible) {
       const missing: string[] = []
@@ -118,7 +118,7 @@ export class Routes {
     await this.#run('ip', [...familyArgs(family), '-force', '-batch', '-'], lines.join(''))
   }
 
-  /** The prefixes that are local as a whole. */
+  /** Prefixes with a local route of exactly their size. */
   async #readLocal(family: 4 | 6): Promise<Set<string>> {
     const shown = await this.#run('ip', [...familyArgs(family), 'route', 'show', 'table', 'local', 'type', 'local'])
     const texts = [...shown.output.matchAll(/^local (\S+)/gm)].map(([, text = '']) => text)
@@ -126,8 +126,8 @@ export class Routes {
   }
 
   /**
-   * The default gateways, and for IPv6 the ranges whose routers ask for each address on the link. For IPv4 the kernel
-   * answers for whatever is local.
+   * The default gateways, and the IPv6 ranges on a link, where routers ask for each address. For IPv4 the kernel answers for all
+   * local addresses.
    */
   async #readLinks(family: 4 | 6): Promise<{ gateways: Gateway[]; links: Link[]; isRead: boolean }> {
     const shown = await this.#run('ip', [...familyArgs(family), 'route', 'show'])
@@ -166,7 +166,7 @@ const withoutAnyIp = (prefix: Prefix): AgentRoute =>
         command: 'Add each address to an interface: this system has no AnyIP.'
       }
 
-/** The kernel answers neighbour solicitations for addresses of interfaces, not for those of a local route. */
+/** The kernel answers neighbour solicitations only for addresses of interfaces, not for a local route. */
 const answerNeighbours = (prefix: Prefix, device: string): string =>
   `Have ${prefix.text} routed to this server: it is on the link of ${device}, where nothing answers for its addresses. ` +
   `Or answer with ndppd: proxy ${device} { rule ${prefix.text} { static } }. ` +

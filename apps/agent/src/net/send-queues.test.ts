@@ -6,12 +6,12 @@ import { handleSockets } from '../proxy/handle-sockets.ts'
 import { streamSockets } from '../proxy/stream-sockets.ts'
 import { SendQueues } from './send-queues.ts'
 
-/** The table of the system has all connections of the machine. */
+/** Reading the system's table takes long on a machine with many connections. */
 const SLOW_MS = 50_000
 
 describe.runIf(process.platform === 'linux').for([handleSockets, streamSockets])('on $name', sockets => {
   test.for(['127.0.0.1', '::1'])(
-    'what the kernel holds of a connection to %s is told, until its reader takes it',
+    'the bytes that the kernel holds for %s are counted until the reader takes them',
     async host => {
       const accepted = Promise.withResolvers<Socket>()
       const server = createServer({ pauseOnConnect: true }, accepted.resolve)

@@ -11,15 +11,14 @@ const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 type Question = { keys: string[]; answer: (bytes: number | null) => void }
 
 /**
- * How much the kernel still holds of what was written to connections: what tells a slow reader from one that is gone, since
- * between two writes that it takes, a megabyte may leave. All questions of the moment share one look at the system's
- * table, which is read in pieces, aside from the loop.
+ * Counts the written bytes that the kernel still holds. This tells a slow reader from one that is gone: between two
+ * writes a megabyte may drain. Questions that come together share one read of the system's table, which goes in pieces.
  */
 export class SendQueues {
   #waiting: Question[] = []
   #busy = false
 
-  /** Calls back with the bytes of these connections together; null where the system does not tell. */
+  /** Calls back with the total of these connections; null if the system does not tell. */
   ask(connections: readonly Ends[], answer: (bytes: number | null) => void): void {
     this.#waiting.push({ keys: connections.map(keyOf), answer })
     if (!this.#busy) void this.#run()
@@ -45,25 +44,25 @@ async function look(keys: ReadonlySet<string>): Promise<Map<string, number>> {
   for (const file of FILES) {
     try {
       for await (const line of createInterface({ input: createReadStream(file) })) {
-        // `  7: 0100007F:1F90 0100007F:D2C4 01 00012345:00000000 …`: both ends, the state, bytes to send and to read.
+        // `  7: 0100007F:1F90 0100007F:D2C4 01 00012345:00000000 …`: both ends, state, bytes to send and to read.
         const [, local = '', peer = '', , queues = ''] = line.trim().split(/\s+/, 5)
         const key = `${plain(local)} ${plain(peer)}`
         if (keys.has(key)) found.set(key, Number.parseInt(queues.slice(0, 8), 16))
       }
     } catch {
-      // Not this system, or not this family.
+      // This system, or this family, has no such table.
     }
   }
   return found
 }
 
 const MAPPED = '0000000000000000FFFF0000'
-/** An end as the table for IPv4 has it, where it is one. */
+/** An IPv4-mapped end in the form of the IPv4 table. */
 const plain = (end: string): string => (end.startsWith(MAPPED) ? end.slice(MAPPED.length) : end)
 
 const keyOf = ({ local, peer }: Ends): string => `${endOf(local)} ${endOf(peer)}`
 
-/** Words of an address stand in the table as the machine has them in memory: little-endian on all that we run on. */
+/** The table shows the words of an address in memory order, which is little-endian on all supported machines. */
 function endOf({ address, port }: Endpoint): string {
   const parsed = parseAddress(address)
   if (parsed === null) return ''

@@ -2,9 +2,9 @@ import type { PortRange } from '@netlet/contract/agent-settings'
 import { readFileSync } from 'node:fs'
 
 /**
- * The local ports of outgoing connections. Left to the kernel, finding a free one takes the longer the more of an address
- * are in use, up to milliseconds in which no other connection goes on. Going round, a port comes back last whose connection ended last;
- * whoever finds one taken asks for the next.
+ * Local ports of outgoing connections. The kernel's own search for a free port slows down as an address uses more of them, up to
+ * milliseconds in which no other connection proceeds. In rotation, the port that was used longest ago comes next; the
+ * caller asks again if a port is taken.
  */
 export class SourcePorts {
   readonly #range: PortRange
@@ -12,21 +12,21 @@ export class SourcePorts {
 
   constructor(range: PortRange) {
     this.#range = range
-    // Processes that share an address begin at different places.
+    // Processes that share an address start at different ports.
     this.#next = range.first + Math.floor(Math.random() * (range.last - range.first + 1))
   }
 
   next(): number {
     const port = this.#next
     const { first, last } = this.#range
-    // Some are left out at random, so that nobody can tell the next one.
+    // Random gaps make the next port hard to guess.
     const after = port + 1 + Math.floor(Math.random() * 2)
     this.#next = after > last ? first : after
     return port
   }
 }
 
-/** The range that this system sets aside for outgoing connections (`net.ipv4.ip_local_port_range`, for IPv6 too). */
+/** The system's range for outgoing connections (`net.ipv4.ip_local_port_range`, also for IPv6). */
 export function systemPorts(): PortRange {
   const usual = { first: 32_768, last: 60_999 }
   try {
