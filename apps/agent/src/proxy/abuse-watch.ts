@@ -2,21 +2,21 @@ import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { AbuseKind } from '@netlet/contract/abuse'
 import { LRUCache } from 'lru-cache'
 
-/** From how many within a minute on something is a sign of abuse. */
+/** Events a minute that count as a sign of abuse. */
 export type AbuseLimits = Record<AbuseKind, number>
 export const defaultAbuseLimits: AbuseLimits = { scan: 300, flood: 6000, mail: 30, guessing: 120 }
 
-/** One sign: `count` within the present minute. */
+/** One sign. `count` is that of the present minute. */
 export type AbuseSign = { kind: AbuseKind; user: string; subject: string; count: number }
 
 const WINDOW_MS = 60_000
-/** Users and targets that are looked after at once; the ones seen longest ago are forgotten. */
+/** Users and targets watched at once. The least recently seen are forgotten. */
 const MAX_USERS = 5000
 const MAX_TARGETS = 20_000
-/** Signs that wait to be taken. */
+/** Signs that wait for `take`. */
 const MAX_SIGNS = 200
 
-/** Notes of requests that went to a target which was not there. */
+/** Log notes of requests whose target was not there. */
 const MISSED: ReadonlySet<string> = new Set<AgentCode>([
   'refused',
   'unreachable',
@@ -29,7 +29,7 @@ const MISSED: ReadonlySet<string> = new Set<AgentCode>([
 
 type Seen = { targets: Set<string>; mail: number; wrong: number }
 
-/** Notices signs of abuse in one process, by the minute, in bounded memory. */
+/** Detects signs of abuse in one process, minute by minute, in bounded memory. */
 export class AbuseWatch {
   readonly #limits: AbuseLimits
   readonly #users = new LRUCache<string, Seen>({ max: MAX_USERS })
@@ -49,13 +49,13 @@ export class AbuseWatch {
       this.#judge('mail', user, target, ++seen.mail)
     } else if (MISSED.has(note)) {
       const { targets } = this.#of(user, now)
-      // Beyond, nothing new is learnt.
+      // More targets would change nothing.
       if (targets.size < this.#limits.scan * 4) targets.add(target)
       this.#judge('scan', user, target, targets.size)
     }
   }
 
-  /** A connection to a target begins, or a datagram goes to one that has not answered. */
+  /** A connection to a target begins, or a datagram goes to a target that has not answered. */
   dials(user: string, target: string, now: number): void {
     this.#turn(now)
     const key = `${user} ${target}`
@@ -64,7 +64,7 @@ export class AbuseWatch {
     this.#judge('flood', user, target, ++dialled.count)
   }
 
-  /** A wrong password for a user that there is. */
+  /** A wrong password for an existing user. */
   wrongPassword(user: string, client: string, now: number): void {
     const seen = this.#of(user, now)
     this.#judge('guessing', user, client, ++seen.wrong)
@@ -91,7 +91,6 @@ export class AbuseWatch {
     this.#signs.set(key, { kind, user, subject: subject.slice(0, 300), count })
   }
 
-  /** The signs since the last call. */
   take(): AbuseSign[] {
     if (this.#signs.size === 0) return []
     const signs = [...this.#signs.values()]

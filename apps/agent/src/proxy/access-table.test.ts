@@ -33,7 +33,7 @@ describe('a user', () => {
     expect(table.authorise(LEASED, HOME, 'other', 'secret')).toBe(null)
     for (const wrong of ['', 'secre', 'secret ', 'Secret', 'secret\0', 'x'.repeat(200)])
       expect(table.authorise(LEASED, HOME, 'u', wrong), wrong).toBe(null)
-    // As what a user that is not known is compared with.
+    // The bytes that an unknown user is compared with.
     expect(table.authorise(LEASED, HOME, 'other', '\u0001'.repeat(0x0101))).toBe(null)
     expect([table.named(LEASED, 'u'), table.named(FOREIGN, 'u'), table.named(LEASED, 'other')]).toEqual([
       lease,
@@ -42,18 +42,18 @@ describe('a user', () => {
     ])
   })
 
-  test('whose password is as long as can be is told from one whose begins alike', () => {
+  test('with the longest password is not mistaken for one that begins alike', () => {
     const longest = 'x'.repeat(128)
     const table = tableOf({ u: { password: longest }, empty: { password: '' } })
     expect(table.authorise(LEASED, HOME, 'u', longest)).toBe(table.lease('u'))
     for (const other of [`${longest}x`, longest.slice(1), 'x'.repeat(128 + 65_536)])
       expect(table.authorise(LEASED, HOME, 'u', other)).toBe(null)
     expect(table.authorise(LEASED, HOME, 'empty', 'x')).toBe(null)
-    // Nothing is left of the one that was compared before.
+    // The buffer keeps nothing of the previous comparison.
     expect(table.authorise(LEASED, HOME, 'empty', '')).toBe(table.lease('empty'))
   })
 
-  test('gets another lease by each change, and none once it is gone', () => {
+  test('gets a new lease with each change, and none after its removal', () => {
     const table = tableOf({ u: {}, other: {} })
     const [before, other] = [leaseOf(table, 'u'), leaseOf(table, 'other')]
     expect(table.apply([{ op: 'user', user: 'u', record: record({ password: 'new' }) }])).toEqual(new Set(['u']))
@@ -64,7 +64,7 @@ describe('a user', () => {
     expect([table.lease('u'), table.authorise(LEASED, HOME, 'u', 'new'), table.users]).toEqual([undefined, null, 1])
   })
 
-  test('has what its record says, and the ordinary where that says nothing', () => {
+  test('has what its record says, and defaults for the rest', () => {
     const limits = { connections: 5 }
     const table = tableOf({
       plain: {},
@@ -87,7 +87,7 @@ describe('a user', () => {
     })
   })
 
-  test('has large IPv6 prefixes counted as one address each', () => {
+  test('counts each large IPv6 prefix as one address', () => {
     const table = tableOf({
       u: { prefixes: ['2001:db8:0:1::/64', '2001:db8:1::/112', '2001:db8:2::/111', '10.0.0.0/8'] }
     })
@@ -96,7 +96,7 @@ describe('a user', () => {
     expect(wide.map(({ set }) => set.has(addressOf('2001:db8:0:1::99')))).toEqual([true, false])
   })
 
-  test('may come packed, as a worker gets it', () => {
+  test('may come packed, as workers receive it', () => {
     const table = new AccessTable()
     const packed = {
       addresses: packRanges(prefixesOf(['192.0.2.0/29'])),
@@ -123,13 +123,13 @@ test.each<[string, Partial<UserRecord>, { home: boolean[]; away: boolean[] }]>([
     { access: 'address', allowedClientIps: [`${HOME}/32`] },
     { home: [true, true], away: [true, false] }
   ],
-  ['by its address, and none is listed', { access: 'address' }, { home: [true, false], away: [true, false] }],
+  ['by its address, but none is listed', { access: 'address' }, { home: [true, false], away: [true, false] }],
   [
     'by both',
     { access: 'password_and_address', allowedClientIps: [`${HOME}/32`] },
     { home: [true, false], away: [false, false] }
   ],
-  ['by both, and none is listed', { access: 'password_and_address' }, { home: [false, false], away: [false, false] }]
+  ['by both, but none is listed', { access: 'password_and_address' }, { home: [false, false], away: [false, false] }]
 ])('a client is let in %s', (_how, more, { home, away }) => {
   const table = tableOf({ u: more })
   const lease = leaseOf(table, 'u')
@@ -142,7 +142,7 @@ test.each<[string, Partial<UserRecord>, { home: boolean[]; away: boolean[] }]>([
   expect(table.authorise(LEASED, AWAY, 'u', 'secret')).toBe(away[0] ? lease : null)
 })
 
-test('what is no client address is on no list', () => {
+test('a client without an IP address is on no list', () => {
   const table = tableOf({ u: { allowedClientIps: ['0.0.0.0/0', '::/0'] } })
   expect(['', 'unix', HOME].map(client => table.permits(leaseOf(table, 'u'), LEASED, client, 'password'))).toEqual([
     false,
@@ -151,7 +151,7 @@ test('what is no client address is on no list', () => {
   ])
 })
 
-test('the lease that a change replaced lets no client in by the address', () => {
+test('a replaced lease lets no client in by its address', () => {
   const table = tableOf({ u: { access: 'address', allowedClientIps: [`${HOME}/32`] } })
   table.apply([{ op: 'user', user: 'u', record: record({ access: 'address', allowedClientIps: [`${AWAY}/32`] }) }])
   expect([table.openTo(LEASED, HOME), table.openTo(LEASED, AWAY)]).toEqual([null, table.lease('u')])
@@ -164,7 +164,7 @@ describe('denied sites', () => {
   const give = (table: AccessTable, denySet: string) =>
     table.apply([{ op: 'user', user: 'u', record: record({ denySet }) }])
 
-  test('are those of the set that a user has, as long as there is such a set', () => {
+  test('are those of the user’s set, while that set exists', () => {
     const table = new AccessTable()
     expect(table.apply([{ op: 'deny-set', hash: 'h', domains: ['denied.test', '192.0.2.0/24'] }])).toEqual(new Set())
     give(table, 'h')
@@ -177,7 +177,7 @@ describe('denied sites', () => {
     expect(deny(table).deniesName('www.denied.test')).toBe(false)
   })
 
-  test('may come in pieces: what was prepared is used once, with the rest', () => {
+  test('may come in pieces: prepared entries are used once, with the rest', () => {
     const table = new AccessTable()
     table.prepare('h', ['one.test', '192.0.2.0/24'])
     table.prepare('h', ['two.test'])
@@ -195,7 +195,7 @@ describe('denied sites', () => {
     expect(['one.test', 'four.test'].map(name => deny(table).deniesName(name))).toEqual([false, true])
   })
 
-  test('of everybody are the blacklist, and the prefixes of the server are its own', () => {
+  test('of all users are the blacklist; the server’s prefixes are its own', () => {
     const table = new AccessTable()
     expect([table.blacklist.deniesName('bad.test'), table.own.empty]).toEqual([false, true])
     table.prepare(BLACKLIST, ['bad.test'])

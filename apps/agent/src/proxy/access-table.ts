@@ -14,21 +14,21 @@ import { DomainNames } from './domain-names.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
 import { OpenClients } from './open-clients.ts'
 
-/** The most characters that a password may have, see the contract. */
+/** Longest password, in characters; see the contract. */
 const SECRET_SIZE = 128
 
-/** What a proxy user may do, ready for lookups. A changed user gets a new Lease: identity tells old from new. */
+/** What a proxy user may do, ready for lookups. A changed user gets a new Lease, so identity shows whether it is current. */
 export type Lease = {
   user: string
   secret: Buffer
   addresses: RangeSet
-  /** Prefixes too large to count each address of, and the address that they are counted as (and listed by). */
+  /** Prefixes too large to count per address, each with the address that stands for it in counters and lists. */
   wide: ReadonlyArray<{ set: RangeSet; countedAs: string }>
   deny: DenySet
-  /** null: any client address. */
+  /** Null: any client address. */
   clients: RangeSet | null
   access: AgentAccess
-  /** The client prefixes that need no password. */
+  /** Client prefixes that need no password. */
   openTo: readonly string[]
   limits: AgentUserLimits | null
   egress: AgentEgress
@@ -36,47 +36,47 @@ export type Lease = {
 
 const ranges = (texts: readonly string[]): RangeSet => new RangeSet(prefixesOf(texts))
 
-/** As long as they are counted one by one. */
+/** Largest prefix whose addresses are counted one by one. */
 const MAX_COUNTED = 65_536n
 
 const wideOf = (texts: readonly string[]): Lease['wide'] =>
   texts.flatMap(text => {
     const prefix = text.includes(':') ? parsePrefix(text) : null
-    // Stryker disable next-line EqualityOperator: no prefix has one address more than a power of two.
+    // Stryker disable next-line EqualityOperator: sizes are powers of two.
     if (prefix === null || prefix.last - prefix.first < MAX_COUNTED) return []
     return [{ set: new RangeSet([prefix]), countedAs: formatAddress(prefix.family, prefix.first + 1n) }]
   })
 
-/** A password in a buffer of fixed size with its length behind, so that comparing takes the same time whatever it is. */
+/** A password in a buffer of fixed size, followed by its length, so that comparisons take constant time. */
 function writeSecret(buffer: Buffer, password: string): Buffer {
   buffer.fill(0)
   // Stryker disable next-line StringLiteral: passwords are ASCII.
   buffer.write(password, 0, SECRET_SIZE, 'latin1')
-  // Longer ones than fit are told apart by the length behind.
+  // Passwords that are cut off still differ by their length.
   buffer.writeUInt16LE(Math.min(password.length, 0xffff), SECRET_SIZE)
   return buffer
 }
 
-/** The name of the blacklist among the lists that are prepared. */
-// Stryker disable next-line StringLiteral: whatever is no hash will do.
+/** The blacklist's name in `prepare`. */
+// Stryker disable next-line StringLiteral: any text that is not a hash works.
 export const BLACKLIST = 'blacklist'
 
-/** Who may use which address: what each worker looks up before a connection leaves. */
+/** Who may use which address. Each worker consults it before a connection leaves. */
 export class AccessTable {
   readonly #leases = new Map<string, Lease>()
   readonly #denySets = new Map<string, DenySet>()
   readonly #building = new Map<string, DenySet>()
   readonly #openClients = new OpenClients<Lease>()
-  /** Of all deny sets and the blacklist. */
+  /** The names of all deny sets and the blacklist. */
   readonly names = new DomainNames()
   readonly #given = Buffer.alloc(SECRET_SIZE + 2)
   readonly #nobody = Buffer.alloc(SECRET_SIZE + 2, 1)
   blacklist: DenySet = emptyDenySet
   /** The server's own prefixes. */
-  // Stryker disable next-line ArrayDeclaration: what is no prefix holds nothing.
+  // Stryker disable next-line ArrayDeclaration: a text that is not a prefix adds nothing.
   own: RangeSet = new RangeSet([])
 
-  /** Takes some entries of a deny set (or of the blacklist) ahead: the op that brings it holds only the rest of them. */
+  /** Takes some entries of a deny set (or of the blacklist) in advance. The op that completes it holds only the rest. */
   prepare(list: string, entries: readonly string[]): void {
     const building = this.#building.get(list)
     if (building === undefined) this.#building.set(list, new DenySet(entries, this.names))
@@ -91,7 +91,7 @@ export class AccessTable {
     return building.seal()
   }
 
-  /** Applies changes; the names of the users whose lease is another one now come back. */
+  /** Applies changes. Returns the users whose lease was replaced or removed. */
   apply(ops: readonly Op[]): Set<string> {
     const changed = new Set<string>()
     for (const op of ops) {
@@ -142,14 +142,13 @@ export class AccessTable {
     return this.#leases.size
   }
 
-  /** The present lease of a user, or undefined. */
   lease(user: string): Lease | undefined {
     return this.#leases.get(user)
   }
 
   /**
-   * The lease under which `user` may use the address `local` from the client `client`; null where the user is unknown,
-   * the password wrong, the address not leased to it, or the client not on its list.
+   * The lease under which `user` may use the address `local` from `client`. Null: the user is unknown, the password wrong,
+   * the address not leased to the user, or the client not on the user's list.
    */
   authorise(local: Address, client: string, user: string, password: string): Lease | null {
     const lease = this.#leases.get(user)
@@ -158,18 +157,17 @@ export class AccessTable {
     return this.permits(lease, local, client, 'password') ? lease : null
   }
 
-  /** The lease of a user that was named with a wrong password: what it counts for. Null: the address is not that user's. */
+  /** The lease that a wrong password counts against. Null: the address does not belong to the user. */
   named(local: Address, user: string): Lease | null {
     const lease = this.#leases.get(user)
     return lease?.addresses.has(local) === true ? lease : null
   }
 
-  /** The lease that lets the client in at the address without a password. */
   openTo(local: Address, client: string): Lease | 'ambiguous' | null {
     return this.#openClients.find(local, client)
   }
 
-  /** Whether a lease covers the address and the client, for one who came by the (right) password or by its address. */
+  /** Whether a lease covers the address and the client. `by`: how the client was let in; a password was checked before. */
   permits(lease: Lease, local: Address, client: string, by: 'password' | 'address'): boolean {
     if (!lease.addresses.has(local)) return false
     if (by === 'address' && lease.access !== 'address') return false

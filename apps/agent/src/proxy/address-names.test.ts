@@ -5,7 +5,7 @@ import { DomainNames } from './domain-names.ts'
 
 const SITE = '192.0.2.1'
 
-test('a name of which a rule speaks is not pushed out by others: many names of an address, many addresses', () => {
+test('many other names of an address, or many addresses, push out no name that a rule covers', () => {
   const names = new AddressNames(name => (name.endsWith('.ruled.test') ? 0 : -1))
   names.note('www.ruled.test', [SITE, '2001:db8::1'])
   for (let n = 0; n < 100; n++) names.note(`n${n}.test`, [SITE])
@@ -16,12 +16,12 @@ test('a name of which a rule speaks is not pushed out by others: many names of a
   expect(names.of('10.0.0.1')).toEqual([])
   expect(names.of(others.at(-1) ?? '')).toHaveLength(1)
   expect(names.of('www.ruled.test')).toEqual([])
-  // NAT64 and 6to4 lead there.
+  // NAT64 and 6to4 addresses lead to the same place.
   expect(names.of('64:ff9b::c000:201')).toEqual(['www.ruled.test'])
   expect(names.of('2002:c000:201::1')).toEqual(['www.ruled.test'])
 })
 
-test('an address has its newest names, each once, and one that gets a rule is kept from its next answer on', () => {
+test('an address has its newest names, each once; one that gets a rule is protected from its next answer on', () => {
   const ruled = new Set<string>()
   const names = new AddressNames(name => (ruled.has(name) ? 0 : -1))
   for (let n = 0; n < 20; n++) names.note(`n${n}.test`, [SITE])
@@ -33,7 +33,7 @@ test('an address has its newest names, each once, and one that gets a rule is ke
   expect(names.of(SITE)).toContain('n19.test')
 })
 
-test('names below one domain of a rule push none out that another rule speaks of, and are judged as they were', () => {
+test('names below one rule’s domain push out no name of another rule, and are judged as before', () => {
   const rules = new DomainNames()
   const own = new DenySet(['shared.test', '!open.shared.test'], rules)
   const other = new DenySet(['denied.test'], rules)

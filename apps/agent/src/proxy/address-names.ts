@@ -5,19 +5,18 @@ const MAX_ADDRESSES = 20_000
 const MAX_NAMES = 16
 
 /**
- * Which names lead to an address, as far as customers asked for them. So a denied site is known at its address too, without
- * asking for names that nobody wanted. Names of which a rule speaks are kept apart: a customer can have any number of others, and
- * let them lead anywhere. Of those below one domain of a rule the newest is kept: rules judge all of them alike, and customers may have
- * many there, too.
+ * The names that lead to an address, from customers' lookups. So a denied site is recognised at its bare address too, without
+ * extra lookups. Names that a rule covers are kept apart, because a customer can point any number of other names anywhere. Of the
+ * names under one rule's domain only the newest is kept: the rule judges all of them alike.
  */
 export class AddressNames {
   readonly #ruled = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
   readonly #others = new LRUCache<string, string[]>({ max: MAX_ADDRESSES })
-  /** Answers that were seen, with their name: while a name's answer is cached, it is the same object each time. */
+  /** Answers already noted, with their name. A cached answer is the same object each time. */
   readonly #seen = new WeakMap<readonly string[], string>()
   readonly #ruleOf: (name: string) => number
 
-  /** @param ruleOf a number for the longest line of anybody's rules that is the name or a domain above it; -1: there is none */
+  /** @param ruleOf identifies the longest line of any user's rules that is the name or a domain above it; -1: none */
   constructor(ruleOf: (name: string) => number) {
     this.#ruleOf = ruleOf
   }
@@ -36,14 +35,14 @@ export class AddressNames {
     }
   }
 
-  /** Nothing for what is no address. */
+  /** Empty for a text that is not an address. */
   of(address: string): readonly string[] {
     const key = keyOf(address)
     return [...(this.#ruled.get(key) ?? []), ...(this.#others.get(key) ?? [])]
   }
 }
 
-/** One text for all spellings of an address, and for those that lead to it. */
+/** The same key for all spellings of an address, and for NAT64 and 6to4 addresses that lead to it. */
 function keyOf(text: string): string {
   const parsed = parseAddress(text)
   if (parsed === null) return ''

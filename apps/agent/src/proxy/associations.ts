@@ -1,7 +1,7 @@
-/** The system hands over 32 datagrams of each in a turn of the loop, and to drop one takes time too. */
+/** The system delivers 32 datagrams of each in one turn of the loop, and even dropping them takes time. */
 const MOST_OF_A_USER = 512
 
-/** The open associations of each user in this process. */
+/** Counts each user's open associations in this process. */
 export class Associations {
   readonly #open = new Map<string, number>()
 

@@ -4,12 +4,12 @@ type State = (typeof states)[keyof typeof states]
 const MAX_EXTENSION = 256
 const MAX_TRAILER = 8192
 
-/** What a piece of a chunked body held: the payload slices, how many bytes belonged to the body, whether it ended. */
+/** Result for one piece: how many bytes belong to the body, and whether it is complete. `ok: false`: malformed. */
 export type Scan = { ok: true; used: number; done: boolean } | { ok: false }
 
 /**
- * Walks through a chunked body piece by piece, strictly: hexadecimal sizes of at most 12 digits, CRLF and nothing else
- * as line end. Chunk extensions and trailers are skipped and never passed on, because parsers differ over them.
+ * Parses a chunked body piece by piece, strictly: hexadecimal sizes of at most 12 digits, lines that end with CRLF.
+ * Chunk extensions and trailers are skipped and never passed on, because parsers disagree about them.
  */
 export class ChunkScanner {
   #state: State = states.size
@@ -19,7 +19,7 @@ export class ChunkScanner {
   #lineLength = 0
   #sawCr = false
 
-  /** Reads a piece from `from` on; `payload` gets each run of data bytes. */
+  /** Reads a piece from `from` on. `payload` receives each run of data bytes. */
   scan(piece: Buffer, from: number, payload: (start: number, end: number) => void): Scan {
     let at = from
     while (at < piece.length && this.#state !== states.done) {
@@ -88,7 +88,7 @@ export class ChunkScanner {
   }
 }
 
-/** The data bytes of a piece of a chunked body in one run, from however many chunks: tiny ones would cost a write each. */
+/** Joins the data bytes of a piece, because tiny chunks would cost one write each. */
 export function scanPayload(scanner: ChunkScanner, piece: Buffer, from: number): { scan: Scan; payload: Buffer } {
   const payload = Buffer.allocUnsafe(piece.length - from)
   let length = 0

@@ -1,66 +1,62 @@
 /**
- * What the first bytes of a client tell. `name` is the server name that it shows (lower case, no trailing dot), null
- * where there is none; `encrypted` says that another name may be hidden in the hello (ECH, or its imitation); `length` is how many
- * bytes its records have.
+ * What the first bytes of a client show. `name`: the server name in lower case, without trailing dot, or null.
+ * `encrypted`: another name may be hidden in the hello (ECH, or its imitation). `length`: bytes of its records.
  */
 export type Hello =
   | { kind: 'more' }
   | { kind: 'malformed' }
   | { kind: 'hello'; name: string | null; encrypted: boolean; length: number }
 
-/** The type of a record, a version, and the length of the rest. */
+/** Type, version and length of a record. */
 export const RECORD_HEAD = 5
-/** The types of records: change of cipher, alert, handshake, application data. */
+/** Record types. */
 const CHANGE_CIPHER_SPEC = 20
 export const HANDSHAKE = 22
 const APPLICATION_DATA = 23
-/** The first half of every version that there is. */
+/** First byte of every TLS version number. */
 const MAJOR = 3
-/** Before it are the numbers that contents begin with. */
+/** Smaller bytes are numbers: the first byte of a record's content. */
 const FIRST_LETTER = 0x20
 const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
-/** Hellos with post-quantum keys are at 2 KB; padded ones and tickets stay far below this. */
+/** Far above real hellos: 2 KB with post-quantum keys, more with padding and tickets. */
 const MAX_HELLO = 65_536
-/** Clients that hide from filters cut a hello into some dozens of records; each costs a step of every look at it. */
+/** Clients that evade filters split a hello into a few dozen records. Each record makes every check of the hello slower. */
 const MAX_RECORDS = 128
 
 const malformed: Hello = { kind: 'malformed' }
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/
 
-/**
- * Whether the bytes begin a TLS connection, in the record format of today or the one of SSL 2, which has no names. Another
- * protocol may begin so as well: few do.
- */
+/** Whether the bytes begin a TLS connection, in today's record format or in that of SSL 2, which has no server names. */
 export function looksLikeTls(bytes: Buffer): boolean {
-  // Of the old format the first four bytes tell; until they are here, it may be.
+  // The first four bytes identify SSL 2. Until they are here, it is possible.
   return (
     looksLikeRecord(bytes) ||
     looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
   )
 }
 /**
- * Some servers pass over an alert before the hello: what begins with any record is TLS. So it is with any version, since many
- * servers do not look at the one of the first record. But none takes one whose content begins with a letter, as a message, an
- * alert or a change of cipher does not: so begin games, for one, with the length of what they say and the name of their server.
+ * Any record may begin a connection, because some servers skip an alert before the hello, and any version, because many servers
+ * ignore that of the first record. But no record's content begins with a letter. Some games begin so: a length, then the
+ * name of their server.
  */
 const looksLikeRecord = ([type, major = MAJOR, , , , content = 0]: Buffer): boolean =>
   (type === HANDSHAKE || isOtherRecord(type)) && (major === MAJOR || content < FIRST_LETTER)
-/** Whether it is the type of a record, and not that of a handshake. */
+/** Whether it is a record type other than handshake. */
 export const isOtherRecord = (type = 0): boolean =>
   type >= CHANGE_CIPHER_SPEC && type <= APPLICATION_DATA && type !== HANDSHAKE
-/** The length of a record with its head, which is there. */
+/** Length of the record at `at`, with its head, which must be complete. */
 export const recordLength = (bytes: Buffer, at: number): number => RECORD_HEAD + bytes.readUInt16BE(at + 3)
 const ssl2 = Buffer.from([0x80, 0, CLIENT_HELLO, 3])
-/** The most that the first byte can be: servers take no record above 16 KB. What telnet begins with (255) is beyond. */
+/** Servers take no record above 16 KB. Excludes telnet, whose first byte is 255. */
 const MOST_OF_SSL2 = 0xc1
 const looksLikeSsl2 = ([first = 0, , type, version]: Buffer): boolean =>
   first >= 0x80 && first <= MOST_OF_SSL2 && type === CLIENT_HELLO && version === 3
 
-/** Reads a hello of a TLS client, which may be in several records. */
+/** Parses a TLS client hello, which may be split into several records. */
 export function readClientHello(bytes: Buffer): Hello {
-  // As much as tells whether it is one.
+  // The minimum to tell whether it is a hello.
   if (bytes.length <= RECORD_HEAD) return { kind: 'more' }
   if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false, length: bytes.length }
   const message = helloMessage(bytes)
@@ -69,17 +65,17 @@ export function readClientHello(bytes: Buffer): Hello {
   return readBody(new Reader(message.body), message.length)
 }
 
-/** Whether the first hello of a TLS client is all there. What is in it is for others to judge. */
+/** Whether the first TLS hello is complete. Its content is not checked. */
 export function helloState(bytes: Buffer): 'whole' | 'more' | 'malformed' {
   const message = helloMessage(bytes)
   return typeof message === 'string' ? message : 'whole'
 }
 
-/** The first hello without the head of its message, put together from its records, and the length of these. */
+/** The first hello, joined from its records, without the message head; `length`: bytes of these records. */
 function helloMessage(bytes: Buffer): { body: Buffer; length: number } | 'more' | 'malformed' {
   const parts: Buffer[] = []
   let have = 0
-  /** As the heads of the records say. */
+  /** Content length that the record heads announce. */
   let said = 0
   let whole = -1
   let at = 0
@@ -98,13 +94,13 @@ function helloMessage(bytes: Buffer): { body: Buffer; length: number } | 'more' 
   }
   if (have > 0 && parts[0]?.[0] !== CLIENT_HELLO) return 'malformed'
   if (whole < 0 || have < whole) return 'more'
-  // No client has more to say before it is answered. It could be a second hello.
+  // A client has nothing more to say before an answer, so extra bytes could be a second hello.
   if (said > whole) return 'malformed'
   const message = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
   return { body: message.subarray(4), length: at }
 }
 
-/** The length of the handshake message with its head, as its first four bytes say. */
+/** Length of the handshake message with its head, from its first four bytes. */
 function helloLength(parts: readonly Buffer[]): number {
   const head = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
   return 4 + head.readUIntBE(1, 3)
@@ -117,13 +113,13 @@ function readBody(body: Reader, length: number): Hello {
   body.vector(1)
   let name: string | null = null
   let encrypted = false
-  // Hellos of before extensions end here.
+  // Old hellos have no extensions.
   const extensions = body.empty ? new Reader(Buffer.alloc(0)) : new Reader(body.vector(2))
   const seen = new Set<number>()
   while (!extensions.empty && !extensions.broken) {
     const type = extensions.number(2)
     const content = extensions.vector(2)
-    // Two of a kind could be read differently by the target.
+    // The target could read duplicate extensions differently.
     if (seen.has(type)) return malformed
     seen.add(type)
     if (type === ENCRYPTED_CLIENT_HELLO) encrypted = true
@@ -136,7 +132,7 @@ function readBody(body: Reader, length: number): Hello {
   return body.broken || extensions.broken ? malformed : { kind: 'hello', name, encrypted, length }
 }
 
-/** The one host name of the extension; null where it is not as it has to be. */
+/** The one host name of the extension. Null: malformed. */
 function serverName(content: Buffer): string | null {
   const outer = new Reader(content)
   const list = new Reader(outer.vector(2))
@@ -146,7 +142,7 @@ function serverName(content: Buffer): string | null {
   return name.endsWith('.') ? name.slice(0, -1) : name
 }
 
-/** Reads from front to back; whatever is not there makes it `broken`. */
+/** A sequential reader. It becomes `broken` when bytes are missing. */
 class Reader {
   readonly #bytes: Buffer
   #at = 0
@@ -171,7 +167,7 @@ class Reader {
     return this.broken ? 0 : this.#bytes.readUIntBE(from, size)
   }
 
-  /** Bytes with their length, a number of `size` bytes, before them. */
+  /** Bytes after their length, which is a number of `size` bytes. */
   vector(size: number): Buffer {
     const length = this.number(size)
     const from = this.#at

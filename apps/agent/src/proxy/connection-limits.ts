@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Lease } from './access-table.ts'
 
-/** Limits of connections that logged in, for everybody; 0: none. */
+/** Limits for all connections that logged in. 0: no limit. */
 export type ConnectionCaps = {
-  /** Open ones of one user, leased address and client. */
+  /** Open connections of one user, leased address and client. */
   connectionsPerUser: number
   connectionsPerAddress: number
   connectionsPerClient: number
-  /** New ones a second. */
+  /** New connections a second. */
   newPerUser: number
   newPerAddress: number
   newPerClient: number
@@ -25,7 +25,7 @@ export const defaultCaps: ConnectionCaps = {
   processes: 1
 }
 
-/** Why another connection is not a user's. In the access log. */
+/** Why a user gets no further connection, as in the access log. */
 export type TooMany =
   | 'too-many'
   | 'too-many-address'
@@ -34,22 +34,22 @@ export type TooMany =
   | 'too-fast-address'
   | 'too-fast-client'
 
-/** Whom a connection counts for, and since when. `client` as `clientKey` gives it. */
+/** What a connection counts for, and since when. `client` as from `clientKey`. */
 export type Holder = { user: string; address: string; client: string; since?: number }
 
 /**
- * What a process has of what is limited for several together. `open`: connections of one key, and what part of its limit they are.
- * `speeds`: the part of a user's speed that is used, and by how many processes.
+ * One process' part of the limits that processes share. `open`: connections of a key, and their part of the limit.
+ * `speeds`: the part of a user's speed in use, and by how many processes.
  */
 export type Shares = {
   open: Array<[key: string, open: number, part: number]>
   speeds: Array<[user: string, used: number, processes: number]>
 }
-/** Connections of one key in other processes (0: none any more), and how many this one had told of when they were counted. */
+/** Connections of a key in other processes (0: none any more). `told`: this process' own count at the time of counting. */
 export type Elsewhere = [key: string, open: number, told: number]
 
 export type Kind = 'user' | 'address' | 'client'
-/** Of one key there are too many: of those let in since then (of `performance.now()`) this process keeps so many, with all that are older. */
+/** A key has too many connections. Beyond the oldest `keep` this process ends those let in after `since` (`performance.now()`). */
 export type Surplus = { kind: Kind; key: string; keep: number; since: number; note: TooMany }
 type Rate = { left: number; at: number }
 const KINDS = ['user', 'address', 'client'] as const
@@ -58,23 +58,23 @@ const codes = {
   address: ['too-many-address', 'too-fast-address'],
   client: ['too-many-client', 'too-fast-client']
 } as const
-/** Of each kind, those that opened connections lately. */
+/** Recent openers of connections that are remembered, of each kind. */
 const MAX_RATES = 20_000
-/** So many seconds' worth may come at once. */
+/** Seconds' worth of new connections that may come at once. */
 const BURST = 2
-/** A process tells the others of whom it has more than this part of its even share: what it does not tell is at most a quarter of the limit. */
+/** A process reports keys above this part of its even share. So at most a quarter of the limit stays unreported. */
 const TOLD_FROM = 0.25
-/** One that takes no new connections tells of nearly all: the others count on it for as long as they last. */
+/** A draining process reports nearly all keys: others must count its connections until they end. */
 const TOLD_FROM_DRAINING = 0.02
-/** More than the limit by this part, since several let the same user's in at the same moment, and some have to go. */
+/** Connections are ended above this part of the limit: several processes may let the same user in at the same moment. */
 const TOO_MANY_FROM = 1.25
-/** Those that were let in longer ago were within the limit of then, and stay. Milliseconds. */
+/** Older connections were within the limit when they came, and stay. Milliseconds. */
 const YOUNG_MS = 5000
 
-/** After so long every process has heard of what the others have ended. Milliseconds. */
+/** After this time every process knows which connections the others ended. Milliseconds. */
 const SETTLE_MS = 1000
 
-/** Counts open and new connections that logged in: of each user, leased address and client. 0 as a limit is none. */
+/** Counts open and new connections that logged in, of each user, leased address and client. */
 export class ConnectionLimits {
   readonly #limits: ConnectionCaps
   readonly #open: Record<Kind, Map<string, number>> = { user: new Map(), address: new Map(), client: new Map() }
@@ -83,17 +83,17 @@ export class ConnectionLimits {
     address: new LRUCache({ max: MAX_RATES }),
     client: new LRUCache({ max: MAX_RATES })
   }
-  /** Those of whom there are many here, and when the last one was let in: looking at all of them each second would take milliseconds. */
+  /** Keys with many connections here, with the time of the newest. Scanning all keys each second would take milliseconds. */
   readonly #many: Record<Kind, Map<string, number>> = { user: new Map(), address: new Map(), client: new Map() }
-  /** Those of `#many`, as `kind key`, whose number is another one than was told. */
+  /** Keys of `#many` (`kind key`) whose count changed since it was reported. */
   readonly #changed = new Set<string>()
-  /** Since when users with open connections have the limit that they have, where that was changed. */
+  /** When a user's limit was last changed, for users with open connections. */
   readonly #since = new Map<string, number>()
-  /** Those of whom some have just been ended for being too many. */
+  /** Keys of which connections were just ended as too many. */
   readonly #trimmed = new LRUCache<string, true>({ max: MAX_RATES, ttl: SETTLE_MS })
-  /** Open ones in other processes, as they told last. */
+  /** Open connections in other processes, from their last reports. */
   #elsewhere = new Map<string, number>()
-  /** Called where the other processes should know soon that there are more, or fewer, here. */
+  /** Called when other processes should soon know a changed count. */
   onMany: () => void = () => {}
   #isTogether = false
   #isDraining = false
@@ -109,7 +109,7 @@ export class ConnectionLimits {
     return Math.min(connectionsPerUser || Infinity, lease?.limits?.connections ?? Infinity)
   }
 
-  /** A second, in this process. */
+  /** Per second, in this process. */
   #mostNew(kind: Kind, lease: Lease): number {
     const { newPerUser, newPerAddress, newPerClient, processes } = this.#limits
     if (kind === 'address') return (newPerAddress || Infinity) / processes
@@ -117,7 +117,7 @@ export class ConnectionLimits {
     return Math.min(newPerUser || Infinity, lease.limits?.connections_per_second ?? Infinity) / processes
   }
 
-  /** Counts another connection, its first one to a target included, or says why it may not be. */
+  /** Counts a new connection, with its first connection to a target, or returns why it is refused. */
   open(holder: Holder, lease: Lease): TooMany | null {
     for (const kind of KINDS) {
       const key = holder[kind]
@@ -137,7 +137,7 @@ export class ConnectionLimits {
     return null
   }
 
-  /** Counts a new connection to a target, as one that logs in counts, or says why it may not be. */
+  /** Counts a further connection to a target like a login, or returns why it is refused. */
   dial(holder: Holder, lease: Lease): TooMany | null {
     const now = performance.now()
     const ofUser = this.#rateOf('user', holder.user, lease, now)
@@ -150,11 +150,11 @@ export class ConnectionLimits {
     return null
   }
 
-  /** How many more may come now; null: any number. */
+  /** The rate's present allowance. Null: no limit. */
   #rateOf(kind: Kind, key: string, lease: Lease, now: number): Rate | null {
     const most = this.#mostNew(kind, lease)
     if (most === Infinity) return null
-    // Of a limit that processes share, each lets at least one through at once.
+    // Each process lets at least one through at once, even if its share of the limit is less.
     const burst = Math.max(1, most * BURST)
     let rate = this.#rates[kind].get(key)
     if (rate === undefined) this.#rates[kind].set(key, (rate = { left: burst, at: now }))
@@ -166,7 +166,7 @@ export class ConnectionLimits {
   closed(holder: Holder): void {
     for (const kind of KINDS) {
       const key = holder[kind]
-      // Who was told of many waits for the word that there are fewer: its next connection may come there.
+      // Processes that know of many must soon hear of fewer: the user's next connection may reach them.
       if (this.#many[kind].has(key)) this.#touch(kind, key)
       const left = (this.#open[kind].get(key) ?? 1) - 1
       if (left === 0) {
@@ -177,13 +177,13 @@ export class ConnectionLimits {
     }
   }
 
-  /** Another generation of processes, before or after this one, has connections too. */
+  /** Another generation of processes, older or newer, has connections too. */
   set isTogether(together: boolean) {
     if (together && !this.isShared) this.#touchAll(kind => this.#many[kind].keys())
     this.#isTogether = together
   }
 
-  /** No new ones are let in: the others count on nearly all that are here, for as long as they last. */
+  /** Lets no new connections in. Other processes count nearly all that are here until they end. */
   drain(): void {
     this.#isTogether = true
     this.#isDraining = true
@@ -195,18 +195,18 @@ export class ConnectionLimits {
     for (const kind of KINDS) for (const key of keys(kind)) this.#changed.add(`${kind} ${key}`)
   }
 
-  /** The others have to hear of it. */
+  /** Marks a count that the others must learn. */
   #touch(kind: Kind, key: string): void {
     if (!this.isShared) return
     this.#changed.add(`${kind} ${key}`)
     this.onMany()
   }
 
-  /** Who has so many here that the other processes have to know. @param all tells of nearly everybody */
+  /** Counts that other processes must know. @param all reports nearly all keys */
   toTell(leaseOf: (user: string) => Lease | undefined, all: boolean = this.#isDraining): Shares['open'] {
     const told: Shares['open'] = []
     for (const kind of KINDS) {
-      // What is few for one that takes more is many for one that takes none.
+      // A small count for a process that accepts is a large one for a process that drains.
       for (const key of all ? this.#open[kind].keys() : this.#many[kind].keys()) {
         const open = this.#open[kind].get(key) ?? 0
         const most = this.#mostOpen(kind, kind === 'user' ? leaseOf(key) : undefined)
@@ -216,7 +216,7 @@ export class ConnectionLimits {
     return told
   }
 
-  /** What of it is another number than the last time; 0 for those of whom there are not many any more. */
+  /** Reportable counts that changed since the last call. 0: the count is small again. */
   takeChanges(leaseOf: (user: string) => Lease | undefined): Shares['open'] {
     const told: Shares['open'] = []
     for (const name of this.#changed) {
@@ -231,12 +231,12 @@ export class ConnectionLimits {
     return told
   }
 
-  /** Whether other processes count with this one. */
+  /** Whether other processes share these limits. */
   get isShared(): boolean {
     return this.#limits.processes > 1 || this.#isTogether
   }
 
-  /** A user's limit is another one: what it has open may be many now, and stays in any case. */
+  /** A user's limit changed. Its open connections may be many now, but stay. */
   changed(user: string): void {
     if (!this.#open.user.has(user)) return
     this.#since.set(user, performance.now())
@@ -249,10 +249,10 @@ export class ConnectionLimits {
   }
 
   /**
-   * Takes what the other processes have. Where all together let in more than a limit allows, each keeps its share of it: made of
-   * counts of the same moment, so that all of them come to the same, however often they are told. What is open for longer, or
-   * since before the limit was changed, stays: it was within the limit when it was let in.
-   * @param isWhole what is not named is nobody's any more
+   * Takes the counts of other processes. If together they let in more than a limit allows, each keeps its share. Shares come
+   * from counts of one moment, so repeated reports give the same result. Older connections stay, and those from before a
+   * change of the limit: they were within it when they came.
+   * @param isWhole keys that are not named have no connections elsewhere
    */
   setElsewhere(open: readonly Elsewhere[], leaseOf: (user: string) => Lease | undefined, isWhole: boolean): Surplus[] {
     const surplus: Surplus[] = []
@@ -267,9 +267,9 @@ export class ConnectionLimits {
       if (told + elsewhere <= most * TOO_MANY_FROM) continue
       const since = Math.max(now - YOUNG_MS, kind === 'user' ? (this.#since.get(key) ?? -Infinity) : -Infinity)
       if ((this.#many[kind].get(key) ?? -Infinity) <= since) continue
-      // While the others end theirs, what they told before would have this one end more and more.
+      // While the others end theirs, their older reports would make this process end too many.
       if (this.#trimmed.has(name)) continue
-      // Whoever has some here keeps one at least.
+      // A process with any connections of the key keeps at least one.
       const keep = Math.ceil((told * most) / (told + elsewhere))
       if ((this.#open[kind].get(key) ?? 0) <= keep) continue
       this.#trimmed.set(name, true)

@@ -16,8 +16,8 @@ import type { Place } from './strangers.ts'
 import { TlsSocket } from './tls-socket.ts'
 
 /**
- * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
- * present stage, so that changing the stage is one assignment.
+ * What a connection does now: speak HTTP or SOCKS, or carry a tunnel. Events of both sockets go to the present stage, so
+ * a change of stage is one assignment.
  */
 export type Stage = {
   clientData(chunk: Buffer): void
@@ -25,55 +25,55 @@ export type Stage = {
   remoteData(chunk: Buffer): void
   remoteEnd(): void
   remoteDrain(): void
-  /** Everything written to the client is with the kernel; for stages that stop reading until then. */
+  /** Everything written to the client is with the kernel. For stages that stop reading until then. */
   clientDrain?(): void
-  /** The target's connection broke or closed without its end being read. */
+  /** The target's connection broke, or closed before its end was read. */
   remoteGone(): void
-  /** Looks at the deadlines. */
+  /** Checks deadlines. */
   tick(now: number): void
-  /** The client is gone: stop waiting, write the log. */
+  /** The client is gone. The stage stops waiting and writes its log line. */
   closed(): void
-  /** What the log is to say of an end that comes next. */
+  /** The note that the log gets for the end that follows. */
   endsWith?(note: AgentCode): void
-  /** The rules changed: for stages that have targets of their own. */
+  /** The rules changed. For stages with targets of their own. */
   judgeAgain?(): void
 }
 
-/** A client's connection and the connection to a target that belongs to it. */
+/** A client's connection, with its connection to a target. */
 export class ClientConnection implements TrackedConnection, RawSocketOwner {
   readonly plane: Plane
-  /** The client's side, inside TLS where it speaks that. */
+  /** The client's side: inside TLS if it speaks TLS. */
   socket: RawSocket
-  /** The leased address that the client is connected to: what it counts for, and leaves from where nothing else is said. */
+  /** The leased address that the client is connected to. It counts for this address, and leaves from it by default. */
   readonly egress: Egress
   readonly clientText: string
   lease: Lease | null = null
   letInBy: LetInBy = 'password'
-  /** The session that was named, or empty. */
+  /** The session in the user name, or empty. */
   session = ''
   /** What the last connection to a target left from. */
   exit: Egress
   target = '-'
-  /** The site that the client showed inside its tunnel. Undefined: what it shows is not looked at. */
+  /** The site that the client showed in its tunnel. Undefined: the tunnel is not inspected. */
   shownName: string | null | undefined
   readonly id: number
   readonly openedAt: number = Date.now()
   stranger: Place | null = null
   holder: Holder | null = null
-  /** Whose credentials were shown while it was let in as nobody: refusals count for that user. */
+  /** The user named before a login. Refusals count for this user. */
   named: Lease | null = null
   remote: RawSocket | null = null
   stage: Stage
-  /** Bytes of the client that could not be delivered any more. */
+  /** Bytes from the client that could not be delivered. */
   undelivered = 0
-  /** Bytes in datagrams that belong to the connection. */
+  /** Bytes of the connection's datagrams. */
   udpUp = 0
   udpDown = 0
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
   #speed: UserSpeed | null = null
-  /** Whether its login has counted for the next connection to a target. */
+  /** The login already counted for the next connection to a target. */
   #isDialCounted = false
 
   private constructor(
@@ -93,7 +93,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     plane.opened(this)
   }
 
-  /** Takes over an accepted connection; one that is gone already is dropped. */
+  /** Takes over an accepted connection, or drops it if it is already gone. */
   static accept(plane: Plane, socket: RawSocket, stage: (connection: ClientConnection) => Stage): void {
     try {
       const text = plainText(socket.local.address)
@@ -113,7 +113,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     }
   }
 
-  /** Does what somebody else calls for: whatever it throws ends this connection, and nothing else. */
+  /** Runs a callback of other code. An error ends this connection, and nothing else. */
   readonly guarded = (work: () => void): void => {
     try {
       work()
@@ -129,7 +129,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     const { outcomes } = this.plane.figures
     const before = outcomes['internal-error']
     this.endWith('internal-error')
-    // What was under way has said it.
+    // The stage already logged it.
     if (outcomes['internal-error'] !== before) return
     this.countRequest('internal-error')
     this.log({ what: '-', target: '-', status: 500, up, down: this.socket.bytesWritten, ms: 0, note: 'internal-error' })
@@ -139,7 +139,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return this.egress.address
   }
 
-  /** Bytes that came from the client, as they are counted. */
+  /** Bytes from the client, as they are counted. */
   get up(): number {
     return this.socket.bytesRead - this.undelivered
   }
@@ -148,7 +148,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return this.socket.bytesWritten
   }
 
-  /** In whose line its work waits for its turns: a user's, or that of a client address (IPv6: /64) that has not logged in. */
+  /** Whose turns its work uses: a user's, or before the login those of the client address (IPv6: /64). */
   get owner(): Owner {
     return this.lease?.user ?? this.stranger?.of ?? this
   }
@@ -157,7 +157,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return this.#gone
   }
 
-  /** Lets the connection be a user's, or says why it may not be. */
+  /** Counts the connection for a user, or returns why it is refused. */
   acquireSlot({ lease, by, session }: LoggedIn): TooMany | null {
     if (this.lease?.user !== lease.user) {
       this.named = lease
@@ -173,20 +173,19 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return null
   }
 
-  /** Lets another connection to a target be made, or says why it may not be: the first one came with the login. */
+  /** Counts a connection to a target, or returns why it is refused. The login counted for the first one. */
   acquireDial(): TooMany | null {
     if (!this.#isDialCounted) return this.plane.acquireDial(this)
     this.#isDialCounted = false
     return null
   }
 
-  /** What the next connection to a target leaves from. */
   nextExit(): Egress {
     if (this.lease === null) return this.egress
     return (this.exit = this.plane.exits.next(this.lease, this.egress, this.session))
   }
 
-  /** Whether a datagram fits the user's speed: what does not is lost, as it is with UDP. */
+  /** Whether a datagram fits the user's speed. If not it is lost, as is usual with UDP. */
   mayPass(direction: 'up' | 'down', bytes: number): boolean {
     return this.#speed === null || this.#speed[direction].takeNow(bytes)
   }
@@ -197,7 +196,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     speed?.up.begin(this.socket)
   }
 
-  /** Makes a connected socket the target's; an earlier one must be dropped before. */
+  /** Attaches a connected socket to a target. The caller drops an earlier one before. */
   attach(remote: RawSocket): void {
     this.remote = remote
     this.plane.figures.targets++
@@ -205,7 +204,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     remote.start(this)
   }
 
-  // No closures in these: they run for every chunk.
+  // Called for every chunk, so without closures.
   socketData(rawSocket: RawSocket, chunk: Buffer): void {
     try {
       if (rawSocket === this.socket) {
@@ -216,7 +215,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
       if (rawSocket !== this.remote) return
       this.stage.remoteData(chunk)
       this.#speed?.down.take(rawSocket, chunk.length)
-      // The next read may overwrite the piece (`zeroCopy`): what the client did not take at once has to go first.
+      // The next read may overwrite the chunk (`zeroCopy`), so the client's socket must send it first.
       if (this.socket.unsent > 0) rawSocket.pause()
     } catch (error) {
       this.#fault(error)
@@ -261,14 +260,14 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     return remote
   }
 
-  /** Goes on inside TLS, whose first bytes have come. */
+  /** Continues inside TLS. `first` are the bytes that arrived. */
   secure(context: SecureContext, first: Buffer): void {
     const socket = new TlsSocket(this.socket, { context, first, turns: this.plane.turns, client: this })
     this.socket = socket
     socket.start(this)
   }
 
-  /** Counts a finished request, by the note of its line in the access log. Of one before the login only the note counts. */
+  /** Counts a finished request by its log note. Before a login only the note counts. */
   countRequest(note: AgentCode): void {
     if (this.lease === null) {
       const { traffic } = this.plane
@@ -311,7 +310,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     }
   }
 
-  /** Ends both sides with a reset where they have not ended before: nobody is to take what it has for the whole. */
+  /** Closes both sides, with a reset if they have not ended: the peer must not take partial data for the whole. */
   destroy(): void {
     if (this.#gone) return
     this.#gone = true
@@ -336,7 +335,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     this.destroy()
   }
 
-  /** Writes a line of the access log. Nothing of a path, a header or a password is ever in it. */
+  /** Writes a line of the access log. It never contains a path, a header or a password. */
   log(line: LogLine): void {
     const { figures, abuse, strangerLines, refusalLines, now } = this.plane
     const user = this.lease?.user ?? '-'
@@ -366,7 +365,7 @@ export type LogLine = {
   note: AgentCode
 }
 
-/** What costs a client next to nothing: refusals, and targets that were not reached. */
+/** Notes that a client can cause at almost no cost: refusals, and targets that were not reached. */
 const unserved: ReadonlySet<string> = new Set<AgentCode>([
   'not-found',
   'dns-timeout',

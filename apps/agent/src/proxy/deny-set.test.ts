@@ -7,11 +7,11 @@ import { DomainNames } from './domain-names.ts'
 
 const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
 
-/** The lines that match a host, the longest first. */
+/** The lines that match a host, longest first. */
 const matching = (lines: string[], host: string): string[] =>
   lines.filter(line => host === line || host.endsWith(`.${line}`)).toSorted((a, b) => b.length - a.length)
 
-test('of denied domains and exceptions the longest that matches a name decides, and a tie denies', () => {
+test('the longest denied domain or exception that matches a name decides; a tie denies', () => {
   fc.assert(
     fc.property(fc.array(name), fc.array(name), name, (denied, allowed, host) => {
       const list = normaliseDenyList(denied, allowed)
@@ -22,19 +22,19 @@ test('of denied domains and exceptions the longest that matches a name decides, 
   )
 })
 
-test('an exception opens no address, and stands beside addresses that are denied', () => {
+test('an exception opens no address, and works beside denied addresses', () => {
   const set = new DenySet(['!open.wide.test', '10.0.0.0/8', 'wide.test'])
   expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
 })
 
-test('lines of other sets that share its names decide nothing', () => {
+test('lines of another set that shares the names decide nothing', () => {
   const names = new DomainNames()
   const own = new DenySet(['wide.test', '!open.test'], names)
   expect(new DenySet(['a.wide.test', '!b.wide.test'], names).deniesName('a.wide.test')).toBe(true)
   expect(['a.wide.test', 'b.wide.test', 'open.test'].map(host => own.deniesName(host))).toEqual([true, true, false])
 })
 
-test('a set knows whether it denies names, and whether addresses', () => {
+test('a set knows whether it denies names and whether it denies addresses', () => {
   const of = (...entries: string[]) => {
     const set = new DenySet(entries)
     return [set.hasNames, set.hasAddresses]
@@ -44,12 +44,12 @@ test('a set knows whether it denies names, and whether addresses', () => {
   expect(of('a.test')).toEqual([true, false])
   expect(of('!a.test', '10.0.0.0/8')).toEqual([false, true])
   expect(of('2001:db8::/32')).toEqual([false, true])
-  // Names may end in digits, too.
+  // Names may also end in digits.
   expect(of('a0.b9')).toEqual([true, false])
   expect(of('10.0.0.0/8', '10.0.0.0')).toEqual([false, true])
 })
 
-test('addresses that are added are denied once the set is whole', () => {
+test('added addresses are denied once the set is sealed', () => {
   const set = new DenySet(['a.test'])
   const address = parseAddress('10.0.0.9') ?? expect.fail()
   set.add(['10.0.0.9', 'b.test'])
@@ -58,7 +58,7 @@ test('addresses that are added are denied once the set is whole', () => {
   expect([set.deniesAddress(address), set.deniesName('b.test'), set.deniesName('c.test')]).toEqual([true, true, false])
 })
 
-test('a denied IPv4 address is denied inside an IPv6 one that leads there, too', () => {
+test('a denied IPv4 address is also denied inside an IPv6 address that leads to it', () => {
   const set = new DenySet(['93.184.216.34', '2001:db8::/32', '2002:a00::/24'])
   const denies = (text: string): boolean => set.deniesAddress(parseAddress(text) ?? expect.fail(text))
   for (const text of ['::ffff:93.184.216.34', '64:ff9b::5db8:d822', '2002:5db8:d822::1', '2001:db8::1', '2002:a01::1'])
@@ -80,7 +80,7 @@ test.each([
   ['8.8.8.0/24/1', false],
   ['2001:db8::1/32', false],
   ['2001:db8::/129', false]
-])('of addresses only those are taken that deny something: %s %s', (line, taken) => {
+])('a line with an address is accepted only if it denies something: %s %s', (line, taken) => {
   const list = normaliseDenyList([line])
   expect(list.ok).toBe(taken)
   if (list.ok) expect(new DenySet(list.domains).hasAddresses).toBe(true)

@@ -3,35 +3,35 @@ import { type Address, innerAddress, parsePrefix, type Prefix, RangeSet } from '
 import { DomainNames } from './domain-names.ts'
 import { NumberSet } from './number-set.ts'
 
-/** Used by one look at a time. */
-// Stryker disable next-line ArrayDeclaration: each look writes before it reads.
+/** Shared by all lookups, which are synchronous. */
+// Stryker disable next-line ArrayDeclaration: each lookup writes before it reads.
 const found: number[] = []
 
 /**
- * Denied domains (with all subdomains), exceptions from them, and denied addresses: the longest line that matches a name
- * decides. Users with the same list share one set, all sets share their names, and a lookup walks the labels of the asked
- * name, so its cost hangs on the name, not on the list.
+ * Denied domains (with all subdomains), exceptions from them, and denied addresses. The longest line that matches a name
+ * decides. Users with the same list share a set, and all sets share their names. A lookup walks the labels of the name, so its
+ * cost does not grow with the list.
  */
 export class DenySet {
   readonly #names: DomainNames
   readonly #domains = new NumberSet()
   readonly #exceptions = new NumberSet()
-  // Stryker disable next-line ArrayDeclaration: what is no prefix denies nothing.
+  // Stryker disable next-line ArrayDeclaration: a text that is not a prefix denies nothing.
   readonly #prefixes: Prefix[] = []
   #ranges: RangeSet
 
   /** Takes normalised entries: lower-case domains, exceptions with their mark, addresses, prefixes. */
   constructor(entries: Iterable<string>, names: DomainNames = new DomainNames()) {
     this.#names = names
-    // Stryker disable next-line ArrayDeclaration,CallExpression: domain-names.test.ts shows when names are let go of.
+    // Stryker disable next-line ArrayDeclaration,CallExpression: domain-names.test.ts shows when names are released.
     names.releaseWith(this, [this.#domains, this.#exceptions])
     this.add(entries)
     this.#ranges = new RangeSet(this.#prefixes)
   }
 
-  /** Takes the addresses of all entries in (until then those that were added are not denied), and no more room than needed. */
+  /** Puts added addresses into effect and frees spare memory. */
   seal(): this {
-    // Stryker disable next-line CallExpression: it only takes less room.
+    // Stryker disable next-line CallExpression: it only saves memory.
     this.#domains.shrink()
     // Stryker disable next-line CallExpression: the same.
     this.#exceptions.shrink()
@@ -39,7 +39,7 @@ export class DenySet {
     return this
   }
 
-  /** Adds some entries of a long list, before anybody looks at it. */
+  /** Adds a part of a long list, before the set is used. */
   add(entries: Iterable<string>): void {
     for (const entry of entries) {
       if (entry.startsWith(EXCEPTION_MARK)) {
@@ -47,30 +47,30 @@ export class DenySet {
         continue
       }
       const last = entry.charCodeAt(entry.length - 1)
-      // A top-level label never ends in a digit followed by nothing but digits, so most entries need no parsing.
-      // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: parsed without need they are the same.
+      // A top-level label is never all digits, so most entries need no parsing.
+      // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: needless parsing gives the same result.
       const prefix = (last >= 48 && last <= 57) || entry.includes(':') ? parsePrefix(entry) : null
       if (prefix === null) this.#names.hold(entry, this.#domains)
       else this.#prefixes.push(prefix)
     }
   }
 
-  /** Whether any name is denied, so that what a client shows inside a tunnel matters. */
+  /** Whether any name is denied, so that tunnels must be inspected. */
   get hasNames(): boolean {
     return this.#domains.size > 0
   }
 
-  /** Whether a rule lists addresses, so that a name has to be judged again once it is resolved. */
+  /** Whether an address is denied, so that a name must be judged again once it is resolved. */
   get hasAddresses(): boolean {
     return !this.#ranges.empty
   }
 
-  /** Takes a lower-case name without trailing dot. */
+  /** @param name lower case, without trailing dot */
   deniesName(name: string): boolean {
-    // Stryker disable next-line ConditionalExpression: what has no names is only spared the look.
+    // Stryker disable next-line ConditionalExpression: saves the lookup if the set has no names.
     if (this.#domains.size === 0) return false
-    // Most lists have no exception: they cost one look a label.
-    // Stryker disable next-line ConditionalExpression,EqualityOperator: the second look would find nothing.
+    // Most lists have no exceptions and so need one lookup per label.
+    // Stryker disable next-line ConditionalExpression,EqualityOperator: the second lookup would find nothing.
     const excepting = this.#exceptions.size > 0
     for (let n = this.#names.numbersAbove(name, found) - 1; n >= 0; n--) {
       const number = found[n] ?? 0
@@ -80,9 +80,9 @@ export class DenySet {
     return false
   }
 
-  /** An IPv6 address also where it leads to a denied IPv4 one. */
+  /** Also denies an IPv6 address that leads to a denied IPv4 address. */
   deniesAddress(address: Address): boolean {
-    // Stryker disable next-line ConditionalExpression: what has no addresses is only spared the look.
+    // Stryker disable next-line ConditionalExpression: saves the lookup if the set has no addresses.
     if (this.#ranges.empty) return false
     const inner = innerAddress(address)
     return this.#ranges.has(address) || (inner !== null && this.#ranges.has(inner))

@@ -6,7 +6,7 @@ import type { Egress } from './exit-addresses.ts'
 import type { Plane } from './plane.ts'
 import type { RawSocket } from './raw-socket.ts'
 
-/** Why a request does not reach its target, as the client is told. `code` is in the access log. */
+/** Why a request does not reach its target. The client gets `status` and `text`, the access log `code`. */
 export type Refused = {
   status: 403 | 502 | 503 | 504
   code: 'denied-domain' | 'denied-address' | 'refused-range' | 'refused-port' | DialFault
@@ -32,11 +32,11 @@ const faults: Record<DialFault, { status: 502 | 503 | 504; text: string }> = {
 }
 const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
-/** The most addresses of one name that are tried. */
+/** How many addresses of one name are tried. */
 const MAX_TRIES = 3
 const MAX_PORT_RETRIES = 16
 
-/** Judges a name and a port before anything is resolved or dialled; null where they are open. */
+/** Judges a name and a port before anything is resolved or dialled. Null: both are allowed. */
 export function checkTarget(plane: Plane, lease: Lease, host: string, port: number): Refused | null {
   if (nameDenied(plane, lease, host)) {
     return { status: 403, code: 'denied-domain', text: `Domain not included in this proxy's plan: ${host}` }
@@ -46,7 +46,7 @@ export function checkTarget(plane: Plane, lease: Lease, host: string, port: numb
   return null
 }
 
-/** Judges an address that is asked for without a name: where it is known as a denied site's, that site is what comes. */
+/** Judges an address that was asked for without a name. It is denied if it is known to belong to a denied site. */
 export function checkBareAddress(plane: Plane, lease: Lease, host: string): Refused | null {
   if (!lease.deny.hasNames && !plane.accessTable.blacklist.hasNames) return null
   const denied = plane.addressNames.of(host).some(name => nameDenied(plane, lease, name))
@@ -55,15 +55,15 @@ export function checkBareAddress(plane: Plane, lease: Lease, host: string): Refu
 
 /** What an open connection leads to. */
 type OpenTarget = {
-  /** As it was asked for: `host:port`, where an IPv6 host may be in brackets. */
+  /** As requested: `host:port`; an IPv6 host may be in brackets. */
   asked: string
-  /** Where it is connected to. Null: not yet. */
+  /** The connected address. Null: not connected yet. */
   address: string | null
-  /** The site that the client showed inside a tunnel. Null: each of its requests is judged; undefined: what it shows is not looked at. */
+  /** The site shown in the tunnel. Null: each request in it is judged. Undefined: it is not inspected. */
   shown: string | null | undefined
 }
 
-/** Judges a connection that is open (or about to be) by the rules of now. */
+/** Judges a connection that is open, or about to be, by the present rules. */
 export function checkOpenTarget(plane: Plane, lease: Lease, { asked, address, shown }: OpenTarget): AgentCode | null {
   const colon = asked.lastIndexOf(':')
   const host = asked.slice(0, colon).replace(/^\[|\]$/g, '')
@@ -84,7 +84,7 @@ const deniedAddress: Refused = {
   text: "Address not included in this proxy's plan"
 }
 
-/** Judges an address that a name led to, or that was asked for. */
+/** Judges a requested or resolved address. */
 export function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
   if (!plane.destinations.allows(address, port)) {
     return { status: 403, code: 'refused-range', text: 'This destination cannot be reached through the proxy' }
@@ -99,10 +99,9 @@ type Done = (result: RawSocket | Refused) => void
 type Guarded = (work: () => void) => void
 
 /**
- * Resolves, judges every address that comes back, and connects from an address of the lease to exactly one that was judged.
- * A name of which any address is refused is refused as a whole: such an answer is an attempt, not a mistake. The
- * caller ticks the result, so that attempts end in time, and may cancel it; `done` is not called after that, and may be
- * called within this call. What it does by itself runs in `guarded`.
+ * Resolves the host, judges every address, and connects from the leased address to one that was judged. One refused
+ * address refuses the whole name, because such an answer is an attempt to bypass the rules. The caller must tick the result, for
+ * its timeouts, and may cancel it. `done` may run within this call; own callbacks run in `guarded`.
  */
 export function dial(
   plane: Plane,
@@ -161,7 +160,7 @@ export class Dialing {
 
   #checkAddresses(texts: readonly string[]): void {
     const targets: string[] = []
-    // The answer may have taken seconds: it is judged by the rules of now.
+    // The answer may have taken seconds, so the present rules apply.
     const lease = this.#plane.present(this.#lease)
     for (const text of texts) {
       const address = parseAddress(text)
@@ -175,7 +174,7 @@ export class Dialing {
     this.#attempt('unreachable')
   }
 
-  /** Tries the present target; `last` is told where there is none left. */
+  /** Tries the next target. `last` is the fault if none is left. */
   #attempt(last: DialFault): void {
     const target = this.#targets[this.#index]
     if (target === undefined) return this.#finish(fault(last))
@@ -192,7 +191,7 @@ export class Dialing {
 
   #failed(code: string): void {
     this.#rawSocket?.destroy()
-    // A local port that something listens on: another one will do.
+    // Something listens on this local port, so try another one.
     if (code === 'EADDRINUSE' && this.#retries < MAX_PORT_RETRIES) this.#retries++
     else {
       this.#index++
@@ -208,7 +207,7 @@ export class Dialing {
     try {
       done?.(result)
     } catch (error) {
-      // Nobody else may know of it yet.
+      // No one else holds the socket yet.
       if (!('status' in result)) result.destroy()
       throw error
     }
@@ -226,7 +225,7 @@ export class Dialing {
   }
 }
 
-/** `127.1`, `0x7f000001`, `2130706433`: other spellings of addresses, which no public name can be (RFC 3696). */
+/** Other spellings of addresses: `127.1`, `0x7f000001`, `2130706433`. No public name looks like that (RFC 3696). */
 export const looksNumeric = (host: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)
 
 function faultOf(code: string): DialFault {

@@ -15,8 +15,8 @@ const heapMb = (): number => {
   return (heapUsed + arrayBuffers) / 1e6
 }
 
-test('names have their numbers as long as any set holds them, whatever comes and goes', async () => {
-  // Few letters and labels, so that many are the same, begin or end alike, and share slots.
+test('names keep their numbers while any set holds them, through all additions and releases', async () => {
+  // Few letters and labels, so that many names are equal, share ends, and collide.
   const name = fc
     .array(fc.stringMatching(/^[ab]{1,9}$/), { minLength: 1, maxLength: 30 })
     .map(labels => labels.join('.'))
@@ -53,7 +53,7 @@ test('names have their numbers as long as any set holds them, whatever comes and
   )
 })
 
-test('many names are found when they have come, and gone when they are let go of', async () => {
+test('many names are found once they are held, and gone once they are released', async () => {
   const names = new DomainNames()
   const set = new NumberSet()
   const all = Array.from({ length: 50_000 }, (_, n) => `site-${n}.list.example`)
@@ -67,25 +67,25 @@ test('many names are found when they have come, and gone when they are let go of
 })
 
 describe('the names of deny sets', () => {
-  test('weigh once what they weigh, however many combinations there are of them', () => {
+  test('take their memory once, for any number of combinations', () => {
     const rules = Array.from({ length: 50 }, (_, r) =>
       Array.from({ length: 200 }, (__, d) => `site-${d}.rule-${r}.example`)
     )
     const accessTable = new AccessTable()
     const put = (n: number): void => {
-      // Copies, as they come out of a message.
+      // Copies, as they come from a message.
       const domains = rules.filter((_, r) => (n >> (r % 10)) & 1).flatMap(rule => rule.map(name => `${name}.com`))
       accessTable.apply([{ op: 'deny-set', hash: `hash-${n}`, domains }])
     }
     put(1023)
     const before = heapMb()
     for (let n = 0; n < 200; n++) put(n)
-    // Sets of names of their own weighed 70 MB.
+    // With names per set this took 70 MB.
     expect(heapMb() - before).toBeLessThan(3)
     expect(accessTable.names.size).toBe(10_000)
   })
 
-  test('go with the last set that nobody can judge by any more', async () => {
+  test('are released with the last set that is still reachable', async () => {
     const names = new DomainNames()
     const kept = new DenySet(['kept.example', 'both.example'], names).seal()
     let dropped: DenySet | null = new DenySet(
@@ -101,7 +101,7 @@ describe('the names of deny sets', () => {
       })
       .toBe(2)
     expect(names.numberOf('dropped.example')).toBe(undefined)
-    // A number that is free again means the new name to the new set alone.
+    // A reused number means the new name only to the new set.
     const next = new DenySet(['next.example'], names).seal()
     expect(kept.deniesName('next.example')).toBe(false)
     expect(kept.deniesName('a.both.example')).toBe(true)

@@ -1,27 +1,27 @@
 import { nextTurn } from '../turns.ts'
 import type { NumberSet } from './number-set.ts'
 
-/** Names that are let go of in one turn of the loop. */
+/** Names released in one turn of the loop. */
 const NAMES_A_TURN = 2000
-/** A table is made anew as it grows, at once: with many small ones each time only a little has to be. */
+/** A table grows by one synchronous rebuild, so many small tables keep each rebuild short. */
 const TABLES = 256
 const TABLE_BITS = 8
 const LEAST_SLOTS = 16
-/** Numbers of one page, whose names all have the same room. */
+/** Numbers of one page. All its names get the same room. */
 const PAGE_BITS = 10
 const PAGE = 1 << PAGE_BITS
-/** Bytes; names that need more have twice as many, and so on. */
+/** Room in bytes; longer names get twice as much, and so on. */
 const LEAST_ROOM = 16
 const DOT = 46
-/** Used by one look at a time. */
+/** Shared by all lookups, which are synchronous. */
 const above: number[] = []
 
-/** Names by number: their bytes, their hashes, and how many sets hold each. */
+/** Names by number: bytes, lengths, hashes, and how many sets hold each. */
 type Page = { room: number; bytes: Buffer; lengths: Uint16Array; hashes: Int32Array; holders: Int32Array }
-/** A hash table with open addressing and linear probing: a slot has a number + 1, or 0. At most half of them are used. */
+/** A hash table with open addressing and linear probing. A slot holds a number + 1, or 0. At most half of them are used. */
 type Table = { slots: Int32Array; used: number }
 
-/** Of a name from its end to its beginning (FNV-1a), so that one pass gives the hashes of all domains above it, too. */
+/** FNV-1a from the end of a name, so that one pass also gives the hashes of all domains above it. */
 const SEED = 0x811c9dc5 | 0
 const hashed = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
 
@@ -34,18 +34,18 @@ function hashOf(name: string): number {
 const roomFor = (length: number): number => Math.max(LEAST_ROOM, 1 << (32 - Math.clz32(length - 1)))
 
 /**
- * The domains of all deny sets, each once and with a number: users buy different combinations of the same rules, so a set
- * needs only the numbers. A number is free again when no set holds it any more. Names are ASCII, and are kept outside of
- * the runtime's heap: its collector would stop everything for milliseconds while many of them come.
+ * The domains of all deny sets, each stored once under a number: customers combine the same rules, so sets share most names.
+ * A number is free again once no set holds it. Names are ASCII and stored outside the heap, because its collector would
+ * stop the process for milliseconds while many arrive.
  */
 export class DomainNames {
   readonly #tables: Table[] = Array.from({ length: TABLES }, () => ({ slots: new Int32Array(LEAST_SLOTS), used: 0 }))
   readonly #pages: Page[] = []
-  /** Numbers that nobody holds, by the room that they have. */
+  /** Free numbers, by their room. */
   readonly #free = new Map<number, number[]>()
   #size = 0
   #letting: Promise<void> = Promise.resolve()
-  // A connection may judge by a set that no user has any more: its numbers must mean the same until nobody can.
+  // A connection may judge by a set that no user has any more, so its numbers stay valid until it is unreachable.
   readonly #forgotten = new FinalizationRegistry<readonly NumberSet[]>(sets => {
     void this.release(sets)
   })
@@ -54,16 +54,16 @@ export class DomainNames {
     return this.#size
   }
 
-  /** The number of a name, if any set holds it. */
+  /** The number of a name. Undefined: no set holds it. */
   numberOf(name: string): number | undefined {
     const number = this.#find(hashOf(name), name, 0)
     return number < 0 ? undefined : number
   }
 
   /**
-   * Finds those that any set holds among a name and the domains above it.
-   * @param found gets their numbers, that of the shortest first; what it has behind them stays
-   * @returns how many they are
+   * Finds the held names among a name and the domains above it.
+   * @param found receives their numbers, shortest name first; entries behind them stay
+   * @returns how many there are
    */
   numbersAbove(name: string, found: number[]): number {
     let [hash, count] = [SEED, 0]
@@ -76,12 +76,12 @@ export class DomainNames {
     return count
   }
 
-  /** The number of the longest that any set holds among a name and the domains above it; -1 where there is none. */
+  /** The number of the longest held name among a name and the domains above it; -1: none. */
   numberAbove(name: string): number {
     return above[this.numbersAbove(name, above) - 1] ?? -1
   }
 
-  /** The name of a number that a set holds. */
+  /** The name of a held number. */
   nameOf(number: number): string {
     const { room, bytes, lengths } = this.#pageOf(number)
     const at = (number & (PAGE - 1)) * room
@@ -100,7 +100,7 @@ export class DomainNames {
     return table
   }
 
-  /** The number of the name that is behind `from` in the text; -1 where there is none. */
+  /** The number of the name that starts at `from`; -1: none. */
   #find(hash: number, text: string, from: number): number {
     const { slots } = this.#tableOf(hash)
     const mask = slots.length - 1
@@ -119,7 +119,7 @@ export class DomainNames {
     return true
   }
 
-  /** Puts a name into a set. */
+  /** Adds a name to a set. */
   hold(name: string, set: NumberSet): void {
     const hash = hashOf(name)
     const known = this.#find(hash, name, 0)
@@ -152,7 +152,7 @@ export class DomainNames {
       const first = this.#pages.length * PAGE
       const [hashes, holders] = [new Int32Array(PAGE), new Int32Array(PAGE)]
       this.#pages.push({ room, bytes: Buffer.alloc(room * PAGE), lengths: new Uint16Array(PAGE), hashes, holders })
-      // Those that are taken next are the lowest.
+      // Last in, first out: the lowest numbers are used first.
       for (let n = PAGE - 1; n >= 0; n--) free.push(first + n)
     }
     return free.pop() ?? 0
@@ -175,12 +175,12 @@ export class DomainNames {
     slots[slot] = number + 1
   }
 
-  /** Lets go of the names in these sets once nobody can reach their owner. */
+  /** Releases the names of these sets once their owner is unreachable. */
   releaseWith(owner: object, sets: readonly NumberSet[]): void {
     this.#forgotten.register(owner, sets)
   }
 
-  /** Lets go of the names in these sets, some at a time. */
+  /** Releases the names of these sets, in several turns of the loop. */
   release(sets: readonly NumberSet[]): Promise<void> {
     this.#letting = this.#letting.then(() => this.#letGo(sets))
     return this.#letting
@@ -207,7 +207,7 @@ export class DomainNames {
     this.#size--
   }
 
-  /** Takes a number out of its table, and moves those up that were displaced by it: no search ends at a hole before its name. */
+  /** Removes a number from its table, and moves displaced ones up so that no search ends at the hole too early. */
   #remove(number: number, hash: number): void {
     const table = this.#tableOf(hash)
     const { slots } = table

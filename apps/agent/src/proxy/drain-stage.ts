@@ -4,8 +4,8 @@ import { IdleDetector } from './idle-detector.ts'
 const LINGER_MS = 2000
 
 /**
- * The answer is written and the connection is to close. What the client still sends is read and forgotten for a short
- * while: closing at once would reset the connection and could take the last bytes with it.
+ * The answer is written and the connection is about to close. Input is read and dropped for a short while, because closing
+ * at once would send a reset, and the client could lose the last bytes.
  */
 export class DrainStage implements Stage {
   readonly #connection: ClientConnection
@@ -18,7 +18,7 @@ export class DrainStage implements Stage {
     this.#since = connection.plane.now
   }
 
-  /** Says `message`, if any, and ends the connection once everything written has left. */
+  /** Writes `message`, if any, and ends the connection once everything is sent. */
   static close(connection: ClientConnection, message?: string | Buffer): void {
     connection.stage = new DrainStage(connection)
     connection.dropRemote()
@@ -30,14 +30,14 @@ export class DrainStage implements Stage {
 
   tick(now: number): void {
     const { socket, plane } = this.#connection
-    // A slow reader gets its last bytes as long as it takes any.
+    // A slow reader gets the last bytes while it makes progress.
     if (socket.unsent > 0) {
       this.#since = now
       if (this.#idle.isOver(now, plane.limits.idleMs)) this.#connection.destroy()
     } else if (now - this.#since > LINGER_MS) socket.closeWhenSent()
   }
 
-  /** Nobody gets it, so nobody pays for it. */
+  /** Dropped input is not counted. */
   clientData(chunk: Buffer): void {
     this.#connection.undelivered += chunk.length
   }

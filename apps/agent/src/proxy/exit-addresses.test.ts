@@ -19,7 +19,7 @@ const leaseOf = (user: string, egress: 'fixed' | 'request' | 'session'): Lease =
 }
 const leased = egressOf('2001:db8:0:1::1')
 
-test('thousands of addresses are inside the /64, and none of them the routers’, the proxy’s or an anycast one', () => {
+test('thousands of exits are inside the /64, and none is the routers’, the proxy’s or an anycast address', () => {
   const exits = new ExitAddresses('a2V5')
   const [turns, sticky] = [leaseOf('turns', 'request'), leaseOf('sticky', 'session')]
   const seen = new Set<bigint>()
@@ -35,16 +35,16 @@ test('thousands of addresses are inside the /64, and none of them the routers’
   expect(seen.size).toBe(2000)
 })
 
-test('the address of a session goes by the key: another agent, or who guesses, finds another one', () => {
+test('the address of a session depends on the key: another agent, or a guess, gives another address', () => {
   const lease = leaseOf('sticky', 'session')
   const of = (key: string, session: string): string => new ExitAddresses(key).next(lease, leased, session).text
   expect(of('a2V5', 'abc')).toBe(of('a2V5', 'abc'))
   expect(of('b2V5', 'abc')).not.toBe(of('a2V5', 'abc'))
-  // Where one name ends and the next begins makes a difference.
+  // The boundary between the names matters.
   expect(of('a2V5', 'abc1')).not.toBe(of('a2V5', 'abc'))
 })
 
-test('IPv4 leaves from where it came to, whatever the mode', () => {
+test('IPv4 connections leave from the leased address in every mode', () => {
   const four = egressOf('127.9.0.1')
   expect(new ExitAddresses('a2V5').next(leaseOf('u', 'request'), four, '')).toBe(four)
 })

@@ -2,21 +2,21 @@ import { createHmac, randomFillSync } from 'node:crypto'
 import { type Address, formatAddress } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
 
-/** What a connection to a target leaves from. */
+/** The address that a connection to a target leaves from. */
 export type Egress = { text: string; address: Address }
 
 const LOWER_HALF = (1n << 64n) - 1n
-/** Of a /64 the first address is the routers', and the second the proxy's own. */
+/** The first address of a /64 is the routers', the second the proxy's own. */
 const FIRST_FREE = 2n
-/** The highest 128 of each /64 are set aside for anycast (RFC 2526). */
+/** RFC 2526 reserves the highest 128 of each /64 for anycast. */
 const FIRST_ANYCAST = 0xfdff_ffff_ffff_ff80n
 const LAST_ANYCAST = 0xfdff_ffff_ffff_ffffn
 
-/** Between the name of a user and that of a session. */
+/** Separates user and session in a user name. */
 const MARK = '-session-'
 const SESSION_NAME = /^[A-Za-z0-9_]{1,32}$/
 
-/** A user name with the session that it may name: null where it names none. A user whose whole name it is comes first. */
+/** Splits a user name into user and session. Null: it names no session. The caller tries the whole name as a user first. */
 export function splitSession(name: string): { user: string; session: string } | null {
   const at = name.lastIndexOf(MARK)
   return at <= 0 ? null : { user: name.slice(0, at), session: name.slice(at + MARK.length) }
@@ -25,8 +25,8 @@ export function splitSession(name: string): { user: string; session: string } | 
 export const isSessionName = (text: string): boolean => SESSION_NAME.test(text)
 
 /**
- * What connections of users that leased a /64 leave from. Nothing is remembered: the address of a session is made of its
- * name, the user's, the /64 and a key of this agent, so that it stays through restarts and nobody tells another's.
+ * Exit addresses of users with a leased /64. Nothing is stored: a session's address is an HMAC of session, user and /64 with
+ * this agent's key. So it survives restarts, and no one else can compute it.
  */
 export class ExitAddresses {
   readonly #key: Buffer
@@ -37,7 +37,7 @@ export class ExitAddresses {
     this.#key = Buffer.from(key, 'base64url')
   }
 
-  /** The address that the next connection to a target leaves from; `session` is empty where none was named. */
+  /** The exit of the next connection to a target. `session` is empty if none was named. */
   next(lease: Lease, leased: Egress, session: string): Egress {
     if (leased.address.v4 >= 0 || lease.egress === 'fixed') return leased
     if (lease.egress === 'request') return within(leased, this.#draw())

@@ -1,9 +1,9 @@
-/** What a header field is to a proxy: its lower-case name, and whether a request loses it on its way to the target. */
+/** A header field's lower-case name, and whether the proxy drops it from requests. */
 export type FieldName = { lower: string; isDropped: boolean }
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** Headers that speak to the proxy or tell of it, beside whatever starts with `proxy-`. */
+/** Headers for the proxy or about it, in addition to `proxy-…`. */
 const dropped = new Set([
   'keep-alive',
   'te',
@@ -23,7 +23,7 @@ const read = (name: string): FieldName => {
   return { lower, isDropped: dropped.has(lower) || lower.startsWith('proxy-') }
 }
 
-/** What most heads are made of; others are read letter by letter. */
+/** Common names, in a map. Other names are checked by the regular expression, which is slower. */
 const usualNames = `Accept Accept-CH Accept-Charset Accept-Encoding Accept-Language Accept-Ranges Access-Control-Allow-Credentials
 Access-Control-Allow-Headers Access-Control-Allow-Methods Access-Control-Allow-Origin Access-Control-Expose-Headers Access-Control-Max-Age
 Age Allow Alt-Svc Authorization Cache-Control CF-Cache-Status CF-RAY Connection Content-Disposition Content-Encoding Content-Language
@@ -38,14 +38,14 @@ const usual: ReadonlyMap<string, FieldName> = new Map(
   usualNames.split(/\s+/).flatMap(name => [name, name.toLowerCase()].map(spelled => [spelled, read(name)] as const))
 )
 
-/** Reads the name of a field; null where it is none. */
+/** Parses a field name. Null: invalid. */
 export function fieldName(name: string): FieldName | null {
   return usual.get(name) ?? (token.test(name) ? read(name) : null)
 }
 
 const isBlank = (code: number): boolean => code === 32 || code === 9
 
-/** What stands behind the colon, without blanks around it. What else is a space to Unicode is a byte of the value here. */
+/** The value after the colon, without blanks around it. Only space and tab are blanks; other Unicode spaces belong to it. */
 export function fieldValue(line: string, colon: number): string {
   let first = colon + 1
   let end = line.length
@@ -54,6 +54,5 @@ export function fieldValue(line: string, colon: number): string {
   return line.slice(first, end)
 }
 
-/** The parts of a comma-separated list. */
 export const tokensOf = (list: string): string[] =>
   list === '' ? [] : list.split(',').map(part => fieldValue(part, -1))

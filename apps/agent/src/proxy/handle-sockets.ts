@@ -13,16 +13,16 @@ import {
 } from './tcp-binding.ts'
 import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './raw-socket.ts'
 
-/** What all quiet connections read into. What arrives is copied out at once, so that one buffer serves them all. */
+/** The read buffer of all quiet connections. Data is copied out at once, so one is enough. */
 const shared = Buffer.allocUnsafeSlow(65_536)
-/** A connection that reads this much at once gets a larger buffer of its own and is passed on without copying. */
+/** A connection that reads this much at once gets its own larger buffer, which is passed on without a copy. */
 const BUSY_BYTES = 16_384
 const OWN_BYTES = 131_072
-/** The most such buffers, so that many stalled transfers cannot fill the memory. */
+/** Limits own buffers, so that many stalled transfers cannot fill the memory. */
 const MAX_OWNED = 256
-/** After so many small reads the own buffer goes back. */
+/** After this many small reads a connection returns its own buffer. */
 const MAX_SMALL_READS = 8
-/** The most that wait for the next one who needs such a buffer; others are given back to the system. */
+/** Returned buffers kept for reuse. Others go back to the system. */
 const MAX_SPARE = 16
 const spare: Buffer[] = []
 let owned = 0
@@ -30,20 +30,20 @@ let owned = 0
 const END_OF_FILE = -4095
 const NOT_CONNECTED = -constants.errno.ENOTCONN
 const PORT_TAKEN = -constants.errno.EADDRNOTAVAIL
-/** There an accepted connection has this of the one that listens: a call to the kernel less for each. */
+/** On Linux an accepted connection inherits this from the listener, which saves a system call each. */
 const INHERITS_NO_DELAY = process.platform === 'linux'
 
-/** What the system is asked for names with: of this shape, since that is what it fills in. */
+/** The system fills addresses into an object of this shape. */
 const name = { address: '', family: '', port: 0 }
-/** Sockets that were closed, until their owners hear of it. */
+/** Closed sockets whose owners do not know it yet. */
 const closed: HandleSocket[] = []
 const settled = Promise.resolve()
 
 type HandleWithSocket = TcpHandle & { rawSocket?: HandleSocket }
-/** `data`: the runtime writes on from its memory, which nothing else may hold. */
+/** `data`: the runtime still writes from this memory, and this is its only reference. */
 type PendingWrite = WriteRequest & { rawSocket: HandleSocket | null; bytes: number; data: Buffer | string | null }
 
-/** A connection without the runtime's stream machinery, which costs more than the proxying. */
+/** A connection without the runtime's streams, which cost more than the proxying. */
 class HandleSocket implements RawSocket {
   readonly #handle: HandleWithSocket
   owner: RawSocketOwner | null = null
@@ -52,7 +52,7 @@ class HandleSocket implements RawSocket {
   bytesWritten = 0
   unsent = 0
   destroyed = false
-  /** Whether the owner wants to read, and whether a limit of speed keeps it from that. */
+  /** `#reading`: the owner wants to read. `held`: a speed limit stops it. */
   #reading = false
   held = false
   #begun = false
@@ -60,7 +60,7 @@ class HandleSocket implements RawSocket {
   #ended = false
   #shut = false
   #shutting = false
-  /** What is to come once everything written has left. */
+  /** What follows once everything is sent. */
   #whenSent: 'nothing' | 'end' | 'close' | 'reset' = 'nothing'
   #resetsWhenShut = false
   #own: Buffer | null = null
@@ -78,7 +78,7 @@ class HandleSocket implements RawSocket {
     this.resume()
   }
 
-  /** Reads from the moment that it is connected on: so the kernel is asked to watch it once and not twice. */
+  /** Reads from the moment it connects, so that the kernel is asked to watch it once and not twice. */
   startEarly(): void {
     this.#begin()
     this.#reading = this.#handle.readStart() === 0
@@ -132,7 +132,7 @@ class HandleSocket implements RawSocket {
       typeof data === 'string' ? this.#handle.writeLatin1String(request, data) : this.#handle.writeBuffer(request, data)
     if (status !== 0) return this.#close()
     if (!lastWriteWasAsync()) return
-    // Only a write that goes on needs its request; all others use the same one.
+    // Only an asynchronous write keeps its request. All others share one.
     spareRequest = newRequest()
     request.rawSocket = this
     request.bytes = data.length
@@ -140,7 +140,7 @@ class HandleSocket implements RawSocket {
     this.unsent += data.length
   }
 
-  /** For the request of a write that went on. */
+  /** Called when an asynchronous write completes. */
   sent(bytes: number, status: number): void {
     this.unsent -= bytes
     if (this.destroyed) return
@@ -157,7 +157,7 @@ class HandleSocket implements RawSocket {
   end(): void {
     if (this.#ended || this.destroyed) return
     this.#ended = true
-    // Not before that: a socket whose end waits for its bytes cannot be reset any more.
+    // Shutdown waits for unsent bytes, and a socket that shuts down cannot be reset.
     if (this.unsent > 0) this.#whenSent = 'end'
     else this.#shutdown()
   }
@@ -214,13 +214,13 @@ class HandleSocket implements RawSocket {
   #release(): boolean {
     if (this.destroyed) return false
     this.destroyed = true
-    // Not into the spares: its last bytes may still wait in another socket.
+    // Never reused: another socket may still send from it.
     if (this.#own !== null) owned--
     this.#own = null
     return true
   }
 
-  /** Hands on what a read gave; comes back with the buffer for the next one where that is another. */
+  /** Passes on what was read. Returns the buffer for the next read, if it changes. */
   received(bytes: number): Buffer | undefined {
     if (this.destroyed) return undefined
     if (bytes < 0) {
@@ -265,7 +265,7 @@ function onRead(this: TcpHandle): Buffer | undefined {
   return bytes === 0 ? undefined : (this as HandleWithSocket).rawSocket?.received(bytes)
 }
 
-/** Tells the owner once the present call has ended. Of what is closed nothing more comes: the runtime need not call back for it. */
+/** Calls the owner after the present call. A closed handle reports nothing more, so the runtime's callback is not needed. */
 function tellClosed(rawSocket: HandleSocket): void {
   if (closed.push(rawSocket) === 1) void settled.then(tellAllClosed)
 }
@@ -281,17 +281,17 @@ function onSent(this: unknown, status: number): void {
 
 const newRequest = (): PendingWrite =>
   Object.assign(new WriteWrap(), { oncomplete: onSent, rawSocket: null, bytes: 0, data: null })
-/** Made with the first write: where there are no such handles, nothing is asked of them by loading this file. */
+/** Created by the first write, so that loading this file works without such handles. */
 let spareRequest: PendingWrite | null = null
 
-/** Takes the connections of a server over before the runtime makes sockets of them. */
+/** Takes a server's connections before the runtime makes sockets of them. */
 function handleServer(accepted: (rawSocket: RawSocket) => void): Server {
   const server = createServer()
   server.once('listening', () => {
     const { _handle: listener } = server as unknown as { _handle: TcpHandle }
     if (INHERITS_NO_DELAY) listener.setNoDelay(true)
     listener.onconnection = (status, handle) => {
-      // Accept errors (no more file descriptors) pass; the listener stays.
+      // Accept errors, such as no free file descriptors, are temporary. The listener stays.
       if (status !== 0) return
       if (!INHERITS_NO_DELAY) handle.setNoDelay(true)
       accepted(new HandleSocket(handle))
@@ -304,7 +304,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports = nul
   const finish = (status: number): void => {
     if (rawSocket.destroyed) return
     done(status === 0 ? null : getSystemErrorName(status))
-    // Nobody is there yet to hear of what comes.
+    // No owner yet receives data.
     if (rawSocket.owner === null) rawSocket.pause()
   }
   let handle = newTcp()
@@ -314,7 +314,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports = nul
     request.oncomplete = finish
     const local = ports?.next() ?? 0
     status = family === 4 ? handle.bind(from, local, 0) : handle.bind6(from, local, 0)
-    // Not even bound: the address is not this machine's, whatever the port.
+    // A failed bind means that this machine does not have the address, so other ports fail too.
     if (status !== 0) break
     status = family === 4 ? handle.connect(request, host, port) : handle.connect6(request, host, port)
     if (status !== PORT_TAKEN || --tries === 0) break
@@ -329,5 +329,5 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports = nul
   return rawSocket
 }
 
-/** Sockets on the runtime's bare handles: see docs/adr/agent-bare-handles.md. */
+/** Sockets on the runtime's bare handles; see docs/adr/agent-bare-handles.md. */
 export const handleSockets: Sockets = { name: 'handles', createServer: handleServer, connect }

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { clientKey } from './login-guard.ts'
 
-/** Limits of TLS before the login, for one process; a rate of 0 is none. */
+/** Limits of TLS before the login, per process. A rate of 0 is no limit. */
 export type HandshakeCaps = {
-  /** Connections that speak TLS and have not logged in, of all clients and of one (IPv6: its /64). */
+  /** Connections in TLS that have not logged in: of all clients, and of one client (IPv6: /64). */
   handshakes: number
   handshakesPerClient: number
   /** New ones a second. */
@@ -19,13 +19,13 @@ export const defaultHandshakeCaps: HandshakeCaps = {
 }
 
 const MAX_CLIENTS = 20_000
-/** So many seconds' worth may come at once. */
+/** Seconds' worth that may come at once. */
 const BURST = { all: 1, client: 2 }
-/** What strangers leave of the rate of all, for clients that have logged in before. */
+/** The part of the total rate reserved for clients that logged in before. */
 const LEFT_BY_STRANGERS = 0.5
 const LATELY_MS = 1000
 
-/** A rate with what is left of it; the clock is in milliseconds. */
+/** A token bucket. Times in milliseconds. */
 class Allowance {
   readonly rate: number
   readonly burst: number
@@ -49,7 +49,7 @@ class Allowance {
   }
 }
 
-/** How many of a client's handshakes were answered lately: with each second about a third of them still count. */
+/** A client's recent handshakes. The count decays to about a third each second. */
 class Lately {
   #count = 0
   #at: number
@@ -72,12 +72,12 @@ class Lately {
 type Client = { readonly clientText: string; destroy(): void }
 
 /**
- * Clients that speak TLS and have not logged in. A handshake costs the loop that carries all tunnels a signature, and its
- * connection weighs a hundred times what a silent one does: both are bounded, and who logs in gets the allowance back.
+ * Clients in TLS that have not logged in. A handshake costs the loop a signature, and its connection takes a hundred times the
+ * memory of a silent one. So both are limited. A login returns the allowance.
  */
 export class Handshakes<C extends Client> {
   readonly #caps: HandshakeCaps
-  /** Oldest first: all, and those of each client. */
+  /** Oldest first: all, and by client. */
   readonly #open = new Set<C>()
   readonly #ofClient = new Map<string, Set<C>>()
   readonly #all: Allowance
@@ -93,22 +93,22 @@ export class Handshakes<C extends Client> {
     return this.#open.size
   }
 
-  /** A connection begins to speak TLS. Where there are too many, the oldest makes room, of the same client first. */
+  /** A connection begins TLS. If there are too many, the oldest is closed, first of the same client. */
   begin(connection: C): void {
     const key = clientKey(connection.clientText)
     let own = this.#ofClient.get(key)
     if (own !== undefined && own.size >= this.#caps.handshakesPerClient) first(own)?.destroy()
     if (this.#open.size >= this.#caps.handshakes) first(this.#open)?.destroy()
     this.#open.add(connection)
-    // The last one of this client may have had to go.
+    // The client's set may have been removed with its last connection.
     own = this.#ofClient.get(key)
     if (own === undefined) this.#ofClient.set(key, new Set([connection]))
     else own.add(connection)
   }
 
   /**
-   * Whether another handshake may be answered. It is counted. No client takes more of what all of them have than it leaves: who asks for much
-   * is slowed down until the others find as much, who asks for little always finds it.
+   * Counts a handshake and returns whether it may go on. No client may use more of the total than remains, so a client with many
+   * handshakes slows down and one with few always gets through.
    */
   allows(client: string): boolean {
     const now = performance.now()
@@ -131,7 +131,7 @@ export class Handshakes<C extends Client> {
     return true
   }
 
-  /** The connection is no stranger's any more: it logged in, or it is gone. */
+  /** The connection logged in, or is gone. */
   ended(connection: C, how: 'logged-in' | 'gone'): void {
     if (!this.#open.delete(connection)) return
     const key = clientKey(connection.clientText)
@@ -140,7 +140,7 @@ export class Handshakes<C extends Client> {
     if (own?.size === 0) this.#ofClient.delete(key)
     if (how === 'gone') return
     this.#loggedIn.set(key, true)
-    // Of those that log in there are other limits.
+    // Clients that log in have other limits.
     this.#clients.get(key)?.own.giveBack()
   }
 }

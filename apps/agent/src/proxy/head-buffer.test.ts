@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { HeadBuffer, type NextHead } from './head-buffer.ts'
 
-/** What comes of a text in such pieces: each head, and what is left. */
+/** Feeds a text in pieces of these sizes. Returns the heads and the rest. */
 function heads(text: string, sizes: () => number) {
   const buffer = new HeadBuffer()
   const found: NextHead[] = []
@@ -23,7 +23,7 @@ test.each([
   ['a line feed first', '\nGET / HTTP/1.1\r\n'],
   ['a long one', `${long}\r\n\r\n${long}`],
   ['one that is too long', `${long}${long}`]
-])('%s come out the same in whatever pieces they are', (_name, text) => {
+])('%s: the result does not depend on the pieces', (_name, text) => {
   const bytes = heads(text, () => 1)
   for (let seed = 1; seed < 40; seed++) {
     let state = seed

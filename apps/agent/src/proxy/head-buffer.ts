@@ -9,20 +9,20 @@ export type NextHead =
   | { kind: 'malformed' }
   | { kind: 'head'; text: string; bytes: number }
 
-/** Bytes of a client that belong to no request yet, and the request heads in them. */
+/** Bytes of a client that belong to no request yet. It finds request heads in them. */
 export class HeadBuffer {
   #bytes: Buffer | null = null
   readonly #joined = new JoinedPieces()
-  /** So many of the bytes hold no end of a head, and no line end that is none. */
+  /** How many bytes were searched: they contain no end of a head and no bare line feed. */
   #searched = 0
-  /** When the next head began, by the caller's clock: one that trickles in has to end some time. */
+  /** When the next head began, by the caller's clock. A deadline ends slow heads. */
   since = 0
 
   get length(): number {
     return this.#bytes?.length ?? 0
   }
 
-  /** The memory that is kept for them. */
+  /** Memory that the bytes occupy. */
   get held(): number {
     return this.#bytes?.buffer.byteLength ?? 0
   }
@@ -35,7 +35,7 @@ export class HeadBuffer {
     } else this.#bytes = this.#joined.append(this.#bytes, chunk)
   }
 
-  /** Everything that is here, which then is here no more. */
+  /** Removes and returns all bytes. */
   take(): Buffer | null {
     const bytes = this.#bytes
     this.#bytes = null
@@ -43,7 +43,7 @@ export class HeadBuffer {
     return bytes
   }
 
-  /** Takes the next head (without its empty line). Empty lines before it are skipped: some clients send one after a body. */
+  /** Removes the next head (without its empty line). Empty lines before it are skipped: some clients send one after a body. */
   next(limit: number, now: number): NextHead {
     let empty = 0
     while (this.#bytes?.[empty] === CR && this.#bytes[empty + 1] === LF) empty += 2

@@ -1,24 +1,23 @@
 type Stranger = { readonly stranger: object | null; destroy(): void }
 
 /**
- * What is kept of heads that are not whole, of connections that have not logged in: a sum of bytes for all of them. Where it is too
- * much, the oldest make room: a customer's head comes whole within a moment, whatever its size, and the newest may be a customer's
- * while strangers hold all that may be held.
+ * Limits the memory of incomplete heads, over all connections that have not logged in. Above the limit the oldest are closed: a
+ * customer's head is complete within a moment, while strangers may hold the whole memory.
  */
 export class HeldHeads<C extends Stranger> {
   readonly #most: number
   readonly #madeRoom: () => void
-  /** Bytes by connection, in the sequence in which their heads began. */
+  /** Bytes by connection, oldest head first. */
   readonly #held = new Map<C, number>()
   #bytes = 0
 
-  /** @param most bytes of all connections. @param madeRoom is called for each connection that is ended */
+  /** @param most bytes of all connections. @param madeRoom is called for each connection that is closed */
   constructor(most: number, madeRoom: () => void) {
     this.#most = most
     this.#madeRoom = madeRoom
   }
 
-  /** So many bytes are kept for the connection now. May end it, or others; one that has logged in is none of them. */
+  /** Sets the bytes that a connection holds, and may close it or others. Connections that logged in do not count. */
   set(connection: C, bytes: number): void {
     if (connection.stranger !== null) this.#count(connection, bytes)
     while (this.#bytes > this.#most) {
@@ -30,7 +29,7 @@ export class HeldHeads<C extends Stranger> {
     }
   }
 
-  /** The connection is no stranger's any more: it logged in, or it is gone. */
+  /** The connection logged in, or is gone. */
   delete(connection: C): void {
     if (this.#held.size > 0) this.#count(connection, 0)
   }

@@ -1,25 +1,25 @@
 import { HANDSHAKE, isOtherRecord, recordLength, RECORD_HEAD } from './client-hello.ts'
 
 const ALERT = 21
-/** A server's first message up to the end of its random bytes: the head of the message, the version, 32 bytes. */
+/** Where the random bytes of a server's first message are: after record head, message head and version. */
 const RANDOM_AT = RECORD_HEAD + 6
 const RANDOM_END = RANDOM_AT + 32
 /** The random bytes of a server that asks for a second hello (RFC 8446 4.1.3). */
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
 
 /**
- * Follows a TLS connection behind its first hello. In TLS 1.3 a server may ask for a second one, which comes in the clear,
- * also behind data that the client sent early; and a client may send it before it is asked.
+ * Follows a TLS connection after its first hello. A TLS 1.3 server may ask for a second hello. It comes in the clear, may
+ * follow early data, and a client may send it unasked.
  */
 export class HelloRetry {
-  /** Bytes of the client's present record that are still to come. */
+  /** Missing bytes of the client's present record. */
   #left = 0
-  /** The server's first message, as far as it has come. */
+  /** The beginning of the server's first message. */
   #answer: Buffer = Buffer.alloc(0)
-  /** Whether the server asked for a second hello; null while that cannot be told. */
+  /** Whether the server asked for a second hello. Null: not known yet. */
   asked: boolean | null = null
 
-  /** How many of the client's bytes are of records that are no handshake: up to one that is, or whose head is not whole. */
+  /** How many bytes belong to records other than handshakes, up to the next handshake or incomplete record head. */
   skip(bytes: Buffer): number {
     let at = Math.min(this.#left, bytes.length)
     this.#left -= at
@@ -31,11 +31,10 @@ export class HelloRetry {
     return at
   }
 
-  /** Takes in what the server sends. */
   answered(chunk: Buffer): void {
     if (this.asked !== null) return
     let bytes = Buffer.concat([this.#answer, chunk])
-    // Warnings may come before its answer. They have two bytes.
+    // Warnings of two bytes may come before the answer.
     while (bytes[0] === ALERT && bytes.length >= RECORD_HEAD + 2) bytes = bytes.subarray(RECORD_HEAD + 2)
     this.#answer = bytes.subarray(0, RANDOM_END)
     this.asked = asksAgain(this.#answer)
@@ -46,6 +45,6 @@ function asksAgain(answer: Buffer): boolean | null {
   const [type = HANDSHAKE] = answer
   if (type !== HANDSHAKE) return type === ALERT ? null : false
   if (answer.length < RANDOM_END) return null
-  // One that is cut into such small records could be either.
+  // The records are too small to tell, so it may have asked.
   return recordLength(answer, 0) < RANDOM_END || answer.subarray(RANDOM_AT).equals(RETRY)
 }

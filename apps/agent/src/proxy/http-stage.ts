@@ -26,18 +26,18 @@ const noSession = {
   'no-session': 'This user has no sessions: leave out what begins with -session-',
   'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
 }
-/** A head (or what came of it) that is more work to read than its connection is to take: those of most programs are shorter. */
+/** Longer heads take turns: parsing them is more work than accepting their connection. Most programs send shorter ones. */
 const LONG_HEAD = 1024
-/** How much of the next requests is kept while one is under way, before the client is made to wait. */
+/** Bytes of later requests that are kept during one. Above it, the client's socket pauses. */
 const MAX_PENDING = 65_536
-/** A client that was refused so often, and never logged in, asks for nothing that it could get. */
+/** A client with this many refusals and no login is closed. */
 const MAX_REFUSALS = 10
-/** How much of our own answers a client may leave unread, before its next request is not looked at. */
+/** Unread bytes of our own answers. Above it, the client's next request waits. */
 const MAX_UNREAD = 65_536
 
 /**
- * Speaks HTTP/1 with a client: one request after the other, each authorised on its own, over one kept connection to the
- * target where consecutive requests go to the same one. CONNECT and upgrades turn the connection into a tunnel.
+ * Speaks HTTP/1 with a client. Each request is authorised on its own, and consecutive requests to the same target share one
+ * kept connection. CONNECT and upgrades turn the connection into a tunnel.
  */
 export class HttpStage implements Stage {
   readonly #connection: ClientConnection
@@ -50,23 +50,23 @@ export class HttpStage implements Stage {
   #clientEnded = false
   #reading = false
   #yielded = false
-  /** What was told of the memory that an unfinished head takes. */
+  /** The memory last reported for an incomplete head. */
   #held = 0
-  /** Requests in a row that were refused before any login. */
+  /** Refused requests in a row, before any login. */
   #refusals = 0
 
   #head: RequestHead | null = null
   #body: RequestBody | null = null
   #response: ResponseReader | null = null
   #dialing: Dialing | null = null
-  /** Where the last request went. */
+  /** Target of the last request. */
   #known: Authority | null = null
   #remoteKey = ''
   #remoteReused = false
   #startedAt = 0
   #up = 0
   #down = 0
-  /** What is said of a request that is under way when the connection ends. */
+  /** Log note for a request that is interrupted by the connection's end. */
   #endNote: AgentCode = 'client-left'
 
   constructor(connection: ClientConnection) {
@@ -89,7 +89,7 @@ export class HttpStage implements Stage {
 
   clientEnd(): void {
     this.#clientEnded = true
-    // A client may end its side after whole requests and still wait for the answers.
+    // A client may close its side after complete requests and wait for the answers.
     if (this.#phase === 'head') this.#readHeads()
     else if (this.#body !== null && !this.#body.done) this.#connection.destroy()
   }
@@ -102,14 +102,14 @@ export class HttpStage implements Stage {
     this.#readOn()
   }
 
-  /** Goes on with what came meanwhile: its time begins now. @param isTurn whether it waited for this turn of the loop */
+  /** Continues with buffered bytes, whose deadline starts now. @param isTurn whether it waited for this turn of the loop */
   #readOn(isTurn = false): void {
     this.#pending.since = this.#connection.plane.now
     this.#readHeads(isTurn)
   }
 
   #readHeads(isTurn = false): void {
-    // An answer that is known at once leads back here from within: however many follow, the one loop goes on with them.
+    // An immediate answer calls this again from inside. The outer loop continues, so calls never nest deeper.
     if (this.#reading) return
     this.#reading = true
     this.#readPending(isTurn)
@@ -123,14 +123,14 @@ export class HttpStage implements Stage {
   #readPending(isTurn: boolean): void {
     const { socket, plane } = this.#connection
     for (let n = 0; this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone; n++) {
-      // The first head of a connection is read at once, unless it is much work.
+      // A connection's first head is read at once, unless it is long.
       const waits = n > 0 || (!isTurn && this.#pending.length > LONG_HEAD)
       if (waits && plane.turns.isOver(this.#connection.owner)) return this.#yield()
       if (socket.unsent > MAX_UNREAD) return socket.pause()
       const next = this.#pending.next(plane.limits.headBytes, plane.now)
       if (next.kind === 'none') {
         if (this.#clientEnded) return DrainStage.close(this.#connection)
-        // It was made to wait where it sent much, or did not read.
+        // The socket may be paused, because the client sent much or did not read.
         return socket.resume()
       }
       this.#startedAt = performance.now()
@@ -145,7 +145,7 @@ export class HttpStage implements Stage {
     }
   }
 
-  /** Requests that came together go on in a later turn of the loop: others have theirs first. */
+  /** Continues with buffered requests in a later turn of the loop, so that other users get theirs. */
   #yield(): void {
     const { socket, plane, owner, guarded } = this.#connection
     socket.pause()
@@ -154,7 +154,7 @@ export class HttpStage implements Stage {
     plane.turns.later(owner, () => {
       this.#yielded = false
       guarded(() => {
-        // Also where the next request is dialled for: that the client leaves is heard meanwhile. A tunnel by now reads on by itself.
+        // Reads even while dialling, to notice when the client leaves. A tunnel reads by itself.
         if (this.#connection.stage === this) socket.resume()
         this.#readOn(true)
       })
@@ -196,7 +196,7 @@ export class HttpStage implements Stage {
     if (lease === null) return
     const refused = connection.acquireDial()
     if (refused !== null) {
-      // What is connected stays: requests that go there are served.
+      // The present target stays, so requests to it are still served.
       this.#phase = 'head'
       this.#refuse(429, tooMany[refused], refused)
       return this.#readOn()
@@ -225,7 +225,7 @@ export class HttpStage implements Stage {
       },
       connection.guarded
     )
-    // Where the answer was known at once it has been given already.
+    // `dial` may already have called back.
     if (this.#phase === 'dialing') this.#dialing = dialing
   }
 
@@ -235,7 +235,7 @@ export class HttpStage implements Stage {
     remote.write(head.forward)
     this.#body = new RequestBody(head.framing)
     const pending = this.#body.done ? null : this.#pending.take()
-    // While dialling, a client that sent much was made to wait.
+    // The socket may have been paused while dialling.
     if (!this.#body.done) this.#connection.socket.resume()
     if (pending !== null) {
       this.#up += pending.length
@@ -258,11 +258,11 @@ export class HttpStage implements Stage {
       this.#pending.push(fed.rest, this.#connection.plane.now)
     }
     if (remote.unsent > 0) socket.pause()
-    // Small chunks cost much more than they carry.
+    // Small chunks cost far more work than bytes.
     else if (this.#body.isChunked && plane.turns.isOver(owner)) this.#rest(socket, remote)
   }
 
-  /** Reads on in a later turn of the loop, unless the other side has to drain first: then that goes on. */
+  /** Reads again in a later turn of the loop, unless the other side must drain first: its drain event then resumes. */
   #rest(reads: RawSocket, writes: RawSocket): void {
     const connection = this.#connection
     const remote = connection.remote
@@ -279,7 +279,7 @@ export class HttpStage implements Stage {
     const { socket, remote, plane } = connection
     const response = this.#response
     if (this.#phase !== 'exchange' || response === null || remote === null) {
-      // A target that speaks without being asked is not trusted with another request.
+      // A target that speaks unasked gets no further request.
       connection.dropRemote()
       return
     }
@@ -318,7 +318,7 @@ export class HttpStage implements Stage {
     }
     const untouched = response !== null && !response.received
     if (this.#remoteReused && untouched && isRetriable(head)) {
-      // A kept connection that the target closed in the meantime: ask again on a new one.
+      // The target closed the kept connection, so the request is repeated on a new one.
       this.#connection.dropRemote()
       this.#dial(head)
       return
@@ -326,7 +326,7 @@ export class HttpStage implements Stage {
     this.#rejectAndClose(502, 'The target gave no valid answer', note)
   }
 
-  /** Half an answer is out: only breaking off tells the client that it is not whole. What came goes first. */
+  /** Part of an answer was sent, so only a reset tells the client that it is incomplete. Written bytes go out first. */
   #breakAnswer(note: AgentCode): void {
     const { socket } = this.#connection
     this.#note(502, note)
@@ -352,7 +352,7 @@ export class HttpStage implements Stage {
       connection.countRequest(note)
       connection.log({ what, target, status: hello === null ? 101 : 200, up, down, ms, note })
     }
-    // What switches protocols has shown its name already.
+    // After an upgrade the site is known from the request.
     const stage =
       hello === null
         ? new TunnelStage(connection, remote, finished)
@@ -378,7 +378,7 @@ export class HttpStage implements Stage {
     this.#readOn()
   }
 
-  /** Answers a request that goes nowhere; the connection lives on where no body follows. */
+  /** Answers a request that is not forwarded. The connection stays open if no body follows. */
   #refuse(status: number, text: string, note: AgentCode): void {
     const head = this.#head
     const keep =
@@ -395,12 +395,12 @@ export class HttpStage implements Stage {
     this.#connection.socket.write(message)
   }
 
-  /** Whether the client is to ask its next question on another connection, since a newer process answers there. */
+  /** Whether the client should use a new connection for its next request, because a newer process accepts them. */
   get #isLast(): boolean {
     return this.#connection.plane.isDraining && this.#pending.length === 0
   }
 
-  /** Whether bytes of a tunnel that was refused may come: they are no requests. One that asks for a password waits for that. */
+  /** Whether bytes of a refused tunnel may follow, which are not requests. After a 407 a client waits before it sends any. */
   #mayHaveMore(head: RequestHead, status: number): boolean {
     return head.connect && (status !== 407 || this.#pending.length > 0)
   }

@@ -4,7 +4,7 @@ import { IdleDetector } from './idle-detector.ts'
 
 const PATIENCE = 1000
 
-/** A connection whose client takes little: `unsent` waits in this process, `held` in the kernel. */
+/** A connection with a slow reader: `unsent` waits in this process, `held` in the kernel. */
 function connection(unsent: number) {
   const state = { now: 0, held: 0 as number | null, read: 0, isHeld: false }
   const end = { address: '127.0.0.1', port: 1 }
@@ -27,7 +27,7 @@ function connection(unsent: number) {
     sendQueues: { ask: (_ends: unknown, answer: (bytes: number | null) => void) => answer(state.held) }
   }
   const detector = new IdleDetector({ socket, remote: null, plane } as unknown as ClientConnection)
-  /** Looks each tenth of the patience, for so many times the patience; whether it was over at any look. */
+  /** Checks ten times per patience. Returns whether any check found the connection idle. */
   const isOverWithin = (patiences: number, each: () => void = () => {}): boolean => {
     for (let n = 0; n < patiences * 10; n++) {
       state.now += PATIENCE / 10
@@ -41,9 +41,9 @@ function connection(unsent: number) {
 
 describe('a connection is idle', () => {
   test.each<[string, number, boolean, (state: ReturnType<typeof connection>['state']) => void]>([
-    ['on which nothing comes or goes', 0, true, () => {}],
-    ['whose reader takes nothing of what waits', 5000, true, () => {}],
-    ['of which the system tells nothing', 5000, true, state => (state.held = null)]
+    ['without any traffic', 0, true, () => {}],
+    ['whose reader takes none of the waiting bytes', 5000, true, () => {}],
+    ['of which the system shows no queues', 5000, true, state => (state.held = null)]
   ])('%s', (_, unsent, expected, each) => {
     const { state, isOverWithin } = connection(unsent)
     expect(isOverWithin(0.9, () => each(state))).toBe(false)
@@ -53,13 +53,13 @@ describe('a connection is idle', () => {
 
 describe('a connection is not idle', () => {
   test.each<[string, number, (state: ReturnType<typeof connection>['state']) => void]>([
-    ['while its steady reader takes from the kernel alone', 5000, state => (state.held = (state.held ?? 0) - 1)],
-    ['while bytes come', 0, state => state.read++],
-    ['while a limit of speed holds it up', 0, state => (state.isHeld = true)]
+    ['while its steady reader takes bytes only from the kernel', 5000, state => (state.held = (state.held ?? 0) - 1)],
+    ['while bytes arrive', 0, state => state.read++],
+    ['while a speed limit holds it', 0, state => (state.isHeld = true)]
   ])('%s', (_, unsent, each) => {
     const { state, isOverWithin } = connection(unsent)
     expect(isOverWithin(10, () => each(state))).toBe(false)
-    // And is from when that ends on.
+    // Once that ends, it becomes idle.
     state.isHeld = false
     expect(isOverWithin(3)).toBe(true)
   })

@@ -1,14 +1,14 @@
 import type { ClientConnection } from './connection.ts'
 
 /**
- * Tells a connection on which nothing moves from one that is slow. Bytes that come are movement, and so are bytes that the kernel
- * sends on: a steady reader at a few kilobytes a second takes nothing from us for minutes.
+ * Tells an idle connection from a slow one. Bytes that arrive count as activity, and so do bytes that the kernel sends: a steady
+ * reader at a few kilobytes a second takes nothing from this process for minutes.
  */
 export class IdleDetector {
   readonly #connection: ClientConnection
   #seen = -1
   #since: number
-  /** What the kernel held half-way, when both sides had been silent for so long. */
+  /** Bytes in the kernel after half of the patience. */
   #held: number | null = null
   #asked: 'no' | 'first' | 'second' = 'no'
   #stuck = false
@@ -18,7 +18,6 @@ export class IdleDetector {
     this.#since = connection.plane.now
   }
 
-  /** Begins anew. */
   restart(now: number): void {
     this.#since = now
     this.#held = null
@@ -26,11 +25,11 @@ export class IdleDetector {
     this.#stuck = false
   }
 
-  /** Whether nothing has moved for longer than `patience` (milliseconds). */
+  /** Whether nothing moved for longer than `patience` (milliseconds). */
   isOver(now: number, patience: number): boolean {
     const { socket, remote } = this.#connection
     const seen = socket.bytesRead + socket.bytesWritten - socket.unsent + (remote?.bytesRead ?? 0)
-    // What waits for its user's turn is not silent: nobody lets it move.
+    // A connection held for its user's speed is not idle.
     if (seen !== this.#seen || socket.held || remote?.held === true) {
       this.#seen = seen
       this.restart(now)
@@ -48,7 +47,7 @@ export class IdleDetector {
     this.#asked = which
     const ends = [socket, remote].filter(each => each !== null).map(({ local, peer }) => ({ local, peer }))
     plane.sendQueues.ask(ends, held => {
-      // What came meanwhile decides before this.
+      // Activity or a newer question makes this answer obsolete.
       if (this.#asked !== which) return
       const moved = held !== null && this.#held !== null && held !== this.#held
       if (which === 'second' && !moved) this.#stuck = true

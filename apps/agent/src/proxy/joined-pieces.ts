@@ -1,13 +1,13 @@
-/** Room that is added at the most: a connection holds little more than what came. */
+/** Most spare room, so that a connection holds little more than it received. */
 const MOST_ADDED = 16_384
 const NOTHING = Buffer.alloc(0)
 
-/** Joins pieces that come one after the other: however small they are, each byte is copied a few times at most. */
+/** Joins pieces that arrive in sequence. Each byte is copied only a few times, even if the pieces are tiny. */
 export class JoinedPieces {
-  /** What the bytes stand in, with room behind them for the next piece. */
+  /** Buffer of the bytes, with room for the next piece. */
   #room: Buffer | null = null
 
-  /** @param bytes those that it gave the last time, or others after `clear` */
+  /** @param bytes the result of the last call, or other bytes after `clear` */
   append(bytes: Buffer, chunk: Buffer): Buffer {
     const length = bytes.length + chunk.length
     if (this.#room === null || this.#room.length < length) {
@@ -18,12 +18,12 @@ export class JoinedPieces {
     return this.#room.subarray(0, length)
   }
 
-  /** The bytes, in memory that nobody else has a part of: of a part that is kept, all is. */
+  /** The bytes in their own memory: a slice of a shared buffer would keep the whole buffer. */
   own(bytes: Buffer): Buffer {
     return this.#room === null ? this.append(NOTHING, bytes) : bytes
   }
 
-  /** What it gave is somebody else's from now on, or only a part of it goes on. */
+  /** Gives the buffer up, because its bytes are passed on or only a part of them remains. */
   clear(): void {
     this.#room = null
   }

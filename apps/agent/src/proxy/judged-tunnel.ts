@@ -8,12 +8,12 @@ import { RequestNames } from './request-names.ts'
 import type { RawSocket } from './raw-socket.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 
-/** What is looked through in one go: at most a millisecond of work, where all of it is lines with names. */
+/** Bytes examined in one go: at most a millisecond of work, even if every line holds a name. */
 const SLICE = 8192
 
 /**
- * Joins a client and its target. Where names are denied to the user, what the client shows inside decides as well: see
- * docs/adr/agent-names-inside-tunnels.md. `finished` runs once, when the tunnel is over.
+ * Joins a client and its target. If the user has denied names, the content of the tunnel is judged too, see
+ * docs/adr/agent-names-inside-tunnels.md. `finished` runs once, when the tunnel ends.
  */
 export function openTunnel(
   connection: ClientConnection,
@@ -27,19 +27,19 @@ export function openTunnel(
   return judged ? new JudgedTunnel(connection, tunnel, lease, asked) : tunnel
 }
 
-/** A tunnel whose client has not shown yet which site it wants, or goes on showing it with each request. */
+/** A tunnel whose client has not shown its site yet, or shows one with each request. */
 class JudgedTunnel implements Stage {
   readonly #connection: ClientConnection
   readonly #tunnel: TunnelStage
   readonly #lease: Lease
   readonly #asked: string
-  /** The beginning of a hello, or of a record's head, until it is whole. */
+  /** An incomplete hello or record head. */
   #pending: Buffer | null = null
   #since = 0
   #requests: RequestNames | null = null
-  /** Behind the first hello. */
+  /** Set after the first hello. */
   #retry: HelloRetry | null = null
-  /** What goes on in a later turn; meanwhile nothing is read. */
+  /** Bytes for a later turn. Until then nothing is read. */
   #rest: Buffer | null = null
   #ended = false
 
@@ -76,7 +76,7 @@ class JudgedTunnel implements Stage {
     if (hello.kind === 'malformed' || hello.name === null) return this.#refuse('hidden-name')
     if (this.#denies(hello.name)) return this.#refuse('denied-name')
     if (hello.encrypted && this.#hides(hello.name)) return this.#refuse('hidden-name')
-    // The second one has to show what the first one did (RFC 8446 4.1.2).
+    // The second hello must show the same name (RFC 8446 4.1.2).
     if (this.#retry !== null)
       return this.#connection.shownName === hello.name ? this.#pass(bytes) : this.#refuse('hidden-name')
     this.#connection.shownName = hello.name
@@ -84,7 +84,7 @@ class JudgedTunnel implements Stage {
     this.#followRecords((this.#retry = new HelloRetry()), bytes.subarray(hello.length))
   }
 
-  /** Records pass as they come, but for a second hello. */
+  /** Passes records on. A second hello is judged. */
   #followRecords(retry: HelloRetry, bytes: Buffer): void {
     const open = retry.skip(bytes)
     if (open > 0) this.#tunnel.clientData(bytes.subarray(0, open))
@@ -95,7 +95,7 @@ class JudgedTunnel implements Stage {
     else this.#refuse('hidden-name')
   }
 
-  /** Whether a hello that may hold a second name shows one that is known to stand for others. */
+  /** Whether the shown name of an encrypted hello is known to stand for other names. */
   #hides(name: string): boolean {
     if (this.#connection.plane.echNames.has(name)) return true
     return parseAddress(this.#asked) === null && name !== this.#asked
@@ -125,7 +125,7 @@ class JudgedTunnel implements Stage {
     return isDue && !requests.named && this.#unnamed() ? 'denied-address' : null
   }
 
-  /** The rest goes on in a later turn of the loop. A copy: the next read may overwrite the piece (`zeroCopy`). */
+  /** Continues in a later turn of the loop, on a copy, because the next read may overwrite the chunk (`zeroCopy`). */
   #wait(rest: Buffer): void {
     const { socket, plane, owner, guarded } = this.#connection
     this.#keepForLater(Buffer.from(rest), rest.length)
@@ -133,7 +133,7 @@ class JudgedTunnel implements Stage {
     plane.turns.later(owner, () => guarded(() => this.#goOn()))
   }
 
-  /** Not counted as traffic while it waits: the connection may end before. */
+  /** The bytes do not count as traffic while they wait, because the connection may end first. */
   #keepForLater(rest: Buffer, added: number): void {
     this.#rest = rest
     this.#connection.undelivered += added
@@ -153,16 +153,16 @@ class JudgedTunnel implements Stage {
 
   #denies(name: string): boolean {
     const { plane } = this.#connection
-    // A tunnel may last for months: it goes by the rules of now.
+    // A tunnel may last for months, so the present rules apply.
     return plane.present(this.#lease).deny.deniesName(name) || plane.accessTable.blacklist.deniesName(name)
   }
 
-  /** Whether an address was asked for that a denied name stands for, and nothing tells that another site is meant. */
+  /** Whether the requested address belongs to a denied name, and nothing shows that another site is meant. */
   #unnamed(): boolean {
     return this.#connection.plane.addressNames.of(this.#asked).some(name => this.#denies(name))
   }
 
-  /** A copy, as above. */
+  /** A copy, because the next read may overwrite the chunk (`zeroCopy`). */
   #keep(bytes: Buffer): void {
     this.#pending = Buffer.from(bytes)
   }
@@ -183,7 +183,7 @@ class JudgedTunnel implements Stage {
       this.#ended = true
       return
     }
-    // Too short to be a hello or a request, and now it stays so.
+    // The bytes are too short for a hello or a request, and no more follow.
     if (this.#pending !== null) this.#tunnel.clientData(this.#pending)
     this.#pending = null
     this.#tunnel.clientEnd()

@@ -5,24 +5,24 @@ import { defaultHandshakeCaps, type HandshakeCaps } from './handshakes.ts'
 export type Limits = {
   headBytes: number
   responseHeadBytes: number
-  /** What a process keeps in all of heads that are not whole, of connections that have not logged in. */
+  /** Incomplete heads in one process, of all connections that have not logged in. */
   heldHeadBytes: number
   /** From the first byte of a request (or SOCKS greeting) to the end of its head. */
   headMs: number
-  /** A kept-alive connection between two requests. */
+  /** Pause between two requests of a kept connection. */
   keepAliveMs: number
   /** Silence in a tunnel or an exchange. */
   idleMs: number
-  /** Silence in a tunnel of which one side has ended: mostly a client that is gone. */
+  /** Silence in a tunnel with one side closed. Usually the client is gone. */
   halfClosedMs: number
   connectMs: number
   connections: number
-  /** Open connections of one client address that have not logged in. */
+  /** Open connections of one client address without a login. */
   strangersPerClient: number
-  /** Wrong log-ins of one client address at once, and how long until one more is let through. */
+  /** Wrong logins of one client address at once, and the time until it gets one more. */
   failedLogins: number
   failedLoginMs: number
-  /** How often deadlines are looked at. */
+  /** Interval of deadline checks. */
   sweepMs: number
 } & ConnectionCaps &
   HandshakeCaps
@@ -30,7 +30,7 @@ export type Limits = {
 export const defaultLimits: Limits = {
   headBytes: 32_768,
   responseHeadBytes: 65_536,
-  // More than the connections of one client address that have not logged in can hold: one alone pushes nobody out.
+  // More than one client's connections without a login can hold, so one client alone pushes no one out.
   heldHeadBytes: 67_108_864,
   headMs: 10_000,
   keepAliveMs: 60_000,

@@ -1,12 +1,12 @@
-/** Lines of the access log between two sweeps: of each one, and of all of them together. */
+/** Log lines between two sweeps. */
 type Most = { ofEach: number; ofAll: number }
 
-/** By client: of those that have not logged in. */
+/** By client, for clients that have not logged in. */
 export const STRANGERS: Most = { ofEach: 20, ofAll: 50 }
-/** By user: of requests that the agent refused, or whose target was not reached. */
+/** By user, for refused requests and targets that were not reached. */
 export const REFUSALS: Most = { ofEach: 100, ofAll: Infinity }
 
-/** Keeps lines that cost nothing to cause from rolling the access log away, which is the evidence of what customers did. */
+/** Keeps cheap lines from rotating the access log away, because the log is the evidence of what customers did. */
 export class LineLimit {
   readonly #most: Most
   #written = new Map<string, number>()
@@ -17,7 +17,7 @@ export class LineLimit {
     this.#most = most
   }
 
-  /** Whether a line of `one` may be written. @param user whose name is told with what is left out */
+  /** Whether a line of `one` may be written. @param user counts the omitted line */
   allows(one: string, user: string): boolean {
     const written = this.#written.get(one) ?? 0
     if (this.#all >= this.#most.ofAll || written >= this.#most.ofEach) {
@@ -29,7 +29,7 @@ export class LineLimit {
     return true
   }
 
-  /** Begins anew. @returns how many lines were left out, by user */
+  /** Starts the next interval. @returns omitted lines by user */
   takeLeftOut(): ReadonlyMap<string, number> {
     const leftOut = this.#leftOut
     if (this.#all > 0) this.#written = new Map()

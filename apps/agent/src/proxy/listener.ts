@@ -12,17 +12,17 @@ import { SocksStage } from './socks-stage.ts'
 const SOCKS4 = 4
 const SOCKS4_REFUSED = Buffer.from([0, 0x5b, 0, 0, 0, 0, 0, 0])
 const SOCKS5 = 5
-/** The first byte of a TLS handshake. */
+/** First byte of a TLS handshake. */
 const TLS = 22
-/** Hellos of today are at 2 KB. */
+/** Real hellos take about 2 KB. */
 const MAX_HELLO = 16_384
 
-/** A new connection: the first byte tells TLS, SOCKS5 and HTTP from each other; inside TLS the same once more. */
+/** A new connection. Its first byte tells TLS, SOCKS5 and HTTP apart, and inside TLS the next first byte again. */
 class FirstByteStage implements Stage {
   readonly #connection: ClientConnection
   readonly #since: number
   #secured = false
-  /** The beginning of a TLS client's first message: nothing is made for it before it is whole. */
+  /** Beginning of a TLS client's first message. No TLS state exists until it is complete. */
   #hello: Buffer | null = null
   #note: AgentCode = 'tls-failed'
 
@@ -42,14 +42,14 @@ class FirstByteStage implements Stage {
     connection.stage.clientData(chunk)
   }
 
-  /** The time for the first byte goes on: the handshake is part of it. */
+  /** The handshake counts toward the deadline of the first byte. */
   #readHello(context: SecureContext, chunk: Buffer): void {
     const connection = this.#connection
     const { handshakes } = connection.plane
     if (this.#hello === null) handshakes.begin(connection)
     const bytes = this.#hello === null ? chunk : Buffer.concat([this.#hello, chunk])
     const state = helloState(bytes)
-    // A copy: the next read may overwrite the piece (`zeroCopy`).
+    // A copy, because the next read may overwrite the chunk (`zeroCopy`).
     this.#hello = state === 'more' ? Buffer.from(bytes) : Buffer.alloc(0)
     if (state === 'malformed' || this.#hello.length > MAX_HELLO) return connection.destroy()
     if (state === 'more') return
@@ -61,7 +61,7 @@ class FirstByteStage implements Stage {
     connection.secure(context, bytes)
   }
 
-  /** SOCKS4 has no passwords: its own refusal, so that a program can say so. */
+  /** SOCKS4 has no passwords. The refusal uses its own format, so that programs can show it. */
   #refuseSocks4(): void {
     const connection = this.#connection
     connection.countRequest('socks4')
@@ -102,12 +102,12 @@ class FirstByteStage implements Stage {
   remoteGone(): void {}
 }
 
-/** Of TLS that came to nothing; any other end is an error of our own. */
+/** Status of failed TLS. Any other end is an internal error. */
 const STATUSES: Partial<Record<AgentCode, number>> = { 'tls-failed': 400, 'tls-too-fast': 429 }
 
 export const firstStage = (connection: ClientConnection): Stage => new FirstByteStage(connection)
 
-/** A server, and the host that it was asked for. */
+/** A server with the host it was asked for. */
 export type Listening = { host: string; server: Server }
 export type ListenResult = { ok: true; servers: Listening[]; port: number } | { ok: false; host: string; code: string }
 
@@ -126,9 +126,9 @@ const bind = (plane: Plane, place: Place): Promise<Server | string> =>
   })
 
 /**
- * Listens on each host. `::` takes IPv4 too, and becomes `0.0.0.0` on machines without IPv6. `shared`: other processes
- * listen on the same port. Port 0 lets the system choose one (the same for all hosts). Sockets that a process of before has opened for
- * a host are taken in place of new ones.
+ * Listens on each host. `::` includes IPv4, and becomes `0.0.0.0` on machines without IPv6. `shared`: other processes listen
+ * on the same port. Port 0: the system chooses one port for all hosts. `opened`: sockets of a previous process, which
+ * replace new ones for their host.
  */
 export async function listenProxy(
   plane: Plane,

@@ -5,13 +5,13 @@ import type { Plane } from './plane.ts'
 type Users = AgentConnections['users']
 type Connections = AgentConnections['connections']
 
-/** What one process has open. */
+/** Open connections of one process. */
 export type LivePart = { total: number; users: Users; connections: Connections }
 
-/** Connections that are looked at in one turn of the loop. */
+/** Connections counted in one turn of the loop. */
 const A_TURN = 1000
 
-/** The users with the most connections; their bytes are counted some connections at a time, so that no tunnel waits. */
+/** The users with the most connections. It counts their bytes in several turns, so that no tunnel waits. */
 async function liveUsers(plane: Plane, limit: number): Promise<LivePart> {
   const most = [...plane.open.users()].toSorted(([, a], [, b]) => b.size - a.size).slice(0, limit)
   const users: Users = []
@@ -53,7 +53,7 @@ function liveConnections(plane: Plane, user: string, limit: number): LivePart {
 export const lookAt = (plane: Plane, user: string | null, limit: number): Promise<LivePart> =>
   user === null ? liveUsers(plane, limit) : Promise.resolve(liveConnections(plane, user, limit))
 
-/** Ends the connections of a user, or the one of them with this id; how many. */
+/** Ends the user's connections, or only the one with this id. Returns how many. */
 export async function endConnections(plane: Plane, user: string, id: string | null): Promise<number> {
   let ended = 0
   for (const connection of plane.open.of(user)) {
@@ -64,7 +64,6 @@ export async function endConnections(plane: Plane, user: string, id: string | nu
   return ended
 }
 
-/** Joins what the processes have. */
 export function joinParts(parts: readonly LivePart[], limit: number): LivePart {
   const users = new Map<string, Users[number]>()
   for (const row of parts.flatMap(part => part.users)) {

@@ -1,7 +1,7 @@
-/** Writes the present time for the access log, as `toISOString` does. Of a second all but its last digits is made once. */
+/** Formats the time for the access log like `toISOString`, but formats each second only once. */
 export class LogTime {
   #second = -1
-  /** Up to the point behind the second. */
+  /** Up to the point after the seconds. */
   #text = ''
 
   /** @param now Unix time in milliseconds */

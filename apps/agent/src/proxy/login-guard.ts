@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache'
 import { parseAddress } from '../net/ip.ts'
 import { RecentSet } from './recent-set.ts'
 
-/** What a client did wrong: guesses left, and the wrong credentials that it has sent already. */
+/** A client's remaining guesses, and hashes of its wrong credentials. */
 type Failures = { left: number; at: number; wrong: Set<number> }
 
 const MAX_CLIENTS = 10_000
 const MAX_WRONG = 200
 const MAX_GOOD = 20_000
 
-/** Whom a client address stands for: an IPv6 client has the whole /64. */
+/** The client that an address stands for. An IPv6 client has the whole /64. */
 export function clientKey(text: string): string {
   if (!text.includes(':')) return text
   const address = parseAddress(text)
@@ -17,8 +17,8 @@ export function clientKey(text: string): string {
 }
 
 /**
- * Slows the guessing of passwords down, per client. Only credentials that were not wrong before count, so that a program with an
- * old password, however busy, locks nobody out, and users that logged in from the client before may always try.
+ * Slows password guessing, per client. The same wrong credentials count once, so a program with an old password locks no one
+ * out. Users who logged in from the client before may always try.
  */
 export class LoginGuard {
   readonly #clients = new LRUCache<string, Failures>({ max: MAX_CLIENTS })
@@ -26,13 +26,13 @@ export class LoginGuard {
   readonly #burst: number
   readonly #everyMs: number
 
-  /** A client has `burst` wrong guesses at once, and one more each `everyMs`. */
+  /** A client may guess wrong `burst` times at once, and once more each `everyMs`. */
   constructor(burst: number, everyMs: number) {
     this.#burst = burst
     this.#everyMs = everyMs
   }
 
-  /** Whether these credentials may be looked at. */
+  /** Whether these credentials may be checked. */
   allows(client: string, user: string, now: number): boolean {
     const failures = this.#clients.size === 0 ? undefined : this.#clients.get(clientKey(client))
     if (failures === undefined) return true
@@ -64,7 +64,7 @@ export class LoginGuard {
   }
 }
 
-/** FNV-1a. Two credentials with the same hash count as one: a guess for free, once in four billion. */
+/** FNV-1a. Credentials with equal hashes count once, which gives away one guess in four billion. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -3,12 +3,11 @@ import type { LoginFault } from './plane.ts'
 import type { TooMany } from './connection-limits.ts'
 import { parseBasic } from './request-head.ts'
 
-/** Authorises each request of a connection; credentials that were good are not decoded again while the lease stands. */
+/** Authorises each request of a connection. Valid credentials are not decoded again while the lease is current. */
 export class Login {
   #good: string | null = null
 
-  /** Makes the connection the user's. A connection that changes its lease or session loses its target: it may leave from
-   * elsewhere, under other rules. */
+  /** Assigns the connection to the user. A change of lease or session drops the target: exit address and rules may differ. */
   check(connection: ClientConnection, credentials: string): 'ok' | LoginFault | TooMany {
     const { plane, lease: present } = connection
     if (present !== null && credentials === this.#good && plane.accessTable.lease(present.user) === present) return 'ok'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NumberSet } from './number-set.ts'
 
-test('a set of numbers has what was added, before and after it is shrunk, and once more', () => {
+test('a set of numbers contains what was added, before and after each shrink', () => {
   const numbers = fc.array(fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(0xffff_ffff)), { maxLength: 200 })
   fc.assert(
     fc.property(numbers, numbers, fc.nat(20_000), (first, second, run) => {
@@ -13,7 +13,7 @@ test('a set of numbers has what was added, before and after it is shrunk, and on
         expected.add(value)
       }
       for (const value of first) add(value)
-      // Some blocks are better kept as bits.
+      // Enough for some blocks to stay bits.
       for (let value = 0; value < run; value++) if (set.add(value)) expected.add(value)
       set.shrink()
       for (const value of second) add(value)

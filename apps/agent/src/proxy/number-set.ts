@@ -1,13 +1,13 @@
-/** Members of one block: the low 16 bits of the numbers in it, in order; or one bit for each. */
+/** Members of one block of 65,536: their low 16 bits, sorted, or a bitmap. */
 type Block = { kind: 'list'; members: Uint16Array } | { kind: 'bits'; bits: Uint32Array; count: number }
 
 const WORDS = 65_536 / 32
-/** From here on the bits are smaller than the list. */
+/** Above this many members a bitmap is smaller than the list. */
 const MAX_LISTED = 4096
 
 /**
- * A set of whole numbers below 2^32 that weighs little, whether it has some thousand of them or most: at most two bytes for
- * each, and at most 8 KiB for each 65,536 (the way of "roaring bitmaps").
+ * A compact set of whole numbers below 2^32, small or nearly full: at most two bytes per member and 8 KiB per
+ * 65,536 numbers ("roaring bitmap").
  */
 export class NumberSet {
   readonly #blocks = new Map<number, Block>()
@@ -34,7 +34,7 @@ export class NumberSet {
     return made
   }
 
-  /** Takes as little room as its members need; more can be added all the same. */
+  /** Frees spare memory. Members can still be added. */
   shrink(): void {
     for (const [high, block] of this.#blocks) {
       if (block.kind === 'list' || block.count > MAX_LISTED) continue

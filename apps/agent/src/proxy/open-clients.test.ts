@@ -13,7 +13,7 @@ test.each([
   ['2001:db8::1/128', ['2001:db8::1'], ['2001:db8::', '2001:db8::2', '1.2.3.4']],
   ['2001:db8::/64', ['2001:db8::', '2001:db8::ffff:ffff:ffff:ffff'], ['2001:db8:0:1::']],
   ['::/0', ['::2', 'ffff::1'], ['1.2.3.4']]
-])('%s lets in its own clients only', (prefix, inside, outside) => {
+])('%s lets in only its own clients', (prefix, inside, outside) => {
   const clients = new OpenClients()
   const lease = leaseOf('192.0.2.0/29', prefix)
   clients.add(lease)
@@ -23,10 +23,10 @@ test.each([
   for (const client of inside) expect(clients.find(LOCAL, client), client).toBe(null)
 })
 
-test('of users who list the same client the address tells which it is; where that does not, none is guessed', () => {
+test('if several users list a client, the leased address decides; if that is shared too, none is guessed', () => {
   const clients = new OpenClients()
   const [one, other] = [leaseOf('192.0.2.1/32', '198.51.100.7/32'), leaseOf('192.0.2.2/32', '198.51.100.7/32')]
-  // The same client twice is one user.
+  // Listing the same client twice is not ambiguous.
   const third = leaseOf('192.0.2.1/32', '198.51.100.8/32', '198.51.100.0/24')
   for (const lease of [one, other, third]) clients.add(lease)
   expect(clients.find(LOCAL, '198.51.100.8')).toBe(third)
@@ -40,7 +40,7 @@ test('of users who list the same client the address tells which it is; where tha
   expect(clients.find(parseAddress('192.0.2.2') ?? expect.fail(), '198.51.100.7')).toBe(other)
 })
 
-test('what is no prefix lets no client in', () => {
+test('an invalid prefix lets no client in', () => {
   const clients = new OpenClients()
   const lease = leaseOf('192.0.2.1/32', 'somewhere', '198.51.100.7/32')
   clients.add(lease)

@@ -1,9 +1,9 @@
 import { type Address, parseAddress, parsePrefix, type RangeSet } from '../net/ip.ts'
 
-/** Of a lease: its addresses, and the client prefixes that need no password. */
+/** The part of a lease needed here. `openTo`: client prefixes that need no password. */
 type Open = { addresses: RangeSet; openTo: readonly string[] }
 
-/** Prefixes of one family, by length: a look-up asks once for each length that anybody listed. */
+/** Prefixes of one family, by length. A lookup tries each length that a user listed. */
 class PrefixIndex<L, T extends number | bigint> {
   readonly #byLength = new Map<number, Map<T, Set<L>>>()
   readonly #network: (address: T, length: number) => T
@@ -24,7 +24,7 @@ class PrefixIndex<L, T extends number | bigint> {
     const networks = this.#byLength.get(length)
     const leases = networks?.get(first)
     leases?.delete(lease)
-    // Stryker disable next-line all: what is empty finds no lease, and only takes room.
+    // Stryker disable next-line all: an empty set finds no lease and only takes memory.
     if (leases?.size === 0) networks?.delete(first)
     // Stryker disable next-line all: the same.
     if (networks?.size === 0) this.#byLength.delete(length)
@@ -35,7 +35,7 @@ class PrefixIndex<L, T extends number | bigint> {
   }
 }
 
-/** Which leases let a client in without a password: found by the client's address, however many users there are. */
+/** Finds the leases that let a client in without a password, by the client's address, at a cost independent of the users. */
 export class OpenClients<L extends Open> {
   readonly #v4 = new PrefixIndex<L, number>((address, length) => address - (address % 2 ** (32 - length)))
   readonly #v6 = new PrefixIndex<L, bigint>(
@@ -63,10 +63,7 @@ export class OpenClients<L extends Open> {
     }
   }
 
-  /**
-   * The one lease of the address `local` that lists the client. Where several users of a shared address list it, nobody
-   * can tell whose client it is, and none is guessed.
-   */
+  /** The one lease of the address `local` that lists the client. `ambiguous`: several users of a shared address list it. */
   find(local: Address, client: string): L | 'ambiguous' | null {
     const address = parseAddress(client)
     if (address === null) return null

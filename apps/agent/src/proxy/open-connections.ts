@@ -7,40 +7,39 @@ import type { Place } from './strangers.ts'
 
 export type LetInBy = 'password' | 'address'
 
-/** What the plane asks of an open client connection. */
+/** The plane's view of an open client connection. */
 export type TrackedConnection = {
   readonly local: Address
   readonly clientText: string
   readonly lease: Lease | null
-  /** What it was let in by. */
+  /** How it was let in. */
   readonly letInBy: LetInBy
-  /** Its number in this process, and when it was opened (Unix time). */
+  /** Its number in this process, and when it opened (Unix time). */
   readonly id: number
   readonly openedAt: number
   readonly egress: { text: string }
-  /** What it asked for last. */
+  /** The last requested target. */
   readonly target: string
   readonly up: number
   readonly down: number
-  /** Where it is among those that have not logged in. */
+  /** Its place among connections that have not logged in. */
   stranger: Place | null
-  /** Whom it counts for since it logged in. */
+  /** What it counts for since its login. */
   holder: Holder | null
-  /** Whose name was shown at the last login that failed, where the address is that user's. */
+  /** The user named by the last failed login, if the address belongs to that user. */
   named: Lease | null
   /** Adds the bytes since the last call to the counter. */
   account(): void
   tick(now: number): void
-  /** Ends it where the rules of now deny what it leads to. */
+  /** Ends it if the present rules deny its target. */
   judgeAgain(): void
-  /** The speed of its user changed. */
   setSpeed(speed: UserSpeed | null): void
   destroy(): void
-  /** Destroys it, and says in the access log why. */
+  /** Destroys it and logs the reason. */
   endWith(note: AgentCode): void
 }
 
-/** The open client connections of a process, in the order in which they were opened, and those of each user. */
+/** The open client connections of a process, oldest first, and those of each user. */
 export class OpenConnections {
   readonly #all = new Set<TrackedConnection>()
   readonly #byUser = new Map<string, Set<TrackedConnection>>()
@@ -53,7 +52,6 @@ export class OpenConnections {
     return this.#all.values()
   }
 
-  /** Users with open connections. */
   users(): IterableIterator<[string, ReadonlySet<TrackedConnection>]> {
     return this.#byUser.entries()
   }
@@ -70,14 +68,13 @@ export class OpenConnections {
     this.#all.delete(connection)
   }
 
-  /** It is a user's from now on. */
+  /** Counts it for a user. */
   assign(connection: TrackedConnection, user: string): void {
     let own = this.#byUser.get(user)
     if (own === undefined) this.#byUser.set(user, (own = new Set()))
     own.add(connection)
   }
 
-  /** It is the user's no more. */
   release(connection: TrackedConnection, user: string): void {
     const own = this.#byUser.get(user)
     own?.delete(connection)

@@ -1,18 +1,18 @@
-/** Counters of one process that only rise, and three figures of the moment. */
+/** Figures of one process: rising counters, and the present values `targets`, `open` and `dns.failing`. */
 export type PlaneFigures = {
   accepted: number
-  /** Errors of our own, each of which ended a connection. */
+  /** Internal errors, each of which ended a connection. */
   faults: number
-  /** Connections to targets that are open: each has a local port. */
+  /** Open connections to targets. Each uses a local port. */
   targets: number
   open: number
-  /** Finished and refused requests by the note of their log line: 'ok', or why not. */
+  /** Finished and refused requests, by log note. */
   outcomes: Record<string, number>
   dns: DnsFigures
 }
 /**
- * Questions of customers to name servers; those without a usable answer ('no such name' is one); how long all of them took. Of the
- * moment: how many processes get no answer to questions of their own either.
+ * Customers' questions to name servers: all, those without a usable answer ("no such name" is usable), and their total time.
+ * `failing`: processes whose own questions get no answer either.
  */
 export type DnsFigures = { lookups: number; failures: number; milliseconds: number; failing: number }
 
@@ -25,7 +25,7 @@ export const noFigures = (): PlaneFigures => ({
   dns: { lookups: 0, failures: 0, milliseconds: 0, failing: 0 }
 })
 
-/** What was counted since `before`; what is of the moment stays. */
+/** What was counted since `before`. Present values stay. */
 export function figuresSince(now: PlaneFigures, before: PlaneFigures): PlaneFigures {
   const outcomes = Object.entries(now.outcomes).map(([note, count]) => [note, count - (before.outcomes[note] ?? 0)])
   const dns = {
@@ -38,10 +38,10 @@ export function figuresSince(now: PlaneFigures, before: PlaneFigures): PlaneFigu
   return { ...now, accepted, faults, outcomes: Object.fromEntries(outcomes), dns }
 }
 
-/** Adds what another process counted. What is of the moment counts only where that process lives. */
+/** Adds the figures of another process. Its present values count only while it lives. */
 export function addFigures(to: PlaneFigures, from: PlaneFigures, isAlive: boolean): PlaneFigures {
   to.accepted += from.accepted
-  // A process of before this figure was there tells none.
+  // Processes of older versions do not send this figure.
   to.faults += from.faults || 0
   if (isAlive) to.open += from.open
   if (isAlive) to.targets += from.targets

@@ -33,20 +33,20 @@ import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
 import { Strangers } from './strangers.ts'
 import { countCode, NOBODY, type TrafficMeter, type TrafficRow } from './traffic-meter.ts'
 
-/** `session`: the name that came behind that of the user, or empty. */
+/** `session`: the session in the user name, or empty. */
 export type LoggedIn = { lease: Lease; by: LetInBy; session: string }
 /**
- * Why a client is not let in. `ambiguous-client`: several users of the leased address list it. `no-session`, `bad-session`: the
- * password is right, but the user has no sessions, or none can have such a name.
+ * Why a login fails. `ambiguous-client`: several users of the leased address list the client. `no-session`, `bad-session`:
+ * the password is right, but the user has no sessions, or the name is invalid.
  */
 export type LoginFault = 'no-auth' | 'too-many-failures' | 'ambiguous-client' | 'no-session' | 'bad-session'
 
-/** Connections that are looked at in one turn of the loop. */
+/** Connections checked in one turn of the loop. */
 const LOOK_A_TURN = 1000
-/** Connections that are cut in one turn of the loop. */
+/** Connections cut in one turn of the loop. */
 const CUT_A_TURN = 50
 const FAULT_EVERY_MS = 1000
-/** Of a speed, how much has to be used here for others to hear of it. */
+/** Part of a speed above which its use is reported to other processes. */
 const TOLD_SPEED = 0.02
 
 export type PlaneParts = {
@@ -56,19 +56,19 @@ export type PlaneParts = {
   limits: Limits
   traffic: TrafficMeter
   sourcePorts: SourcePorts
-  /** What the addresses of sessions are made with. */
+  /** Key for the addresses of sessions. */
   sessionKey: string
-  /** Names that ECH hellos show in place of the one that they hide. */
+  /** Public names in TLS hellos that encrypt the real name (ECH). */
   echNames: readonly string[]
   abuse: AbuseLimits
   udp: boolean
   /** Takes one finished line of the access log. */
   log: (line: string) => void
-  /** Hears of errors of our own that ended a connection, at most one a second. */
+  /** Receives internal errors that ended a connection, at most one a second. */
   tellFault?: (message: string) => void
 }
 
-/** What all connections of one process share: who may do what, limits, counters, and the connections themselves. */
+/** What all connections of one process share: access, limits, counters, and the connections themselves. */
 export class Plane {
   readonly accessTable: AccessTable
   readonly destinations: DestinationPolicy
@@ -78,11 +78,11 @@ export class Plane {
   readonly sourcePorts: SourcePorts
   readonly exits: ExitAddresses
   readonly echNames: ReadonlySet<string>
-  /** What connections stand on; chosen before the first one is taken. */
+  /** Chosen before the first connection. */
   sockets: Sockets = streamSockets
-  /** With it clients may speak TLS to the proxy; one that comes in place of it holds for new connections. */
+  /** Null: no TLS. A new one applies to new connections. */
   secureContext: SecureContext | null = null
-  /** Whether datagrams pass (SOCKS5 UDP ASSOCIATE). */
+  /** Whether SOCKS5 UDP ASSOCIATE is on. */
   readonly udp: boolean
   readonly sendQueues: SendQueues = new SendQueues()
   readonly turns: TurnBudget = new TurnBudget(error => this.fault(error))
@@ -96,9 +96,9 @@ export class Plane {
   readonly figures = noFigures()
   readonly #tellFault: (message: string) => void
   #nextFaultTold = 0
-  /** A clock that steps with each sweep: cheap enough to be read for every chunk. */
+  /** A clock that advances with each sweep, cheap enough to read for every chunk. */
   now: number = performance.now()
-  /** Another process takes the new connections. */
+  /** Another process accepts new connections. */
   isDraining = false
   #lastId = 0
   readonly open = new OpenConnections()
@@ -108,7 +108,7 @@ export class Plane {
   readonly heldHeads: HeldHeads<TrackedConnection>
   readonly #counts: ConnectionLimits
   readonly #speeds = new SpeedLimits()
-  /** Users without quota, with its id. */
+  /** Users with no quota left, with the quota's id. */
   #spent = new Map<string, string>()
   #toldAt = performance.now()
   readonly #sweeper: NodeJS.Timeout
@@ -135,7 +135,6 @@ export class Plane {
     this.#sweeper.unref()
   }
 
-  /** A number for a new connection. */
   nextId(): number {
     return ++this.#lastId
   }
@@ -145,8 +144,8 @@ export class Plane {
   }
 
   /**
-   * Whether another connection of the client may be opened. Where there are too many, the oldest one that has not logged
-   * in makes room: customers log in at once, so that nobody can shut them out by saying nothing.
+   * Whether the client may open another connection. If there are too many, the oldest one without a login is closed. Customers log
+   * in at once, so silent connections cannot shut them out.
    */
   admits(client: string): boolean {
     const { strangersPerClient, connections } = this.limits
@@ -166,17 +165,17 @@ export class Plane {
     if (this.#strangers.delete(connection)) this.handshakes.ended(connection, how)
   }
 
-  /** The lease that credentials give, or, without any, the client's address; or why there is none. */
+  /** The lease for these credentials, or without any for the client's address; or why there is none. */
   logIn(connection: TrackedConnection, user: string, password: string): LoggedIn | LoginFault {
     const { clientText, local } = connection
     connection.named = null
     if (user === '' && password === '') {
       const open = this.accessTable.openTo(local, clientText)
       if (open === 'ambiguous') return 'ambiguous-client'
-      // Asking without credentials is how other clients begin.
+      // Other clients start without credentials too, so it does not count as a failure.
       return open === null ? 'no-auth' : { lease: open, by: 'address', session: '' }
     }
-    // A user of that very name is nobody else's session.
+    // A user with exactly this name takes precedence over a session.
     const named = this.accessTable.lease(user) === undefined ? splitSession(user) : null
     if (named === null) return this.#authorise(connection, user, password)
     const loggedIn = this.#authorise(connection, named.user, password)
@@ -202,14 +201,14 @@ export class Plane {
     return { lease, by: 'password', session: '' }
   }
 
-  /** Counts a connection that came to nothing before anything was known of it. */
+  /** Counts a connection that failed before anything was known of it. */
   turnedAway(code: AgentCode): void {
     const { outcomes } = this.figures
     outcomes[code] = (outcomes[code] ?? 0) + 1
     countCode(this.traffic.counter(NOBODY, NOBODY), code)
   }
 
-  /** Counts an error of our own that ended a connection. */
+  /** Counts an internal error that ended a connection. */
   fault(error: unknown): void {
     this.figures.faults++
     if (this.now < this.#nextFaultTold) return
@@ -227,8 +226,8 @@ export class Plane {
   }
 
   /**
-   * Counts a connection for a user, the leased address `address` (as it is counted) and its client, or says why it may not
-   * be. One that was another user's is not any more, where it is taken.
+   * Counts a connection for a user, the leased address `address` (as it is counted) and its client, or returns why it is
+   * refused. If accepted, it no longer counts for its previous user.
    */
   acquireSlot(connection: TrackedConnection, lease: Lease, address: string): TooMany | null {
     const client = clientKey(connection.clientText)
@@ -244,7 +243,7 @@ export class Plane {
     return null
   }
 
-  /** Counts another connection to a target for whom the connection counts, or says why it may not be. */
+  /** Counts another connection to a target, or returns why it is refused. */
   acquireDial({ holder, lease }: TrackedConnection): TooMany | null {
     return holder === null || lease === null ? null : this.#counts.dial(holder, lease)
   }
@@ -261,13 +260,12 @@ export class Plane {
     return limits?.mbps === undefined ? null : this.#speeds.of(user, limits.mbps)
   }
 
-  /** Whether the user's traffic is used up. */
   isSpent({ user, limits }: Lease): boolean {
     const quota = limits?.quota
     return quota !== undefined && (quota.bytes === 0 || this.#spent.get(user) === quota.id)
   }
 
-  /** Whose traffic is used up, as `user id`: their connections end. All of them have when it resolves. */
+  /** Sets the users with no quota left, as `user id`. Resolves when their connections have ended. */
   async setSpent(spent: readonly string[]): Promise<void> {
     this.#spent = new Map(spent.map(text => text.split(' ', 2) as [string, string]))
     await this.#cut(
@@ -276,17 +274,17 @@ export class Plane {
     )
   }
 
-  /** The lease of the same user as it is now. */
+  /** The user's present lease. */
   present(lease: Lease): Lease {
     return this.accessTable.lease(lease.user) ?? lease
   }
 
-  /** What the other processes have to know, all of it. */
+  /** Everything that other processes must know. */
   toTell(): Shares {
     return this.#counts.isShared ? { open: this.openToTell(), speeds: this.speedsToTell() } : { open: [], speeds: [] }
   }
 
-  /** What of each speed was used here since the last call; asked for each second. Hardly any is not told of. */
+  /** Use of each speed since the last call, which comes each second. Negligible use is left out. */
   speedsToTell(): Shares['speeds'] {
     const now = performance.now()
     const ms = Math.max(1, now - this.#toldAt)
@@ -300,48 +298,45 @@ export class Plane {
     return speeds
   }
 
-  /** Open connections that the other processes have to know of soon. @param all with those that are few */
+  /** Open connections that other processes must know. @param all includes small counts */
   openToTell(all?: boolean): Shares['open'] {
     return this.#counts.toTell(user => this.accessTable.lease(user), all)
   }
 
-  /** Those whose number changed since the last time. */
+  /** Counts that changed since the last call. */
   changesToTell(): Shares['open'] {
     return this.#counts.takeChanges(user => this.accessTable.lease(user))
   }
 
-  /** Whether processes before or after this one have connections, too, that count with those here. */
+  /** Whether processes of an older or newer generation share the limits. */
   set isTogether(together: boolean) {
     this.#counts.isTogether = together
   }
 
-  /** Takes no new connections: each that is open ends after its present answer. */
+  /** Accepts no new connections. Kept connections close after their present answer. */
   drain(): void {
     this.isDraining = true
     this.#counts.drain()
   }
 
-  /** @param tell is called for each connection of whoever has many here */
+  /** @param tell is called when the count of a key with many connections changes */
   onMany(tell: () => void): void {
     this.#counts.onMany = tell
   }
 
-  /** What the other processes have: all of it, or what changed. */
+  /** Takes the counts of other processes. @param isWhole whether they are complete */
   setElsewhere(open: readonly Elsewhere[], isWhole: boolean): void {
     const surplus = this.#counts.setElsewhere(open, user => this.accessTable.lease(user), isWhole)
     if (surplus.length > 0) void this.#endSurplus(surplus)
   }
 
-  /** What the other processes use of speeds that are used here; nothing of those that are not named. */
+  /** Takes other processes' use of speeds. Users that are not named use none there. */
   setSpeeds(speeds: Shares['speeds']): void {
     const parts = new Map(speeds.map(([user, used, processes]) => [user, partOf(used, processes)]))
     for (const [user] of this.#speeds.users) this.#speeds.share(user, parts.get(user) ?? 1)
   }
 
-  /**
-   * Applies changes at once. Connections that their user may not have any more are cut, some a turn of the loop; all of
-   * them are when it resolves.
-   */
+  /** Applies changes at once, then cuts connections that their user may not have any more. Resolves when all are cut. */
   async apply(ops: readonly Op[]): Promise<void> {
     const changed = this.accessTable.apply(ops)
     if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwn(this.accessTable.own)
@@ -362,20 +357,20 @@ export class Plane {
     await this.#judgeAgain(isForAll ? this.open : [...changed].flatMap(user => [...this.open.of(user)]), isForAll)
   }
 
-  /** Ends connections to what a new list denies, some a turn of the loop. @param isForAll whether they all have another list now */
+  /** Judges connections again, in several turns of the loop. @param isForAll the blacklist changed */
   async #judgeAgain(connections: Iterable<TrackedConnection>, isForAll: boolean): Promise<void> {
-    // An association has hundreds of targets.
+    // In short turns, because an association may have hundreds of targets.
     await inShortTurns(connections, connection => {
       const { lease } = connection
       if (lease !== null && (isForAll || this.present(lease).deny !== lease.deny)) connection.judgeAgain()
     })
   }
 
-  /** Ends the youngest of those that are too many, some a turn of the loop, and tells the other processes. */
+  /** Ends the youngest of too many connections, in several turns of the loop, and informs the other processes. */
   async #endSurplus(surplus: readonly Surplus[]): Promise<void> {
     for (const { kind, key, keep, since, note } of surplus) {
       const among = kind === 'user' ? this.open.of(key) : this.open
-      // In the order in which they were opened.
+      // Oldest first.
       const own = [...among].filter(connection => connection.holder?.[kind] === key)
       const young = own.slice(keep).filter(connection => (connection.holder?.since ?? 0) > since)
       await inTurns(young, CUT_A_TURN, connection => connection.endWith(note))
@@ -390,7 +385,6 @@ export class Plane {
     for (const connection of this.open.of(user)) connection.setSpeed(speed)
   }
 
-  /** Ends those of the users' connections that have to, some a turn of the loop. */
   async #cut(users: Iterable<string>, which: (connection: TrackedConnection) => boolean): Promise<void> {
     const cut: TrackedConnection[] = []
     for (const user of users) for (const connection of this.open.of(user)) if (which(connection)) cut.push(connection)
@@ -401,19 +395,19 @@ export class Plane {
     })
   }
 
-  /** The counters since the last call, those of open connections included. */
+  /** Counters since the last call, including open connections. */
   collect(): Iterable<TrafficRow> {
     for (const connection of this.open) connection.account()
     return this.traffic.collect()
   }
 
-  /** The same, some connections a turn of the loop: of tens of thousands it takes milliseconds. */
+  /** The same in several turns of the loop: tens of thousands of connections take milliseconds. */
   async collectInTurns(): Promise<Iterable<TrafficRow>> {
     await inTurns(this.open, LOOK_A_TURN, connection => connection.account())
     return this.traffic.collect()
   }
 
-  /** @param note what the access log is to say of tunnels that are cut; null: nothing in particular */
+  /** @param note log note of the tunnels that are cut; null: the default */
   close(note: AgentCode | null = null): void {
     clearInterval(this.#sweeper)
     this.#speeds.close()

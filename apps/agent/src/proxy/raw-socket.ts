@@ -1,74 +1,70 @@
 import type { Server } from 'node:net'
 import type { SourcePorts } from '../net/source-ports.ts'
 
-/** Who is told of what happens on a socket. */
+/** Receives the events of a socket. */
 export type RawSocketOwner = {
-  /** A piece came. With `zeroCopy` it has to be written or copied within the call. */
+  /** A chunk arrived. With `zeroCopy` it must be written or copied within the call. */
   socketData(rawSocket: RawSocket, chunk: Buffer): void
   /** The other end will send nothing more. */
   socketEnd(rawSocket: RawSocket): void
   /** Everything written is with the kernel. */
   socketDrained(rawSocket: RawSocket): void
-  /** The socket broke or came to its end; not called for `destroy()` and only once. */
+  /** The socket broke or closed. Called once, and not for `destroy()`. */
   socketClosed(rawSocket: RawSocket): void
 }
 
-/** An end of a connection; the address is empty when the connection is gone already. */
+/** One end of a connection. The address is empty if the connection is already gone. */
 export type SocketName = { address: string; port: number }
 
 /**
- * A TCP connection as the data plane needs it, whatever it stands on. Either side may end on its own; when both have, the
- * socket closes. Calls on a closed socket do nothing.
+ * A TCP connection as the data plane needs it. Each side may end on its own; the socket closes when both have. Calls
+ * on a closed socket do nothing.
  */
 export type RawSocket = {
-  /**
-   * Whether large pieces may come in a buffer that the next read overwrites: then the owner pauses the socket while bytes
-   * of it wait in another one.
-   */
+  /** Chunks may lie in a buffer that the next read overwrites. The owner pauses reads while another socket holds such bytes. */
   zeroCopy: boolean
   readonly bytesRead: number
-  /** Includes what is not with the kernel yet. */
+  /** Includes bytes that the kernel does not have yet. */
   readonly bytesWritten: number
-  /** Bytes written that the kernel did not take yet. */
+  /** Written bytes that the kernel does not have yet. */
   readonly unsent: number
   readonly destroyed: boolean
   readonly local: SocketName
   readonly peer: SocketName
-  /** Begins to tell the owner. */
+  /** Starts to read and to call the owner. */
   start(owner: RawSocketOwner): void
   pause(): void
   resume(): void
-  /** Reads nothing, whatever its owner wants, until `release`: a limit of speed. */
+  /** Stops reads until `release`, even if the owner resumes. Used by speed limits. */
   hold(): void
   readonly held: boolean
   release(): void
-  /** Text goes out as latin1. What the kernel does not take at once counts as `unsent`. */
+  /** Text is sent as latin1. */
   write(data: Buffer | string): void
-  /** Ends this side once everything written has left. */
+  /** Ends this side once everything is sent. */
   end(): void
-  /** Closes once everything written has left. */
+  /** Closes once everything is sent. */
   closeWhenSent(): void
-  /** Closes at once; the owner hears nothing more. */
+  /** Closes at once. The owner gets no more events. */
   destroy(): void
-  /** Closes with a reset, so that the other end does not take what it has for the whole. */
+  /** Closes with a reset, so that the other end does not take partial data for the whole. */
   reset(): void
-  /** Resets once everything written has left. */
+  /** Resets once everything is sent. */
   resetWhenSent(): void
 }
 
-/** `auto`: the runtime's bare handles where they do what they should, its public sockets elsewhere. */
+/** `auto`: the runtime's bare handles if they work as expected, else its public sockets. */
 export const socketChoices = ['auto', 'handles', 'streams'] as const
 export type SocketChoice = (typeof socketChoices)[number]
 
-/** One way to make sockets. */
+/** One implementation of sockets. */
 export type Sockets = {
   readonly name: 'handles' | 'streams'
-  /** A server, not listening yet, that hands its connections over as they come. */
+  /** A server that does not listen yet and passes on its connections. */
   createServer(accepted: (rawSocket: RawSocket) => void): Server
   /**
-   * Connects from an address, and from one of `ports` (without them the kernel chooses). `done` gets the error's code, or
-   * null; never within this call, and not once the socket is destroyed. `EADDRINUSE` says that the local port belongs to a
-   * listener.
+   * Connects from an address and one of `ports` (without them the kernel chooses). `done` gets an error code or null, never
+   * within this call and never after `destroy()`. `EADDRINUSE`: a listener has the local port.
    */
   connect(
     host: string,

@@ -4,7 +4,7 @@ import { RecentSet } from './recent-set.ts'
 const numbers = (first: number, last: number): string[] =>
   Array.from({ length: last - first + 1 }, (_, n) => String(first + n))
 
-test('a set of recent values knows at least half of its size, never more than that, and those asked for in between', () => {
+test('a set of recent values keeps at least half of its size, never more than its size, and values that are used again', () => {
   const set = new RecentSet(10)
   for (const value of numbers(1, 100)) {
     set.add(value)
@@ -17,7 +17,7 @@ test('a set of recent values knows at least half of its size, never more than th
   expect(set.has('again and again')).toBe(true)
 })
 
-test('a value that is taken out is not known, however long it was there', () => {
+test('a deleted value is gone, even from the older half', () => {
   const set = new RecentSet(4)
   set.add('a')
   for (const value of numbers(1, 2)) set.add(value)

@@ -1,7 +1,4 @@
-/**
- * Remembers what was added last: at least `max / 2` of it, and `max` at most. Two sets that take turns need no order kept with
- * each look.
- */
+/** Keeps the values added last, between `max / 2` and `max` of them. Two sets in rotation avoid keeping an order per lookup. */
 export class RecentSet {
   readonly #half: number
   #young = new Set<string>()

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 export const established: Buffer = Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n')
 
-/** A short reply of the proxy itself. `keepAlive` is what the client is told; `bodiless` for HEAD. */
+/** A short reply of the proxy itself. `keepAlive`: what the client is told. `bodiless`: for HEAD. */
 export function reply(status: number, text: string, keepAlive: boolean, bodiless = false): string {
   const body = `${text}\n`
   const challenge = status === 407 ? 'Proxy-Authenticate: Basic realm="proxy"\r\n' : ''

@@ -5,7 +5,7 @@ import type { RawSocket } from './raw-socket.ts'
 const lineEnd = Buffer.from('\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
-/** Passes a request's body on to the target and finds its end. Chunked bodies are framed again, see `ChunkScanner`. */
+/** Passes a request's body on to the target and finds its end. Chunked bodies are framed again; see `ChunkScanner`. */
 export class RequestBody {
   #left: number
   #scanner: ChunkScanner | null
@@ -21,7 +21,7 @@ export class RequestBody {
     return this.#scanner !== null
   }
 
-  /** Writes what belongs to the body; `rest` is what stands behind its end. */
+  /** Writes the body's bytes. `rest` follows the end of the body. */
   feed(chunk: Buffer, remote: RawSocket): { ok: true; rest: Buffer | null } | { ok: false } {
     if (this.#scanner === null) {
       const used = Math.min(this.#left, chunk.length)

@@ -3,25 +3,25 @@ import { fieldName, fieldValue, tokensOf } from './field-names.ts'
 /** How a message body is delimited. */
 export type Framing = { kind: 'none' } | { kind: 'length'; length: number } | { kind: 'chunked' } | { kind: 'close' }
 
-/** Where a request goes. */
+/** Target of a request. */
 export type Authority = {
-  /** As it was written. */
+  /** As written in the request. */
   text: string
-  /** Lower-case host without trailing dot, IPv6 without brackets. */
+  /** Lower case, without trailing dot, IPv6 without brackets. */
   host: string
   port: number
   /** `host:port`. */
   key: string
 }
 
-/** A request to the proxy, read once; `forward` is the head that the target gets. */
+/** A parsed request to the proxy. `forward` is the head for the target. */
 export type RequestHead = {
   method: string
   connect: boolean
   to: Authority
-  /** The raw value of Proxy-Authorization, '' where there is none. */
+  /** Raw value of Proxy-Authorization, or empty. */
   credentials: string
-  /** 0 or 1: the minor version of HTTP/1. */
+  /** Minor version of HTTP/1. */
   minor: 0 | 1
   keepAlive: boolean
   upgrade: boolean
@@ -32,18 +32,18 @@ export type RequestHead = {
 export type HeadResult = { ok: true; head: RequestHead } | { ok: false; reason: string }
 
 const bad = (reason: string): HeadResult => ({ ok: false, reason })
-/** Lines of a head: each costs its sender four bytes, and everybody some microseconds. */
+/** Lines of a head. A line costs its sender four bytes, and the loop some microseconds. */
 export const MAX_HEAD_LINES = 500
-/** Bytes of lists that are taken apart, such as what `Connection` names. */
+/** Total length of lists that are parsed, such as `Connection`. */
 export const MAX_LISTED = 1024
 const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
 const usualMethods = new Set(['CONNECT', 'GET', 'POST', 'HEAD', 'PUT', 'OPTIONS', 'DELETE', 'PATCH'])
-// What may be in a head besides whole line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
+// Allowed besides line ends: tab, visible ASCII, and higher bytes, which occur in real names and paths.
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]|\r(?!\n)|\n(?<!\r\n)/
-// Some WebSocket clients ask a proxy for ws:// instead of a tunnel: the target gets the same request.
+// Some WebSocket clients send a ws:// address instead of CONNECT. The target gets the same request.
 const PLAIN_SCHEME = /^(?:http|ws):\/\//i
 const HIDES_NAMES = /\b(?:h2c\b|tls\/)/i
 const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
@@ -51,10 +51,10 @@ const V6_TEXT = /^[0-9A-Fa-f:.]{2,45}$/
 
 const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** May it be sent to its target a second time? Where it has no body and changes nothing there. */
+/** Whether a repeated request does no harm: it has no body, and its method changes nothing at the target. */
 export const isRetriable = (head: RequestHead): boolean => head.framing.kind === 'none' && retriable.has(head.method)
 
-/** Reads `host`, `host:port`, `[v6]:port`. */
+/** Parses `host`, `host:port` or `[v6]:port`. Null: malformed. A `defaultPort` of 0 requires a port. */
 export function parseAuthority(text: string, defaultPort: number): { host: string; port: number } | null {
   let host = text
   let portText = ''
@@ -81,7 +81,7 @@ export function parseAuthority(text: string, defaultPort: number): { host: strin
   return port > 0 && port < 65_536 ? { host: host.toLowerCase(), port } : null
 }
 
-/** Named in `Connection`, these would change what the request means: they stay. */
+/** Kept even if `Connection` lists them, because dropping them would change the request's meaning. */
 const neverDropped = new Set([
   'host',
   'content-length',
@@ -94,7 +94,7 @@ const neverDropped = new Set([
   'upgrade'
 ])
 
-/** Where the path of an absolute address begins: at its end where it has none. */
+/** Where the path of an absolute address begins; its end if there is none. */
 function pathStart(address: string, from: number): number {
   for (let at = from; at < address.length; at++) {
     const code = address.charCodeAt(at)
@@ -110,9 +110,9 @@ function readAuthority(text: string, defaultPort: number): Authority | null {
 }
 
 /**
- * Reads a request head (without its final empty line, as latin1). Anything that two parsers could read differently is
- * refused: two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon. `known`:
- * where the request before it went, since most of a connection go to the same place.
+ * Parses a request head (latin1, without its final empty line). It refuses everything that two parsers could read differently:
+ * two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon. `known`: the previous
+ * request's target, which most requests of a connection share.
  */
 export function parseRequestHead(text: string, known: Authority | null = null): HeadResult {
   if (forbidden.test(text)) return bad('Malformed line ends or control characters')
@@ -135,7 +135,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
     if (scheme === undefined) return bad('This is a proxy: send an absolute http:// address, or CONNECT')
     const start = pathStart(target, scheme)
     authority = target.slice(scheme, start)
-    // An OPTIONS request for an address without a path is for the server as a whole (RFC 9112 3.2.4).
+    // OPTIONS for an address without a path concerns the whole server (RFC 9112 3.2.4).
     path = start < target.length ? target.slice(start) : verb === 'OPTIONS' ? '*' : '/'
     if (path.includes('#')) return bad('Malformed request address')
     if (path.startsWith('?')) path = `/${path}`
@@ -154,7 +154,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   let proxyConnection = ''
   let hostSeen = false
   let lines = 0
-  // Lines that stay as they are go on as the runs in which they stand: those before the place of `Connection`, and those behind it.
+  // Unchanged lines are copied in runs: `before` holds those before the place of `Connection`, `fields` those after it.
   let before = ''
   let fields = ''
   let run = firstEnd + 2
@@ -211,7 +211,7 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
     }
     fields += text.slice(run, at)
     run = end + 2
-    // Its place is kept, so that the target sees the order that a direct client has.
+    // `Connection` keeps its place, so that the target sees the order of a direct client.
     if (!connectionSeen) {
       before = fields
       fields = ''
@@ -223,13 +223,13 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   const tokens = tokensOf(connection)
   const close = minor === 0 || tokens.includes('close') || proxyConnection.toLowerCase() === 'close'
   const keepAlive = !close
-  // What would hide the names of later requests is not asked for: a client goes on without it.
+  // An upgrade that would hide the names of later requests is dropped. The client continues without it.
   const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade') && !HIDES_NAMES.test(upgrade)
   let forward = ''
   if (!connect) {
-    // A set: a head has room for thousands of them, and of lines.
+    // A set, because a head may list thousands of names.
     const named = new Set(tokens.filter(part => part !== '' && !neverDropped.has(part)))
-    // What the client said, word by word where nothing was taken out of it: the target sees what a direct client sends.
+    // If nothing was dropped, the client's own text is kept, so that the target sees what a direct client sends.
     const plain = named.size === 0 && minor === 1 && (upgradeAsked || !tokens.includes('upgrade'))
     const rewritten = close ? 'close' : upgradeAsked ? 'Upgrade' : 'keep-alive'
     const said = plain ? connectionText || proxyConnection || rewritten : rewritten
@@ -261,13 +261,13 @@ export function parseRequestHead(text: string, known: Authority | null = null): 
   return { ok: true, head }
 }
 
-/** Where the line ends that begins at `from`, or goes on there. */
+/** End of the line that contains `from`. */
 export function lineEnd(text: string, from: number): number {
   const end = text.indexOf('\r\n', from)
   return end < 0 ? text.length : end
 }
 
-/** The lines for the target where some are left out that the client named: each on its own. */
+/** The target's header lines, one by one, without those that the client listed in `Connection`. */
 function sorted(
   lines: readonly string[],
   authority: string,
@@ -290,7 +290,7 @@ function sorted(
   return fields
 }
 
-/** User and password of a `Basic` value, or null. Both are taken as bytes (latin1), as they are compared. */
+/** User and password of a `Basic` value, or null. Both are bytes (latin1), as in the comparison. */
 export function parseBasic(value: string): { user: string; password: string } | null {
   if (value.length < 7 || value.slice(0, 6).toLowerCase() !== 'basic ') return null
   const text = Buffer.from(value.slice(6).trim(), 'base64').toString('latin1')

@@ -1,33 +1,33 @@
 import { fieldName, fieldValue, tokensOf } from './field-names.ts'
 import { type Framing, lineEnd, MAX_HEAD_LINES, MAX_LISTED } from './request-head.ts'
 
-/** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
+/** A parsed response head. */
 export type ResponseHead = {
   status: number
   framing: Framing
-  /** Whether the target keeps its connection open afterwards. */
+  /** Whether the target keeps its connection open after the response. */
   keepAlive: boolean
-  /** Status line and end-to-end headers, each with its line end; no Connection header, no empty line. */
+  /** Status line and end-to-end headers, each with its line end, without a Connection header and the final empty line. */
   forward: string
-  /** Whether `forward` is what the target sent, word by word. */
+  /** Whether `forward` equals what the target sent. */
   isAsSent: boolean
 }
 
-// Control characters, and carriage returns that end no line.
+// Control characters, and carriage returns that are not part of a line end.
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 const BARE_LF = /\n(?<!\r\n)/
-// Radio streams answer as ICY, and are HTTP/1.0 otherwise.
+// Radio streams answer with ICY, and otherwise speak HTTP/1.0.
 const STATUS_LINE = /^(HTTP\/1\.[01]|ICY) ([1-9]\d\d)(?: |$)/
-/** Named in `Connection`, these stay: they say where the message ends, or are no fields. */
+/** Kept even if `Connection` lists them: they define where the message ends, or are not fields. */
 const neverOmitted = new Set(['close', 'keep-alive', 'upgrade', 'content-length', 'transfer-encoding'])
 const DIGITS = /^\d{1,15}$/
 
 /**
- * Reads a response head (without its final empty line, as latin1); null where it is not one, or says two things about
- * its length. `method` decides whether a body follows; `minor` is the client's version of HTTP/1, since 1.0 knows no
- * chunks. What every browser reads is written properly for the client, as RFC 9112 asks of a proxy: bare line feeds (2.2),
- * folded lines (5.2), blanks before a colon (5.1), a length that is repeated (6.3).
+ * Parses a response head (latin1, without its final empty line). Null: malformed, or contradictory about its length. `method`
+ * decides whether a body follows; `minor` is the client's version of HTTP/1, because 1.0 has no chunks. As RFC 9112 asks of a
+ * proxy, it corrects what browsers accept: bare line feeds (2.2), folded lines (5.2), blanks before a colon (5.1), a repeated
+ * length (6.3).
  */
 export function parseResponseHead(received: string, method: string, minor: 0 | 1): ResponseHead | null {
   if (hasTooManyLines(received) || forbidden.test(received)) return null
@@ -41,7 +41,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   let chunked = false
   let connection = ''
   let listed = 0
-  // Lines that stay as they are go on as the runs in which they stand.
+  // Unchanged lines are copied in runs.
   let fields = ''
   let run = firstEnd + 2
   for (let end = firstEnd; end + 2 < text.length;) {
@@ -75,7 +75,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
             chunked = true
             if (minor === 0) mended = ''
             break
-          // Old servers say so of a body that has no encoding (RFC 2616 3.6).
+          // Old servers send this for a body without encoding (RFC 2616 3.6).
           case 'identity':
             mended = ''
             break
@@ -107,7 +107,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   if (run < text.length) fields += `${text.slice(run)}\r\n`
   const tokens = tokensOf(connection)
   const omitted = new Set(tokens.filter(part => part !== '' && !neverOmitted.has(part)))
-  // A length beside an encoding is the encoding's (RFC 9112 6.3), and such a target is not trusted with another request.
+  // An encoding overrides a length (RFC 9112 6.3), but such a target gets no further request.
   const both = chunked && length >= 0
   if (both) omitted.add('content-length')
   const bodiless = method === 'HEAD' || status === 204 || status === 304 || status < 200
@@ -131,14 +131,13 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   }
 }
 
-/** Whether there are more lines than a head may have, those of folded fields included: putting them right is work for each. */
+/** Whether a head has too many lines, folded ones included, because correcting each takes time. */
 function hasTooManyLines(text: string): boolean {
   let lines = 0
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) if (++lines > MAX_HEAD_LINES) return true
   return false
 }
 
-/** The lines whose names are not among these. */
 const without = (fields: string, omitted: ReadonlySet<string>): string =>
   fields
     .split('\r\n')
@@ -146,6 +145,6 @@ const without = (fields: string, omitted: ReadonlySet<string>): string =>
     .map(line => `${line}\r\n`)
     .join('')
 
-/** Lines that begin with a blank belong to the one before. */
+/** A line that begins with a blank continues the previous one. */
 const unfold = (text: string): string =>
   text.includes('\r\n ') || text.includes('\r\n\t') ? text.replace(/\r\n[ \t]+/g, ' ') : text

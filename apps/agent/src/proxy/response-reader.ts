@@ -5,22 +5,22 @@ import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 const emptyLine = Buffer.from('\n\r\n')
 const bareEmptyLine = Buffer.from('\n\n')
-/** Up to this size head and first body bytes are copied into one buffer, so that they leave in one write. */
+/** Up to this size, head and first body bytes are joined to leave in one write. */
 const COPY_LIMIT = 16_384
 const MAX_INTERIM = 16
-/** Two line ends, as they should be. */
+/** Length of two regular line ends. */
 const EMPTY_LINE = 4
 
-/** What a piece of the answer gives: what the client gets, and how it goes on. `rest` stands behind the end. */
+/** Result of one piece: bytes for the client, and the new state. `rest` follows the end of the response. */
 export type Step = { write: Buffer[]; state: 'more' | 'done' | 'bad' | 'switch'; rest: Buffer | null }
 
-/** Reads one answer of a target and turns it into what the client gets. */
+/** Parses one response of a target into what the client gets. */
 export class ResponseReader {
   readonly #request: RequestHead
   readonly #maxHead: number
   #buffered: Buffer | null = null
   readonly #joined = new JoinedPieces()
-  /** So many of the buffered bytes hold no end of a head. */
+  /** How many buffered bytes were searched for the end of the head. */
   #searched = 0
   #interim = 0
   #left = -1
@@ -29,14 +29,14 @@ export class ResponseReader {
   status = 0
   /** Whether any byte came from the target. */
   received = false
-  /** Whether bytes of the final answer went to the client. */
+  /** Whether bytes of the final response went to the client. */
   begun = false
-  /** The answer ends where the target closes. */
+  /** The response ends when the target closes. */
   untilClose = false
-  /** Whether target and client keep their connections after this answer. */
+  /** Whether target and client keep their connections after this response. */
   keepAlive = false
   clientKeepAlive = false
-  /** The client's connection is to end after this answer, whatever it asked for. */
+  /** The client's connection must end after this response. */
   isLast = false
 
   constructor(request: RequestHead, maxHead: number) {
@@ -59,7 +59,7 @@ export class ResponseReader {
       const { end, next } = endOfHead(data, this.#searched)
       if (end > this.#maxHead || (end < 0 && data.length > this.#maxHead)) return bad(write)
       if (end < 0) {
-        // The next read may overwrite the piece (`zeroCopy`).
+        // The next read may overwrite the chunk (`zeroCopy`).
         this.#buffered = isOurs ? data : Buffer.from(data)
         this.#searched = data.length
         return { write, state: 'more', rest: null }
@@ -96,7 +96,7 @@ export class ResponseReader {
       this.#unchunk = this.#request.minor === 0
     } else if (head.framing.kind === 'length') this.#left = head.framing.length
     else if (head.framing.kind === 'none') this.#left = 0
-    // Nothing to mend, and nothing to add: it goes on as it came.
+    // The head needs no change, so it is passed on as it came.
     const isWhole = next - end === EMPTY_LINE
     if (head.isAsSent && isWhole && this.clientKeepAlive) return this.#body(data, write, next, 0)
     const text = `${head.forward}${this.clientKeepAlive ? '' : 'Connection: close\r\n'}\r\n`
@@ -111,7 +111,7 @@ export class ResponseReader {
     return { write: [...write, ...body.write], state: body.state, rest: body.rest }
   }
 
-  /** Reads the body's bytes from `from` on; those from `start` on go to the client with them. */
+  /** Reads the body's bytes from `from` on, and writes those from `start` on to the client. */
   #body(chunk: Buffer, write: Buffer[], from = 0, start = from): Step {
     if (this.#scanner !== null) return this.#chunked(this.#scanner, chunk, write, from, start)
     const end = this.untilClose ? chunk.length : Math.min(chunk.length, from + this.#left)
@@ -142,7 +142,7 @@ const behind = (chunk: Buffer, end: number): Buffer | null => (end < chunk.lengt
 
 type HeadEnd = { end: number; next: number }
 
-/** Where a head ends, and where what follows begins; -1 where it is not whole. Some targets end lines with a line feed alone. */
+/** Where a head ends and the rest begins; -1: incomplete. Some targets end lines with a bare line feed. */
 function endOfHead(data: Buffer, searched: number): HeadEnd {
   const from = Math.max(0, searched - emptyLine.length + 1)
   const last = data.indexOf(emptyLine, from)

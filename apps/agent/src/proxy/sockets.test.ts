@@ -29,7 +29,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** An owner that does nothing beside what a test gives. */
+/** An owner that ignores all events but those given. */
 const owner = (parts: Partial<RawSocketOwner>): RawSocketOwner => ({
   socketData: () => {},
   socketEnd: () => {},
@@ -62,7 +62,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
   const closed = (socket: Socket): Promise<void> =>
     new Promise(resolve => (socket.closed ? resolve() : socket.once('close', () => resolve())))
 
-  test('what is passed on without copying to a slow reader arrives whole, and reading waits for it', async () => {
+  test('data without copies reaches a slow reader completely, and reading waits for it', async () => {
     const { rawSocket: out, socket: reader } = await pair({
       socketDrained: () => source.resume()
     })
@@ -88,7 +88,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     for await (const chunk of reader as AsyncIterable<Buffer>) {
       got.update(chunk)
       count += chunk.length
-      // Time for the pipe to fill up behind.
+      // Lets the pipe fill up.
       await new Promise(setImmediate)
     }
     expect(count).toBe(size)
@@ -98,7 +98,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(most).toBeLessThanOrEqual(262_144)
   })
 
-  test('an accepted rawSocket copies what it reads: pieces stay what they were', async () => {
+  test('an accepted rawSocket copies what it reads, so chunks never change', async () => {
     const pieces: Buffer[] = []
     const ended = Promise.withResolvers<void>()
     const server = sockets.createServer(rawSocket => {
@@ -114,7 +114,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(Buffer.concat(pieces).equals(sent)).toBe(true)
   })
 
-  test('unsent bytes are kept until they are sent, though the caller has dropped them', async () => {
+  test('unsent bytes survive garbage collection after the caller has dropped them', async () => {
     const { rawSocket, socket } = await pair({})
     socket.pause()
     const size = 1 << 20
@@ -122,7 +122,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(rawSocket.unsent).toBeGreaterThan(size)
     await new Promise(setImmediate)
     gc()
-    // Memory that was let go of has other contents by now.
+    // Overwrites memory that was released.
     const others = Array.from({ length: 12 }, () => Buffer.alloc(size, 'z'))
     rawSocket.end()
     let [got, wrong] = [0, 0]
@@ -132,7 +132,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect({ got, wrong, others: others.length }).toEqual({ got: 12 * size, wrong: 0, others: 12 })
   })
 
-  test('an end goes out behind everything written, and the other direction stays open', async () => {
+  test('an end goes out after everything written, and the other direction stays open', async () => {
     const answer: Buffer[] = []
     const answered = Promise.withResolvers<void>()
     const gone = Promise.withResolvers<void>()
@@ -151,12 +151,12 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     socket.end('the answer')
     await answered.promise
     expect(Buffer.concat(answer).toString()).toBe('the answer')
-    // Both sides ended: the socket closes by itself.
+    // Both sides ended, so the socket closes by itself.
     await gone.promise
     expect(rawSocket.destroyed).toBe(true)
   })
 
-  test('closing when sent loses nothing, a reset is seen as one', async () => {
+  test('closing when sent loses nothing, and a reset arrives as a reset', async () => {
     const first = await pair({})
     const message = randomBytes(8 << 20)
     first.rawSocket.write(message)
@@ -176,7 +176,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect((await error).code).toBe('ECONNRESET')
   })
 
-  test('a broken connection closes the rawSocket once, a destroyed rawSocket says nothing', async () => {
+  test('a broken connection closes the rawSocket once; a destroyed rawSocket reports nothing', async () => {
     let closings = 0
     const gone = Promise.withResolvers<void>()
     const { rawSocket, socket } = await pair({
@@ -203,7 +203,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect({ closings, said }).toEqual({ closings: 1, said: 0 })
   })
 
-  test('what the other end says first waits until somebody is there to hear it', async () => {
+  test('data that arrives before the start waits for the owner', async () => {
     const sent = Promise.withResolvers<void>()
     const port = await listening(
       createServer(socket => {
@@ -216,14 +216,14 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     rawSockets.push(rawSocket)
     expect(await connected.promise).toBe(null)
     await sent.promise
-    // Turns in which it would be read.
+    // Turns in which it could be read.
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
     const heard = Promise.withResolvers<string>()
     rawSocket.start(owner({ socketData: (_socket, chunk) => heard.resolve(chunk.toString()) }))
     expect(await heard.promise).toBe('first')
   })
 
-  test('connecting tells the code of what went wrong, and leaves from the address that was asked for', async () => {
+  test('connecting reports the error code, and leaves from the requested address', async () => {
     const outcome = (port: number, from: string): Promise<string | null> => {
       const { promise, resolve } = Promise.withResolvers<string | null>()
       rawSockets.push(sockets.connect('127.0.0.1', port, 4, from, resolve))
@@ -246,7 +246,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(rawSocket.peer.port).toBe(port)
   })
 
-  test('text goes out as latin1; what is paused or held is not read until it is resumed or released', async () => {
+  test('text is sent as latin1; a paused or held socket is not read until it is resumed or released', async () => {
     let heard = ''
     const { rawSocket, socket } = await pair({ socketData: (_, chunk) => (heard += chunk.toString('latin1')) })
     rawSocket.write('\xe9\xff')
@@ -262,7 +262,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     await expect.poll(() => heard).toBe('a')
     rawSocket.hold()
     expect(rawSocket.held).toBe(true)
-    // Whatever its owner wants.
+    // `hold` overrides the owner.
     rawSocket.resume()
     socket.write('b')
     await turns()
@@ -272,7 +272,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect([rawSocket.held, rawSocket.bytesRead]).toEqual([false, 2])
   })
 
-  test('a reset when sent comes behind everything written, and drained is told once the kernel has all', async () => {
+  test('a reset when sent follows everything written, and drained is reported once the kernel has everything', async () => {
     const drained = Promise.withResolvers<number>()
     const { rawSocket, socket } = await pair({ socketDrained: each => drained.resolve(each.unsent) })
     const error = new Promise<NodeJS.ErrnoException>(resolve => socket.once('error', resolve))
@@ -286,7 +286,7 @@ describe.for([handleSockets, streamSockets])('sockets on $name', sockets => {
     expect(rawSocket.destroyed).toBe(true)
   })
 
-  test('connecting takes a port of those that are given, over IPv6 too, and says nothing once it is given up', async () => {
+  test('connecting uses the given ports, also over IPv6, and a destroyed attempt reports nothing', async () => {
     const accepted: Socket[] = []
     const server = createServer(socket => void accepted.push(socket))
     servers.push(server)

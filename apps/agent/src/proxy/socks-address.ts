@@ -1,10 +1,10 @@
 import { formatV4, parseAddress } from '../net/ip.ts'
 import { parseAuthority } from './request-head.ts'
 
-/** What an address in a SOCKS5 message says: `more` where it is not whole, `type` where it is of no kind that we know. */
+/** An address of a SOCKS5 message. `more`: incomplete. `type`: unknown address type. */
 export type ReadAddress = { host: string; port: number; end: number } | 'more' | 'type' | 'malformed'
 
-/** Reads type, address and port of a SOCKS5 message (RFC 1928); `end` is behind them. */
+/** Parses type, address and port of a SOCKS5 message (RFC 1928). `end` is the offset after them. */
 export function readAddress(data: Buffer, at: number): ReadAddress {
   const type = data[at]
   const size = data[at + 1]
@@ -21,14 +21,14 @@ export function readAddress(data: Buffer, at: number): ReadAddress {
       : type === 4
         ? v6Text(data, from)
         : data.toString('latin1', from + 1, from + length)
-  // Browsers send addresses, too, by the type of names.
+  // Browsers also send addresses with the type of names.
   const isV6 = text.includes(':')
   if (isV6 && parseAddress(text) === null) return 'malformed'
   const to = parseAuthority(isV6 ? `[${text}]:${port}` : `${text}:${port}`, 0)
   return to === null ? 'malformed' : { host: to.host, port: to.port, end }
 }
 
-/** Type, address and port as a SOCKS5 message has them; zeros where the text is no address. */
+/** Type, address and port for a SOCKS5 message; zeros if the text is not an address. */
 export function writeAddress(text: string, port: number): Buffer {
   const address = parseAddress(text)
   const [v4, v6] = [address?.v4 ?? 0, address?.v6 ?? 0n]

@@ -29,7 +29,7 @@ function codeOf(refused: Refused): number {
   return refused.code === 'connect-timeout' ? codes.timeout : codes.hostUnreachable
 }
 
-/** Speaks SOCKS5 (RFC 1928) with user and password (RFC 1929) up to the tunnel, or to an association for datagrams. */
+/** Speaks SOCKS5 (RFC 1928) with user and password (RFC 1929), up to a tunnel or a UDP association. */
 export class SocksStage implements Stage {
   readonly #connection: ClientConnection
   readonly #startedAt = performance.now()
@@ -39,10 +39,10 @@ export class SocksStage implements Stage {
   #target = '-'
   #ended = false
   #logged = false
-  /** What is said where the connection ends meanwhile. */
+  /** Log note if the connection ends while dialling. */
   #endNote: AgentCode = 'client-left'
   #dialing: Dialing | null = null
-  /** An association that is not there yet: it goes with this stage. */
+  /** An association that is still opening. It closes with this stage. */
   #opening: UdpStage | null = null
 
   constructor(connection: ClientConnection) {
@@ -67,13 +67,13 @@ export class SocksStage implements Stage {
     if (count === undefined || data.length < 2 + count) return
     const methods = data.subarray(2, 2 + count)
     this.#pending = data.subarray(2 + count)
-    // Who may have credentials is asked for them: they decide. One without any says so there, too.
+    // A client that offers credentials is asked for them. If it has none, it sends empty ones.
     if (data[0] !== 5 || !methods.includes(2)) return this.#withoutPassword(data[0] === 5 && methods.includes(0))
     this.#step = 'auth'
     this.#connection.socket.write(Buffer.from([5, 2]))
   }
 
-  /** 'No authentication' is for listed clients alone. */
+  /** "No authentication" is only for listed clients. */
   #withoutPassword(offered: boolean): void {
     const connection = this.#connection
     const loggedIn = offered ? connection.plane.logIn(connection, '', '') : 'no-auth'
@@ -118,7 +118,7 @@ export class SocksStage implements Stage {
     const to = readAddress(data, 3)
     if (to === 'more') return
     if (command === UDP_ASSOCIATE && to !== 'type') {
-      // Whoever does not know where it will send from, or is seen under another address, is known by its first datagram.
+      // If the client gives no port, or is seen under another address, its first datagram decides.
       const known = to !== 'malformed' && to.host === this.#connection.clientText
       return this.#associate(known ? to.port : 0)
     }
@@ -237,10 +237,10 @@ export class SocksStage implements Stage {
   remoteGone(): void {}
 }
 
-/** A reply with the address that the connection leaves from (zeros where there is none). */
+/** A reply with the address that the connection leaves from, or zeros. */
 function answer(code: number, remote: RawSocket | null): Buffer {
   const { address, port } = remote?.local ?? { address: '', port: 0 }
   const v4 = address.split('.').map(Number)
-  // An IPv6 egress is told as zeros: clients use the connection that they have, never this address.
+  // An IPv6 address is sent as zeros. Clients do not use this field.
   return Buffer.from([5, code, 0, 1, ...(v4.length === 4 ? v4 : [0, 0, 0, 0]), port >> 8, port & 255])
 }

@@ -4,7 +4,7 @@ import { SpeedLimits } from './speed-limit.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A connection that has more to read at any time, a piece a millisecond. */
+/** A connection that always has more to read, one chunk a millisecond. */
 function busyReader() {
   const socket = {
     destroyed: false,
@@ -15,7 +15,7 @@ function busyReader() {
   return socket
 }
 
-/** What a user of 4 Mbit/s gets in 6 s, in Mbit/s. @param offered what datagrams come with */
+/** What a user with 4 Mbit/s gets in 6 s, in Mbit/s. @param offered rate of datagrams */
 function split(offered: number, { isReading }: { isReading: boolean }) {
   const { down } = new SpeedLimits().of('u', 4)
   const socket = busyReader()
@@ -33,7 +33,7 @@ function split(offered: number, { isReading }: { isReading: boolean }) {
   return { datagrams: datagrams / 750_000, read: read / 750_000 }
 }
 
-test('datagrams above the speed leave connections half of it, and connections leave as much to datagrams', () => {
+test('datagrams above the speed leave half of it to connections, and connections leave half to datagrams', () => {
   for (const offered of [3, 6, 12]) {
     const { datagrams, read } = split(offered, { isReading: true })
     expect(read).toBeGreaterThan(1.7)
@@ -42,7 +42,7 @@ test('datagrams above the speed leave connections half of it, and connections le
   }
 })
 
-test('datagrams have all of the speed while no connection waits, and connections what datagrams leave', () => {
+test('datagrams get the whole speed while no connection waits, and connections get what datagrams leave', () => {
   expect(split(6, { isReading: false }).datagrams).toBeGreaterThan(3.8)
   const { datagrams, read } = split(1, { isReading: true })
   expect(datagrams).toBeGreaterThan(0.95)

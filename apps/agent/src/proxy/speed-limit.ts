@@ -1,31 +1,31 @@
 import type { RawSocket } from './raw-socket.ts'
 
-/** What a waiting connection pays in one round: who read more waits for more rounds. */
+/** What a waiting connection pays per round. A connection that read more waits for more rounds. */
 const QUANTUM = 16_384
-/** How often waiting connections are looked at. Nothing runs while none waits. */
+/** Interval of rounds. No timer runs while no connection waits. */
 const TICK_MS = 20
-/** How much of the speed may be used at once, after silence. */
+/** How much of the speed may be used at once after silence. */
 const BURST_MS = 100
-/** A bucket holds at least this much: smaller pieces would cost more than they carry. */
+/** Smallest bucket, because smaller chunks would cost more work than bytes. */
 const LEAST_BURST = 65_536
-/** What new connections bring along is read before it is known whose they are: so much of it may be owed, in time. */
+/** First bytes are read before the user is known, so a bucket may go into debt, up to this time. */
 const MAX_DEBT_MS = 10_000
 
-/** What is known here of a connection. */
+/** The part of a socket used here. */
 type Reader = Pick<RawSocket, 'destroyed' | 'hold' | 'release'>
 
-/** One direction of one user. */
+/** One direction of one user's speed. */
 class Bucket {
   readonly #wait: (bucket: Bucket) => void
   /** Bytes per millisecond. */
   #rate: number
   #left: number
-  /** What datagrams may take while connections wait: refilled with half of the rate. */
+  /** Allowance of datagrams while connections wait, refilled at half of the rate. */
   #leftNow = 0
   #at = performance.now()
-  /** Connections that may not read at present, first come first, with what each read beyond its share. */
+  /** Held connections, in order of arrival, each with the bytes it still has to pay for. */
   readonly #waiting = new Map<Reader, number>()
-  /** Bytes since they were last asked for. */
+  /** Bytes since the last `takeTaken`. */
   #taken = 0
 
   constructor(rate: number, wait: (bucket: Bucket) => void) {
@@ -44,7 +44,6 @@ class Bucket {
     this.#left = Math.min(this.#left, this.#burst)
   }
 
-  /** Bytes since the last call. */
   takeTaken(): number {
     const taken = this.#taken
     this.#taken = 0
@@ -59,7 +58,7 @@ class Bucket {
     this.#at = now
   }
 
-  /** A socket begins to read: where nothing is left, it waits for its turn. */
+  /** A socket begins to read. If nothing is left, it is held. */
   begin(socket: Reader): void {
     this.#refill()
     if (this.#left >= 0 && this.#waiting.size === 0) return
@@ -73,7 +72,7 @@ class Bucket {
     return this.#left < -this.#rate * MAX_DEBT_MS
   }
 
-  /** Counts what a socket has read. Where it was too much, or others wait already, the socket waits for its turn. */
+  /** Counts a read. If it exceeds the allowance, or others wait already, the socket is held. */
   take(socket: Reader, bytes: number): void {
     this.#refill()
     this.#left -= bytes
@@ -85,18 +84,18 @@ class Bucket {
     this.#wait(this)
   }
 
-  /** Counts bytes where they may pass at once: all that is left, and half of the rate while connections wait for their turn. */
+  /** Counts bytes if they may pass at once: all that is left, or half of the rate while connections wait. */
   takeNow(bytes: number): boolean {
     this.#refill()
     if ((this.#waiting.size > 0 ? this.#leftNow : this.#left) < 0) return false
-    // What is taken while nobody waits is no debt for later.
+    // While no connection waits, datagrams must not build up a debt for later.
     this.#leftNow = Math.max(-QUANTUM, this.#leftNow - bytes)
     this.#left -= bytes
     this.#taken += bytes
     return true
   }
 
-  /** Lets those read whose turn it is, each a piece. @returns whether anyone waits still */
+  /** Releases the sockets whose turn it is, for one chunk each. @returns whether any still wait */
   turn(): boolean {
     this.#refill()
     let budget = this.#left
@@ -104,7 +103,7 @@ class Bucket {
       if (socket.destroyed) this.#waiting.delete(socket)
       else if (budget <= 0) break
       else {
-        // To the end of the line; one that is visited again in this loop pays again.
+        // Moves to the end of the line. If this loop visits it again, it pays again.
         this.#waiting.delete(socket)
         if (debt > QUANTUM) this.#waiting.set(socket, debt - QUANTUM)
         else {
@@ -116,14 +115,14 @@ class Bucket {
     return this.#waiting.size > 0
   }
 
-  /** Nobody waits any more. */
+  /** Releases all waiting connections. */
   end(): void {
     for (const socket of this.#waiting.keys()) socket.release()
     this.#waiting.clear()
   }
 }
 
-/** The speed of one user: both directions, each shared by its connections. */
+/** The speed of one user, in both directions, shared by its connections. */
 export class UserSpeed {
   readonly up: Bucket
   readonly down: Bucket
@@ -141,7 +140,7 @@ export class UserSpeed {
     return this.#mbps * 125 * this.#part
   }
 
-  /** @param part of the speed, for this process */
+  /** @param part this process' part of the speed */
   set(mbps: number, part: number = this.#part): void {
     this.#mbps = mbps
     this.#part = part
@@ -149,7 +148,7 @@ export class UserSpeed {
     this.down.rate = this.#rate
   }
 
-  /** More is owed than a new connection may add to. */
+  /** The debt is too large for a new connection. */
   get isOverdrawn(): boolean {
     return this.up.isOverdrawn || this.down.isOverdrawn
   }
@@ -158,29 +157,23 @@ export class UserSpeed {
     if (part !== this.#part) this.set(this.#mbps, part)
   }
 
-  /** The share of a whole speed that was used since the last call, which was so many milliseconds ago. */
+  /** The used part of the whole speed since the last call, `ms` milliseconds ago. */
   takeUse(ms: number): number {
     return Math.max(this.up.takeTaken(), this.down.takeTaken()) / (this.#mbps * 125 * ms)
   }
 }
 
-/**
- * A process' part of a speed of which others use something: what they leave, and an even part at least, so that each comes to its own
- * within some seconds.
- */
+/** This process' part of a shared speed: what others leave, and at least an even part, so that all converge within seconds. */
 export const partOf = (usedElsewhere: number, processesElsewhere: number): number =>
   Math.max(1 / (1 + processesElsewhere), 1 - usedElsewhere)
 
-/** The speeds of all users that have one, in one process. */
+/** The speeds of all limited users in one process. */
 export class SpeedLimits {
   readonly #users = new Map<string, UserSpeed>()
   readonly #waiting = new Set<Bucket>()
   #timer: NodeJS.Timeout | null = null
 
-  /**
-   * The speed of a user, the same for all its connections, also of those that follow on each other: kept while the user has
-   * one, or each new connection would begin with a full bucket.
-   */
+  /** The speed shared by all connections of a user. It outlives them, or each new connection would start with a full bucket. */
   of(user: string, mbps: number): UserSpeed {
     let speed = this.#users.get(user)
     if (speed === undefined) this.#users.set(user, (speed = new UserSpeed(mbps, this.#wait)))
@@ -191,7 +184,7 @@ export class SpeedLimits {
     return this.#users.entries()
   }
 
-  /** The user has another speed, or none (undefined). */
+  /** Changes a user's speed. Undefined: no limit. */
   change(user: string, mbps: number | undefined): void {
     const speed = this.#users.get(user)
     if (speed === undefined) return
@@ -203,7 +196,7 @@ export class SpeedLimits {
     this.#users.get(user)?.share(part)
   }
 
-  /** The user has no limit any more. */
+  /** Removes a user's limit. */
   forget(user: string): void {
     const speed = this.#users.get(user)
     this.#users.delete(user)

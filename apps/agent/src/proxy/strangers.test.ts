@@ -7,15 +7,15 @@ const connection = (clientText: string): { clientText: string; stranger: Place |
   destroy: () => {}
 })
 
-test('the oldest stranger is known, of all and of each client, whoever goes in between', () => {
+test('the oldest stranger of all and of each client is known, in whatever order others leave', () => {
   const strangers = new Strangers()
   const clients = ['1.1.1.1', '2.2.2.2', '2001:db8::1', '2001:db8::2']
   const made = Array.from({ length: 40 }, (_, n) => connection(clients[n % 4] ?? ''))
   for (const each of made) strangers.add(each)
-  // Both IPv6 clients are one: they share a /64.
+  // Both IPv6 clients count as one, because they share a /64.
   expect(clients.map(client => strangers.countOf(client))).toEqual([10, 10, 20, 20])
 
-  // From the middle, both ends and again.
+  // Removes from the middle and both ends.
   const left = new Set(made)
   for (const n of [20, 0, 39, 1, 2, 3, 21, 38, 4, 5, 6, 7]) {
     const gone = made[n] ?? connection('')

@@ -1,7 +1,7 @@
 import { clientKey } from './login-guard.ts'
 
 type Stranger = { readonly clientText: string; stranger: Place | null; destroy(): void }
-/** A connection between its neighbours, of all and of its client: older and younger ones. */
+/** A connection's place in two linked lists: of all strangers, and of its client's. */
 export type Place = {
   readonly connection: Stranger
   readonly of: OfClient
@@ -12,11 +12,11 @@ export type Place = {
 }
 type OfClient = { count: number; oldest: Place | null; youngest: Place | null }
 
-/** Connections that have not logged in, oldest first: of all clients, and of each. Every connection is here for a moment, so places are linked. */
+/** Connections that have not logged in, oldest first, of all clients and of each. Linked, because all connections pass through. */
 export class Strangers {
   #oldest: Place | null = null
   #youngest: Place | null = null
-  /** Clients stay a while with none: the next connection of most comes soon. */
+  /** An empty client stays until `tidy`, because most clients soon connect again. */
   readonly #clients = new Map<string, OfClient>()
 
   add(connection: Stranger): void {
@@ -33,7 +33,7 @@ export class Strangers {
     connection.stranger = place
   }
 
-  /** Whether it was one. */
+  /** @returns whether it was a stranger */
   delete(connection: Stranger): boolean {
     const place = connection.stranger
     if (place === null) return false
@@ -51,18 +51,16 @@ export class Strangers {
     return true
   }
 
-  /** How many a client has. */
   countOf(client: string): number {
     return this.#clients.get(clientKey(client))?.count ?? 0
   }
 
-  /** The oldest one, of all or of a client. */
   oldest(client?: string): Stranger | undefined {
     if (client === undefined) return this.#oldest?.connection
     return this.#clients.get(clientKey(client))?.oldest?.connection
   }
 
-  /** Forgets the clients that have none; asked for now and then. */
+  /** Removes empty clients. Called with each sweep. */
   tidy(): void {
     for (const [key, { count }] of this.#clients) if (count === 0) this.#clients.delete(key)
   }

@@ -2,10 +2,10 @@ import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import type { SourcePorts } from '../net/source-ports.ts'
 import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './raw-socket.ts'
 
-/** What all outgoing connections read into; what arrives is copied out at once. */
+/** The read buffer of all outgoing connections. Data is copied out at once. */
 const shared = Buffer.allocUnsafeSlow(65_536)
 
-/** A connection over the runtime's public sockets. Pieces are always the owner's to keep. */
+/** A connection on the runtime's public sockets. Chunks always belong to the owner. */
 class StreamSocket implements RawSocket {
   zeroCopy = false
   bytesRead = 0
@@ -13,21 +13,21 @@ class StreamSocket implements RawSocket {
   destroyed = false
   #socket: Socket | null = null
   #owner: RawSocketOwner | null = null
-  /** Whether the owner wants to read, and whether a limit of speed keeps it from that. */
+  /** `#reading`: the owner wants to read. `held`: a speed limit stops it. */
   #reading = false
   held = false
   #readEnded = false
   #ended = false
   #shut = false
   #shutting = false
-  /** Something written waits for the kernel, and the owner has to hear when it has left. */
+  /** Written bytes wait for the kernel, and the owner must learn when they are sent. */
   #waiting = false
-  /** What is to come once everything written has left. */
+  /** What follows once everything is sent. */
   #whenSent: 'nothing' | 'end' | 'close' | 'reset' = 'nothing'
   #resetsWhenShut = false
   readonly #written = (): void => this.#sent()
 
-  /** Stands on a socket whose reading is paused, in place of an earlier one that did not connect. */
+  /** Uses a paused socket, in place of an earlier one that did not connect. */
   take(socket: Socket): this {
     this.#socket = socket
     socket.on('end', () => this.#sawEnd())
@@ -40,7 +40,7 @@ class StreamSocket implements RawSocket {
   }
 
   start(owner: RawSocketOwner): void {
-    // What comes inside TLS begins with another owner.
+    // TLS starts with a second owner.
     const begun = this.#owner !== null
     this.#owner = owner
     if (this.destroyed) return
@@ -48,7 +48,7 @@ class StreamSocket implements RawSocket {
     this.resume()
   }
 
-  /** Hands on a piece that is nobody else's. */
+  /** Passes on a chunk that has no other user. */
   received(chunk: Buffer): void {
     if (this.destroyed) return
     this.bytesRead += chunk.length
@@ -116,7 +116,7 @@ class StreamSocket implements RawSocket {
   end(): void {
     if (this.#ended || this.destroyed) return
     this.#ended = true
-    // Not before that: a socket whose end waits for its bytes cannot be reset any more.
+    // Shutdown waits for unsent bytes, and a socket that shuts down cannot be reset.
     if (this.unsent > 0) this.#whenSent = 'end'
     else this.#shutdown()
   }
@@ -139,7 +139,7 @@ class StreamSocket implements RawSocket {
     else this.#whenSent = 'close'
   }
 
-  /** Closes, and the owner hears of it. */
+  /** Closes, and informs the owner. */
   #close(): void {
     if (this.destroyed) return
     this.destroyed = true
@@ -185,7 +185,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports: Sour
       localPort: ports?.next() ?? 0,
       allowHalfOpen: true,
       noDelay: true,
-      // Read by ourselves, so that a paused connection takes nothing more out of the kernel.
+      // An own buffer, so that a paused connection takes nothing more from the kernel.
       onread: {
         buffer: shared,
         callback: bytes => {
@@ -196,7 +196,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports: Sour
     })
     socket.pause()
     const failed = (error: NodeJS.ErrnoException): void => {
-      // Of a port that is in use for the same target, the next one is tried; an address that is not this machine's is not bound.
+      // EADDRNOTAVAIL from connect: the port is in use for this target, so the next one is tried. From bind: a foreign address.
       if (error.code === 'EADDRNOTAVAIL' && error.syscall === 'connect' && --tries > 0 && !rawSocket.destroyed) {
         return attempt()
       }
@@ -213,7 +213,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports: Sour
   return rawSocket
 }
 
-/** Sockets on the public `node:net`: some hundred bytes and calls more for each, and no knowledge of the runtime's inside. */
+/** Sockets on the public `node:net`. They cost some hundred bytes and calls more each, but need no internals of the runtime. */
 export const streamSockets: Sockets = {
   name: 'streams',
   createServer: accepted =>

@@ -1,11 +1,11 @@
 import type { SocketName } from './raw-socket.ts'
 
 /**
- * The runtime's own TCP handles, without the stream objects that `node:net` puts around them (why: see
- * docs/adr/agent-bare-handles.md). This file is all that knows their shapes.
+ * The runtime's own TCP handles, without the streams of `node:net` (why: docs/adr/agent-bare-handles.md). Only this file
+ * knows their shapes.
  */
 export type TcpHandle = {
-  /** Called for each read, with the handle as `this`; a returned buffer is the next one to be read into. */
+  /** Called for each read with the handle as `this`. A returned buffer replaces the read buffer. */
   onread: (this: TcpHandle) => Uint8Array | undefined
   onconnection: (status: number, client: TcpHandle) => void
   useUserBuffer(buffer: Uint8Array): void
@@ -36,13 +36,13 @@ type TcpBinding = {
 type StreamBinding = {
   WriteWrap: new () => WriteRequest
   ShutdownWrap: new () => ShutdownRequest
-  /** What the last call to or from a stream has to tell, at the two places below. */
+  /** Results of the last stream call, at the two indexes below. */
   streamBaseState: Int32Array
   kReadBytesOrError: number
   kLastWriteWasAsync: number
 }
 
-/** What a runtime without these handles gives fails where it is used: `usableSockets` tries them before anything stands on them. */
+/** On a runtime without these handles the result fails on use. `usableSockets` tests them before. */
 function bindingOf(name: string): unknown {
   try {
     return (process as unknown as { binding: (name: string) => unknown }).binding(name)
@@ -56,7 +56,7 @@ const stream = bindingOf('stream_wrap') as StreamBinding
 export const { TCPConnectWrap } = tcp
 export const { WriteWrap, ShutdownWrap } = stream
 export const newTcp = (): TcpHandle => new tcp.TCP(tcp.constants.SOCKET)
-/** Bytes of the read that is being told of, or a negative error. */
+/** Bytes of the reported read, or a negative error. */
 export const lastRead = (): number => stream.streamBaseState[stream.kReadBytesOrError] ?? 0
-/** Whether the last write goes on after the call. */
+/** Whether the last write continues after the call. */
 export const lastWriteWasAsync = (): boolean => stream.streamBaseState[stream.kLastWriteWasAsync] !== 0

@@ -3,38 +3,38 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import type { Owner, TurnBudget } from '../turns.ts'
 import type { RawSocket, RawSocketOwner, SocketName } from './raw-socket.ts'
 
-/** What is decrypted in one go: it can hold a hundred and more records, each with work of its own. */
+/** Bytes decrypted in one go. They can hold more than a hundred records, each with work of its own. */
 const SLICE = 4096
 /**
- * Encrypted bytes above twice the decrypted ones that a client may send before it logs in: its handshake, small records, and
- * one of the longest that TLS allows, of which nothing is decrypted before its last byte.
+ * Encrypted bytes beyond twice the decrypted ones that a client may send before its login: for the handshake, small records,
+ * and one record of maximal size, which is decrypted only when complete.
  */
 const MAX_OVERHEAD = 16_384 + (5 + 16_384 + 2048)
 /**
- * Encrypted bytes above the decrypted ones that a client may send afterwards while it does not read what was sent to it. Records
- * that carry nothing can call for answers (new keys), which the runtime keeps until they are read, and of which it does not tell.
+ * Encrypted bytes beyond the decrypted ones that a client may send after its login while it does not read. Empty records can
+ * demand answers (new keys), which the runtime queues without any way to see them.
  */
 const MAX_UNREAD_OVERHEAD = 131_072
 
-/** Whose connection it is. */
+/** Owner of the connection. */
 type Client = {
-  /** In whose line it waits for its turns. */
+  /** Whose turns its work uses. */
   readonly owner: Owner
-  /** Null: it has not logged in yet. */
+  /** Null: no login yet. */
   readonly lease: object | null
-  /** Does work that somebody else calls for; whatever it throws ends the connection, and nothing else. */
+  /** Runs a callback of other code. An error ends the connection, and nothing else. */
   readonly guarded: (work: () => void) => void
 }
 
-/** The encrypted side, as the runtime's TLS wants it: fed in slices, as the turns of the loop allow. */
+/** The encrypted side for the runtime's TLS. It is fed in slices, in turns of the loop. */
 class Encrypted extends Duplex implements RawSocketOwner {
   readonly #raw: RawSocket
   readonly #turns: TurnBudget
   readonly #client: Client
-  /** Looks at how much was taken to be decrypted, before each slice. @returns whether the connection may go on */
+  /** Called before each slice with the bytes taken for decryption. @returns whether the connection may continue */
   readonly #mayGoOn: (decrypting: number) => boolean
   #written: (() => void) | null = null
-  /** What came and was not fed yet; meanwhile nothing is read. */
+  /** Received bytes that are not fed yet. Until then nothing is read. */
   #rest: Buffer | null = null
   #fed = 0
   #feeding = false
@@ -42,7 +42,7 @@ class Encrypted extends Duplex implements RawSocketOwner {
   #ended = false
 
   constructor(raw: RawSocket, { turns, client }: TlsOptions, mayGoOn: (decrypting: number) => boolean) {
-    // The connection below closes by itself when both sides have ended: what came before that is still to be read here.
+    // The raw connection closes when both sides have ended, but its buffered bytes must still be read.
     super({ allowHalfOpen: true, autoDestroy: false, highWaterMark: 16_384 })
     this.#raw = raw
     this.#turns = turns
@@ -119,15 +119,15 @@ class Encrypted extends Duplex implements RawSocketOwner {
 
 export type TlsOptions = {
   context: SecureContext
-  /** What was read already. */
+  /** Bytes that were already read. */
   first: Buffer
   turns: TurnBudget
   client: Client
 }
 
 /**
- * A client's connection inside TLS: what it counts and passes on is what was meant, without the encryption. Its ends, its
- * breaking and its back-pressure are those of the connection below.
+ * A client's connection inside TLS. It counts and passes on decrypted bytes. Ends, breaks and backpressure are those of the
+ * raw connection.
  */
 export class TlsSocket implements RawSocket {
   zeroCopy = false
@@ -137,19 +137,19 @@ export class TlsSocket implements RawSocket {
   readonly #raw: RawSocket
   readonly #tls: TLSSocket
   #owner: RawSocketOwner | null = null
-  /** Whether the owner wants to read, and whether a limit of speed keeps it from that. */
+  /** `#reading`: the owner wants to read. `held`: a speed limit stops it. */
   #reading = false
   held = false
   #readEnded = false
   #ended = false
   #shut = false
   #waiting = false
-  /** Encrypted bytes above the decrypted ones when everything that was sent to the client was last with the kernel. */
+  /** Encrypted bytes beyond the decrypted ones, at the last moment when the kernel had everything sent to the client. */
   #overheadRead = 0
   #whenSent: 'nothing' | 'end' | 'close' | 'reset' = 'nothing'
   readonly #written = (): void => this.#sent()
 
-  /** Takes a connection over whose first bytes have been read; nobody else may use it any more. */
+  /** Takes over a connection whose first bytes were read. The caller must not use it any more. */
   constructor(raw: RawSocket, options: TlsOptions) {
     const { context, first, client } = options
     this.#raw = raw
@@ -168,14 +168,14 @@ export class TlsSocket implements RawSocket {
       this.#owner?.socketData(this, chunk)
     })
     this.#tls.on('end', () => this.#sawEnd())
-    // A handshake or a record that is none: nothing of it is worth an answer.
+    // An invalid handshake or record gets no answer.
     this.#tls.on('error', () => this.#close())
-    // What breaks after the handshake comes by this name alone where no server of the runtime's stands behind.
+    // Without a server of the runtime, errors after the handshake have only this event.
     this.#tls.on('_tlsError', () => this.#close())
     this.#tls.on('close', () => this.#close())
   }
 
-  /** Content is no credit for records without any: between those it would let any number of them through. */
+  /** After the login, content gives no credit: mixed with empty records it would let any number of them through. */
   #mayDecrypt(encrypted: number, { lease }: Client): boolean {
     const decrypted = this.bytesRead + this.#tls.readableLength
     if (lease === null) return encrypted - 2 * decrypted <= MAX_OVERHEAD
@@ -265,12 +265,12 @@ export class TlsSocket implements RawSocket {
     const ended = this.#ended
     this.#ended = true
     if (this.#shut) this.#close()
-    // An end that is on its way goes first.
+    // An end that is being sent goes first.
     else if (this.unsent > 0 || ended) this.#whenSent = 'close'
     else this.#finish()
   }
 
-  /** Says that this was all before it closes: otherwise it would look cut off. */
+  /** Sends TLS's end before it closes, or the data would look truncated. */
   #finish(): void {
     this.#tls.end(() => this.#close())
   }
@@ -278,14 +278,14 @@ export class TlsSocket implements RawSocket {
   #close(): void {
     if (this.destroyed) return
     this.destroyed = true
-    // Nobody looks after it from here on: a client that reads nothing would keep it for ever.
+    // No deadline applies from here on, so a client that reads nothing would keep the connection forever.
     if (this.#raw.unsent > 0) this.#raw.reset()
     else this.#raw.closeWhenSent()
     this.#tls.destroy()
     this.#tellClosed()
   }
 
-  /** Not within the call that closes. */
+  /** Asynchronously, never within the call that closes. */
   #tellClosed(): void {
     queueMicrotask(() => {
       const owner = this.#owner

@@ -1,6 +1,6 @@
 /**
- * Bytes as the proxy client sees them (up: from the client), finished and refused requests, client connections that logged
- * in, and how often each code of the access log but `ok` was written (null: never).
+ * Bytes as the client sees them (up: from the client), finished and refused requests, connections that logged in, and
+ * counts of log notes other than `ok` (null: none).
  */
 export type Counter = {
   up: number
@@ -14,16 +14,16 @@ export type TrafficRow = Counter & { user: string; ip: string }
 
 export const noTraffic = (): Counter => ({ up: 0, down: 0, requests: 0, errors: 0, connections: 0, codes: null })
 
-/** Adds one to a code. There are some dozens of codes, all of the agent's own. */
+/** Adds one to a code. The agent defines all codes, a few dozen. */
 export function countCode(counter: Counter, code: string): void {
   counter.codes ??= {}
   counter.codes[code] = (counter.codes[code] ?? 0) + 1
 }
 
-/** Who has what clients did that no user can be told of. No user is named so. */
+/** Stands for clients whose user is unknown. No user has this name. */
 export const NOBODY = '-'
 
-/** Counts per user and address in one process, until the managing process takes the figures over. */
+/** Counts by user and address in one process, until the managing process collects. */
 export class TrafficMeter {
   #counters = new Map<string, Map<string, Counter>>()
 
@@ -35,7 +35,7 @@ export class TrafficMeter {
     return counter
   }
 
-  /** Takes what was counted and starts again from zero; the rows are made as they are asked for. */
+  /** Takes all counters and starts from zero. Rows are generated lazily. */
   collect(): Iterable<TrafficRow> {
     const counted = this.#counters
     this.#counters = new Map()
@@ -47,7 +47,7 @@ function* rowsOf(counted: Map<string, Map<string, Counter>>): Generator<TrafficR
   for (const [user, addresses] of counted) for (const [ip, counter] of addresses) yield { user, ip, ...counter }
 }
 
-/** Some rows at a time, so that whoever passes them on can let others have their turn. */
+/** Splits rows into pieces, so that the caller can pause between them. */
 export function* piecesOf(rows: Iterable<TrafficRow>, size: number): Generator<TrafficRow[]> {
   let piece: TrafficRow[] = []
   for (const row of rows) {

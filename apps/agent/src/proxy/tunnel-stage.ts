@@ -3,7 +3,7 @@ import type { ClientConnection, Stage } from './connection.ts'
 import type { RawSocket } from './raw-socket.ts'
 import { IdleDetector } from './idle-detector.ts'
 
-/** Two connections joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
+/** Joins two connections: bytes pass both ways, and an end on one side becomes an end on the other. */
 export class TunnelStage implements Stage {
   readonly #connection: ClientConnection
   readonly #client: RawSocket
@@ -14,14 +14,14 @@ export class TunnelStage implements Stage {
   #remoteEnded = false
   #note: AgentCode = 'ok'
 
-  /** `finished` runs once, when the tunnel is over. The target's socket is the connection's `remote`. */
+  /** `finished` runs once, when the tunnel ends. `remote` is also the connection's `remote`. */
   constructor(connection: ClientConnection, remote: RawSocket, finished: (note: AgentCode) => void) {
     this.#connection = connection
     this.#client = connection.socket
     this.#remote = remote
     this.#finished = finished
     this.#idle = new IdleDetector(connection)
-    // From here on every piece goes straight to the target.
+    // Every chunk now goes straight to the target.
     this.#client.zeroCopy = true
   }
 
@@ -31,7 +31,7 @@ export class TunnelStage implements Stage {
     if (this.#remote.unsent > 0) this.#client.pause()
   }
 
-  /** The target took its connection away altogether: the client has to learn that this did not arrive. */
+  /** The target closed its connection completely, so the client must learn that these bytes did not arrive. */
   #undeliverable(chunk: Buffer): void {
     this.#connection.undelivered += chunk.length
     this.#note = 'target-broke'
@@ -61,17 +61,17 @@ export class TunnelStage implements Stage {
 
   remoteGone(): void {
     if (this.#remoteEnded) {
-      // The last bytes to the target have left.
+      // The last bytes to the target are sent.
       if (this.#clientEnded) this.#client.closeWhenSent()
       return
     }
     this.#note = 'target-broke'
-    // A reset, so that the client does not take a broken stream for a whole one; bytes on their way go first.
+    // Written bytes go first, then a reset, so that the client does not take a broken stream for the whole.
     this.#client.pause()
     this.#client.resetWhenSent()
   }
 
-  /** Ends the tunnel with a reset, and the note in the log. */
+  /** Ends the tunnel with a reset and this log note. */
   break(note: AgentCode): void {
     this.endsWith(note)
     this.#connection.destroy()
@@ -81,7 +81,7 @@ export class TunnelStage implements Stage {
     this.#note = note
   }
 
-  /** Both sides have ended. The client's connection goes last, since the target's does not outlive it. */
+  /** Both sides ended. The client's connection closes last, because its end also destroys the target's. */
   #close(): void {
     this.#remote.closeWhenSent()
     if (this.#remote.destroyed) this.#client.closeWhenSent()
@@ -92,7 +92,7 @@ export class TunnelStage implements Stage {
     const patience = this.#clientEnded || this.#remoteEnded ? Math.min(idleMs, halfClosedMs) : idleMs
     if (!this.#idle.isOver(now, patience)) return
     this.#note = 'idle'
-    // A client that has everything gets no reset behind it.
+    // A client that received everything gets no reset.
     if (this.#remoteEnded && this.#client.unsent === 0) this.#client.closeWhenSent()
     else this.#connection.destroy()
   }

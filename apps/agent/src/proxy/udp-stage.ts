@@ -5,31 +5,28 @@ import type { ClientConnection, Stage } from './connection.ts'
 import { readAddress, writeAddress } from './socks-address.ts'
 import { findUdpTarget, hidesName, refusalOf, type UdpTarget } from './udp-target.ts'
 
-/** Targets of one association that are remembered; answers of others do not pass. */
+/** Targets remembered per association. Answers from other addresses are dropped. */
 const MAX_TARGETS = 256
-/** A target that was silent for so long makes room where there are too many. */
+/** If there are too many targets, one that was silent this long is dropped. */
 const REST_MS = 10_000
-/** Silence after which a target is forgotten, and its answers do not pass any more. */
+/** A target silent for this long is forgotten, and its answers are dropped. */
 const TARGET_IDLE_MS = 60_000
-/** How long a target stays refused without another look: the name may be answered by then, or the rule gone. */
+/** How long a refusal holds before the target is judged again. By that time the name may resolve, or the rule be gone. */
 const REFUSED_MS = 2000
-/** Names that are asked for at once, and datagrams that wait for each. */
+/** Names asked for at once, and datagrams that wait for each. */
 const MAX_ASKING = 32
 const MAX_WAITING = 4
-/** Bytes of all datagrams of one association that wait for names. */
+/** Bytes of all datagrams of an association that wait for names. */
 const MAX_WAITING_BYTES = 65_536
-/** What waits for the network in each direction before the next datagram is lost, as it is with UDP: with that, and those above, below 400 KB. */
+/** Bytes queued for the network in each direction. Further datagrams are lost. All buffers together stay below 400 KB. */
 const MAX_QUEUED = 98_304
-/** What a datagram counts for at least: its IP and UDP headers, or empty ones would cost nothing. */
+/** Least bytes counted per datagram: its IP and UDP headers. Empty datagrams must not be free. */
 const LEAST_COUNTED = 28
-/** Silence of the client's port after which another one of the same address takes its place, where it had answers and where not. */
+/** Silence of the client's port before another port of its address may replace it. */
 const PORT_REST_MS = { answered: 3000, unanswered: 1000 }
 const HEADER = Buffer.from([0, 0, 0])
 
-/**
- * SOCKS5 UDP ASSOCIATE (RFC 1928): datagrams of one client to its targets and back, from the leased address, as long as the
- * TCP connection stands that asked for it.
- */
+/** SOCKS5 UDP ASSOCIATE (RFC 1928): relays datagrams between a client and its targets while the TCP connection is open. */
 export class UdpStage implements Stage {
   readonly #connection: ClientConnection
   readonly #user: string
@@ -37,12 +34,12 @@ export class UdpStage implements Stage {
   readonly #relay: Socket
   readonly #out: Socket
   readonly #targets = new Map<string, UdpTarget>()
-  /** Those that datagrams were sent to, by address and port. */
+  /** Targets that datagrams were sent to, by address and port. */
   readonly #byAddress = new Map<string, UdpTarget>()
-  /** The client's port: as it said, or that of its first datagram (0: not known yet). */
+  /** The client's declared port, or that of its first datagram. 0: not known yet. */
   #clientPort: number
   readonly #declaredPort: number
-  /** Whether the port has had an answer, and whether another one of the client's address was seen. */
+  /** Whether the port got an answer, and whether a second port was logged. */
   #answered = false
   #portsTold = false
   #asking = 0
@@ -50,7 +47,7 @@ export class UdpStage implements Stage {
   #usedAt: number
   #note: AgentCode = 'ok'
   #closed = false
-  /** Whether targets that were silent wait to be forgotten. */
+  /** Whether silent targets wait to be forgotten. */
   #isForgetting = false
 
   private constructor(connection: ClientConnection, clientPort: number, finished: (note: AgentCode) => void) {
@@ -59,7 +56,7 @@ export class UdpStage implements Stage {
     this.#finished = finished
     this.#usedAt = connection.plane.now
     const type = connection.egress.address.v4 >= 0 ? 'udp4' : 'udp6'
-    // Only addresses come here, and these are not looked up.
+    // All hosts are addresses already, so no lookup is needed.
     const lookup = (
       host: string,
       _options: unknown,
@@ -70,7 +67,7 @@ export class UdpStage implements Stage {
     const user = (this.#user = connection.lease?.user ?? '')
     const { associations, turns } = connection.plane
     associations.opened(user)
-    // Small ones cost much more than they carry, and come by each association at once.
+    // Datagrams cost far more work than bytes, and each association delivers many at once.
     this.#relay.on('message', (data, from) => {
       if (!turns.isLost(connection.owner)) connection.guarded(() => this.#fromClient(data, from))
     })
@@ -80,8 +77,8 @@ export class UdpStage implements Stage {
   }
 
   /**
-   * Begins an association. `opened` gets the port that the client sends to, at the leased address, or null where that
-   * cannot be used. `finished` runs once, when it is over.
+   * Opens an association. `opened` gets the port at the leased address that the client sends to, or null if the address cannot
+   * be used. `finished` runs once, when the association ends.
    */
   static open(
     connection: ClientConnection,
@@ -91,13 +88,13 @@ export class UdpStage implements Stage {
   ): UdpStage {
     const stage = new UdpStage(connection, clientPort, finished)
     let left = 2
-    // The client sends to the address that it is connected to, wherever its datagrams leave from.
+    // The client always sends to the leased address, even if datagrams leave from another one.
     const places = [
       { socket: stage.#relay, address: connection.egress.text },
       { socket: stage.#out, address: connection.nextExit().text }
     ]
     for (const { socket, address } of places) {
-      // The first one could not be had, and both are closed.
+      // The first socket failed, and both are closed.
       if (left < 0) break
       socket.on('error', () => {
         if (left === 0) connection.destroy()
@@ -113,7 +110,7 @@ export class UdpStage implements Stage {
     return stage
   }
 
-  /** Lets go of the sockets of an association that does not come about. */
+  /** Closes the sockets of an association. */
   abandon(): void {
     if (this.#closed) return
     this.#closed = true
@@ -125,7 +122,7 @@ export class UdpStage implements Stage {
   #fromClient(message: Buffer, from: RemoteInfo): void {
     const connection = this.#connection
     if (!sameAddress(from.address, connection.clientText)) return
-    // Fragments are not put together: RFC 1928 lets them be dropped.
+    // RFC 1928 allows fragments to be dropped.
     if (message[2] !== 0) return
     const to = readAddress(message, 3)
     if (typeof to === 'string' || to.port === 0) return
@@ -142,9 +139,8 @@ export class UdpStage implements Stage {
   }
 
   /**
-   * Whether another port of the client's address takes over: its own program, behind a translation of addresses that forgot the
-   * first one, or the one that opened the association where a neighbour's datagram came before. What was asked by the former
-   * port is not answered to the new one.
+   * Whether another port of the client's address replaces the known one: NAT gave the client a new port, or a neighbour's
+   * datagram came first. Answers to the old port's datagrams do not reach the new port.
    */
   #movesTo(port: number): boolean {
     const connection = this.#connection
@@ -195,7 +191,7 @@ export class UdpStage implements Stage {
     findUdpTarget(this.#connection, host, port, result => {
       this.#asking--
       for (const { length } of target.waiting) this.#waitingBytes -= length
-      // It may have had to go meanwhile.
+      // The target may have been dropped already.
       if (this.#targets.get(key) !== target) return
       if (typeof result !== 'string') target.refused = result
       else {
@@ -241,7 +237,7 @@ export class UdpStage implements Stage {
     this.#relay.send([...header, data], this.#clientPort, this.#connection.clientText, ignore)
   }
 
-  /** Ends a target with its line of the log. */
+  /** Forgets a target and writes its log line. */
   #forget(target: UdpTarget, now: number): void {
     this.#targets.delete(`${target.host}:${target.port}`)
     if (target.address !== null) {
@@ -257,15 +253,15 @@ export class UdpStage implements Stage {
   }
 
   /**
-   * Forgets those targets, as the turns of the loop allow: each has a line of the log, and a user's associations, with a hundred thousand
-   * of them, may be silent or end at once.
+   * Forgets targets in several turns of the loop. Each has a log line, and a hundred thousand targets of a user's associations may
+   * end at once.
    */
   #forgetAll(isToGo: (target: UdpTarget) => boolean): void {
     const { plane, owner, guarded } = this.#connection
     this.#isForgetting = false
     for (const target of this.#targets.values()) {
       if (!isToGo(target)) continue
-      // One at least each time, so that it comes to its end.
+      // At least one per turn, so that it finishes.
       this.#forget(target, plane.now)
       if (!plane.turns.isOver(owner)) continue
       this.#isForgetting = true
@@ -286,7 +282,7 @@ export class UdpStage implements Stage {
     for (const target of this.#targets.values()) {
       if (target.refused !== null || target.address === null) continue
       target.refused = refusalOf(this.#connection, target)
-      // Its answers do not pass either.
+      // Its answers are dropped too.
       if (target.refused !== null) this.#byAddress.delete(addressKey(target.address, target.port))
     }
   }
@@ -295,7 +291,7 @@ export class UdpStage implements Stage {
     this.#note = note
   }
 
-  /** Nothing more is said on the connection that asked: it only has to stay. */
+  /** The TCP connection only has to stay open. Bytes on it are ignored. */
   clientData(chunk: Buffer): void {
     this.#connection.undelivered += chunk.length
   }
@@ -316,10 +312,10 @@ export class UdpStage implements Stage {
   remoteGone(): void {}
 }
 
-/** A datagram that does not leave is lost, like one on the way. */
+/** A datagram that cannot be sent is lost, as on the network. */
 const ignore = (): void => {}
 
-/** One text for all spellings of an address. */
+/** The canonical spelling of an address. */
 function normal(text: string): string {
   const address = parseAddress(text.replace(/%.*$/, ''))
   if (address === null) return text

@@ -4,14 +4,14 @@ import type { Resolved } from '../net/resolver.ts'
 import type { ClientConnection } from './connection.ts'
 import { checkAddress, checkBareAddress, checkTarget, looksNumeric } from './dial.ts'
 
-/** Where datagrams of one association go, by the name or address that the client gives. */
+/** A destination of an association's datagrams, by the requested name or address. */
 export type UdpTarget = {
   readonly host: string
   readonly port: number
-  /** null while the name is asked for, and where it is refused. */
+  /** Null while the name is resolved, or if it is refused. */
   address: string | null
   refused: { status: number; code: AgentCode } | null
-  /** Datagrams that wait for the answer. */
+  /** Datagrams that wait for the name. */
   waiting: Buffer[]
   up: number
   down: number
@@ -20,16 +20,16 @@ export type UdpTarget = {
 }
 
 const QUIC_PORT = 443
-/** The first datagram of a QUIC connection is at least as long. */
+/** Least length of a QUIC connection's first datagram. */
 const QUIC_HELLO = 1200
 
-/** Whether names are denied to the user, so that what is hidden in a datagram could be one of them. */
+/** Whether the user has denied names, which a datagram could hide. */
 function judged({ lease, plane }: ClientConnection): boolean {
   return lease !== null && (plane.present(lease).deny.hasNames || plane.accessTable.blacklist.hasNames)
 }
 
 /**
- * Whether a datagram must not pass although its target may be reached: the beginning of a QUIC connection, whose name cannot be
+ * Whether a datagram must be dropped although its target is allowed: it begins a QUIC connection, whose name cannot be
  * read. See docs/adr/agent-names-inside-tunnels.md.
  */
 export function hidesName(connection: ClientConnection, data: Buffer): boolean {
@@ -38,7 +38,7 @@ export function hidesName(connection: ClientConnection, data: Buffer): boolean {
   return version === 1 || version === 0x6b33_43cf || version >>> 8 === 0xff_0000
 }
 
-/** Why datagrams may not go to an address any more, by the rules of now. */
+/** Why the present rules refuse datagrams to a target. Null: allowed. */
 export function refusalOf(
   connection: ClientConnection,
   { host, port, address }: Pick<UdpTarget, 'host' | 'port' | 'address'>
@@ -53,10 +53,7 @@ export function refusalOf(
   return parsed && checkAddress(plane, lease, parsed, port)
 }
 
-/**
- * Finds where datagrams for a host go, under the rules of connections. `found` gets the address, or why there is none; it may
- * be called within this call.
- */
+/** Resolves and judges a target like a connection's. `found` gets the address or the refusal, and may run within this call. */
 export function findUdpTarget(
   connection: ClientConnection,
   host: string,
@@ -65,7 +62,7 @@ export function findUdpTarget(
 ): void {
   const { plane, egress, lease: opened } = connection
   if (opened === null) return
-  // An association may last for months: its new targets go by the rules of now.
+  // An association may last for months, so the present rules apply to new targets.
   const refused = refusalOf(connection, { host, port, address: null })
   if (refused !== null) return found(refused)
   const family = egress.address.v4 >= 0 ? 4 : 6
@@ -77,7 +74,7 @@ export function findUdpTarget(
       if (address === null) continue
       const refusedAddress = checkAddress(plane, lease, address, port)
       if (refusedAddress !== null) return found(refusedAddress)
-      // An IPv4 address may be written as an IPv6 one, which no IPv4 socket takes.
+      // IPv4 sockets do not accept the IPv6 spelling of an IPv4 address.
       if (address.v4 >= 0 === (family === 4)) chosen ??= address.v4 >= 0 ? formatV4(address.v4) : text
     }
     found(chosen ?? notFound)
@@ -89,7 +86,7 @@ export function findUdpTarget(
     connection.guarded(() => {
       if (!resolved.ok) return found(notFound)
       plane.addressNames.note(host, resolved.addresses)
-      // The name may have been denied while it was asked for.
+      // A rule may have changed during the lookup.
       const deniedSince = refusalOf(connection, { host, port, address: null })
       if (deniedSince !== null) found(deniedSince)
       else judge(resolved.addresses)

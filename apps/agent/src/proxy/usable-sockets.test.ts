@@ -4,7 +4,7 @@ import type { Sockets } from './raw-socket.ts'
 import { streamSockets } from './stream-sockets.ts'
 import { usableSockets } from './usable-sockets.ts'
 
-test('the bare handles of this Node are taken, and a setting decides without looking', async () => {
+test('this Node’s bare handles are used, and a setting decides without a probe', async () => {
   expect(await usableSockets('auto')).toEqual({ sockets: handleSockets, problem: null })
   expect((await usableSockets('streams')).sockets).toBe(streamSockets)
   const gone: Sockets = {
@@ -17,21 +17,21 @@ test('the bare handles of this Node are taken, and a setting decides without loo
 })
 
 const broken: Record<string, Partial<Sockets>> = {
-  'that are missing': {
+  'that do not exist': {
     connect: () => {
       throw new TypeError('tcp.TCP is not a constructor')
     }
   },
-  'that throw within a call from the runtime': {
+  'that throw in a callback': {
     createServer: () =>
       streamSockets.createServer(() => {
         throw new TypeError('onconnection is not what it was')
       })
   },
-  'that connect to nowhere': {
+  'that connect to the wrong port': {
     connect: (_host, _port, family, from, done) => handleSockets.connect('127.0.0.1', 1, family, from, done)
   },
-  'that lose what is written': {
+  'that lose written bytes': {
     connect: (...args) => {
       const made = handleSockets.connect(...args)
       const write = made.write.bind(made)
@@ -48,7 +48,7 @@ const broken: Record<string, Partial<Sockets>> = {
   }
 }
 
-test.for(Object.entries(broken))('handles %s are not taken, and it is said why', async ([, parts]) => {
+test.for(Object.entries(broken))('handles %s are rejected with a reason', async ([, parts]) => {
   const { sockets, problem } = await usableSockets('auto', { ...handleSockets, ...parts }, 500)
   expect(sockets).toBe(streamSockets)
   expect(problem).not.toBe(null)

@@ -5,10 +5,10 @@ import type { RawSocket, RawSocketOwner, SocketChoice, Sockets } from './raw-soc
 import { streamSockets } from './stream-sockets.ts'
 
 const PROBE_MS = 5000
-/** More than what one read takes. */
+/** More than one read returns. */
 const PROBE_BYTES = 200_000
 
-/** The sockets to stand on, and what was wrong with the bare handles where they are not taken for that. */
+/** Selects the sockets to use. `problem`: why the bare handles were rejected. */
 export async function usableSockets(
   choice: SocketChoice,
   handles: Sockets = handleSockets,
@@ -23,14 +23,14 @@ export async function usableSockets(
   }
 }
 
-/** Tries over the loopback what the data plane relies on; throws where any of it is not so. */
+/** Tests what the data plane relies on, over the loopback. @throws Error if any of it fails */
 async function probe(sockets: Sockets, patienceMs: number): Promise<void> {
   const made: Array<{ destroy: () => void }> = []
   const { promise: failed, reject } = Promise.withResolvers<never>()
   const late = setTimeout(() => reject(new Error('no answer over the loopback')), patienceMs)
   const inTime = <T>(work: Promise<T>): Promise<T> => Promise.race([work, failed])
   const waiting: Array<(rawSocket: RawSocket) => void> = []
-  // What throws within a call from the runtime would end the process.
+  // An error in a callback from the runtime would end the process.
   const caught = !process.hasUncaughtExceptionCaptureCallback()
   if (caught) process.setUncaughtExceptionCaptureCallback(reject)
   const server = sockets.createServer(rawSocket => {
@@ -53,7 +53,7 @@ async function probe(sockets: Sockets, patienceMs: number): Promise<void> {
   }
 }
 
-/** Bytes both ways, back-pressure, and ends that leave the other direction open. */
+/** Tests bytes both ways, backpressure, and half-closed connections. */
 async function tryStream(
   sockets: Sockets,
   port: number,
@@ -81,7 +81,7 @@ async function tryStream(
   if (Buffer.concat(back.pieces).toString() !== 'and back') throw new Error('bytes back')
 }
 
-/** A reset has to be told from an end. */
+/** Tests that a reset differs from an end. */
 async function tryReset(
   port: number,
   accepting: Promise<RawSocket>,
@@ -97,7 +97,6 @@ async function tryReset(
   if ((await error).code !== 'ECONNRESET') throw new Error('a reset')
 }
 
-/** Keeps what it hears. */
 class Receiver implements RawSocketOwner {
   readonly pieces: Buffer[] = []
   readonly #ended = Promise.withResolvers<void>()
