@@ -1,9 +1,9 @@
 import type { AgentAlarm } from '@netlet/contract/agent-live'
 import type { AbuseSign } from '../proxy/abuse-watch.ts'
 
-/** Signs with less between them are one alarm that goes on. */
+/** Signs closer together than this belong to one alarm. */
 const GAP_MS = 10 * 60_000
-/** How long an alarm is told after its last sign. */
+/** How long an alarm is listed after its last sign. */
 const KEEP_MS = 60 * 60_000
 const MAX_ALARMS = 200
 
@@ -12,20 +12,20 @@ type Alarm = {
   user: string
   subject: string
   count: number
-  /** Times of day, as they are told. */
+  /** Wall-clock times, for display. */
   since: number
   last: number
-  /** The last sign by the clock that is never set: how old it is hangs on that. */
+  /** Monotonic time of the last sign, which decides the alarm's age. */
   seen: number
 }
 
-/** What the workers noticed, one alarm for each user and kind. Not kept over a restart: what goes on is noticed again. */
+/** Alarms from the workers' signs, one for each user and kind. Not saved: after a restart, continuing abuse is detected again. */
 export class Alarms {
   readonly #alarms = new Map<string, Alarm>()
   readonly #now: () => number
   readonly #passed: () => number
 
-  /** @param passed milliseconds since any moment, which no setting of the clock changes */
+  /** @param passed monotonic milliseconds */
   constructor(now: () => number, passed: () => number = () => performance.now()) {
     this.#now = now
     this.#passed = passed
@@ -40,7 +40,7 @@ export class Alarms {
       this.#alarms.delete(key)
       const goesOn = before !== undefined && seen - before.seen < GAP_MS
       const worst = goesOn ? Math.max(before.count, count) : count
-      // The newest last, so that the oldest one goes where there are too many.
+      // Newest last, so that the oldest alarm is dropped if there are too many.
       const since = goesOn ? before.since : now
       this.#alarms.set(key, { kind, user, subject, count: worst, since, last: now, seen })
     }

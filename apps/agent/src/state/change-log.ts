@@ -1,15 +1,15 @@
 type Entry<T> = { seq: number; of: T }
 
-/** Entries that are kept before those that are out of date are looked for. */
+/** Entries added before outdated ones are removed. */
 const SPARE = 1000
 
-/** Things in the order of their last change, of which a piece is found without looking at all of them. */
+/** Items in the order of their last change. A page is found without a scan of all items. */
 export class ChangeLog<T extends { seq: number }> {
   #entries: Array<Entry<T>> = []
-  /** After the last clean-up. */
+  /** Entries after the last cleanup. */
   #size = 0
 
-  /** Puts a thing at the end: its `seq` is the largest, and its earlier entries do not count any more. */
+  /** Moves an item to the end. `seq` must be the largest so far; earlier entries of the item become outdated. */
   push(seq: number, of: T): void {
     this.#entries.push({ seq, of })
     if (this.#entries.length < 2 * this.#size + SPARE) return
@@ -17,7 +17,7 @@ export class ChangeLog<T extends { seq: number }> {
     this.#size = this.#entries.length
   }
 
-  /** At most `limit` things that changed after `from`, and not after `upTo`; `last` is the last one's place. */
+  /** Up to `limit` items that changed after `from` and up to `upTo`. `last` is the seq of the last one. */
   after(from: number, { limit, upTo }: { limit: number; upTo: number }): { found: T[]; last: number; more: boolean } {
     const found: T[] = []
     let last = from

@@ -14,7 +14,7 @@ import type { Plan } from './store.ts'
 
 type Planner<T> = (state: Definitions) => Plan<T, AgentReason>
 
-/** Leases the lowest free addresses, as many as asked for. An existing user is left as it is. */
+/** Leases the lowest free addresses. Refused if the user exists. */
 export function createUser(user: string, count: number, password: string): Planner<UserChange> {
   return state => {
     if (state.users.has(user)) return refuse('userExists')
@@ -43,7 +43,7 @@ export function createUser(user: string, count: number, password: string): Plann
 
 export type Trim = { network: boolean; broadcast: boolean }
 
-/** Leases whole prefixes, on wish without their first (network) and last (broadcast) addresses. */
+/** Leases whole prefixes, optionally without their first (network) and last (broadcast) addresses. */
 export function createUserByPrefix(
   user: string,
   texts: readonly string[],
@@ -80,7 +80,7 @@ export function createUserByPrefix(
   }
 }
 
-/** A new password on the same addresses. */
+/** Sets a new password. The addresses stay. */
 export function updateUser(user: string, password: string): Planner<UserChange> {
   return state => {
     const before = state.users.get(user)
@@ -100,8 +100,8 @@ export function deleteAllUsers(): Planner<{ deleted: number }> {
 }
 
 /**
- * Adds or takes an address of a user's client list; an empty list lets every client in, and is refused where the clients'
- * addresses are asked for.
+ * Adds or removes an address of a user's client list. An empty list lets every client in, so it is refused if `access`
+ * requires listed clients.
  */
 export function changeWhitelist(user: string, ip: string, add: boolean): Planner<{ allowed: string[] }> {
   const prefix = clientPrefix(ip.trim())
@@ -123,9 +123,8 @@ export function changeWhitelist(user: string, ip: string, add: boolean): Planner
 export type AclChange = { users: number; domains: number; ignored_users: string[] }
 
 /**
- * Replaces the deny lists of all users by lines of `user domain`, or `user !domain` for what stays open below a denied
- * domain. A user without a line gets an empty list; lines of
- * users that do not exist are left out and told.
+ * Replaces the deny lists of all users. Lines are `user domain`, or `user !domain` for an exception. A user without lines
+ * gets an empty list. Lines of unknown users are ignored and reported.
  */
 export function writeUserAcl(text: string): Planner<AclChange> {
   const lists = new Map<string, string[]>()
@@ -167,7 +166,7 @@ export function writeUserAcl(text: string): Planner<AclChange> {
   }
 }
 
-/** Adds or takes a domain that no user may reach. */
+/** Adds or removes a domain that is closed to all users. */
 export function changeBlacklist(domain: string, add: boolean): Planner<{ blacklist: string[] }> {
   const normal = normaliseDenied(domain)
   if (normal === null || normal === '') return () => refuse('badDomain', domain.slice(0, 100))

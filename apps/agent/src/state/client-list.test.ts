@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { changedClients, resentClients, sameList, sentClients } from './client-list.ts'
 
-test('lists are the same that have the same texts in the same order', () => {
+test('two lists are the same if they have the same texts in the same order', () => {
   expect(sameList([], [])).toBe(true)
   expect(sameList(['a', 'b'], ['a', 'b'])).toBe(true)
   expect(sameList(['a', 'b'], ['b', 'a'])).toBe(false)
@@ -9,7 +9,7 @@ test('lists are the same that have the same texts in the same order', () => {
   expect(sameList(['a', 'b'], ['a'])).toBe(false)
 })
 
-test('what an operator changes is kept beside what the console sent, until it is the same again', () => {
+test('an operator’s list is kept beside the console’s, until both are equal', () => {
   const sent = { allowedClientIps: ['a', 'b'] }
   expect(sentClients(sent)).toEqual(['a', 'b'])
   const changed = changedClients(sent, ['a', 'c'])
@@ -18,7 +18,7 @@ test('what an operator changes is kept beside what the console sent, until it is
   expect(changedClients(changed, ['a', 'b'])).toEqual({ allowedClientIps: ['a', 'b'] })
 })
 
-test('what operators added and took stays so when the console sends its list again', () => {
+test('clients that operators added or removed stay so when the console sends its list again', () => {
   expect(resentClients(undefined, ['a'])).toEqual({ allowedClientIps: ['a'] })
   expect(resentClients({ allowedClientIps: ['a', 'b'] }, ['c'])).toEqual({ allowedClientIps: ['c'] })
   const changed = { allowedClientIps: ['x', 'b'], sentClientIps: ['a', 'b'] }
@@ -27,6 +27,6 @@ test('what operators added and took stays so when the console sends its list aga
     sentClientIps: ['d', 'a', 'b']
   })
   expect(resentClients(changed, ['d', 'a'])).toEqual({ allowedClientIps: ['d', 'x'], sentClientIps: ['d', 'a'] })
-  // The console has learned of both: there is no difference left.
+  // The console's list has both changes, so no difference is left.
   expect(resentClients(changed, ['b', 'x'])).toEqual({ allowedClientIps: ['b', 'x'] })
 })

@@ -2,17 +2,16 @@ import type { UserRecord } from './ops.ts'
 
 type Clients = Pick<UserRecord, 'allowedClientIps' | 'sentClientIps'>
 
-/** The client list that the console sent last, without what operators did to it. */
+/** The console's last client list, without operators' changes. */
 export const sentClients = ({ allowedClientIps, sentClientIps = allowedClientIps }: Clients): string[] => sentClientIps
 
-/** Whether both have the same texts in the same order. */
 export const sameList = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((text, i) => text === b[i])
 
 const clientsOf = (allowedClientIps: string[], sent: string[]): Clients =>
   sameList(allowedClientIps, sent) ? { allowedClientIps } : { allowedClientIps, sentClientIps: sent }
 
-/** What the console sends now, with what operators added and took before. */
+/** The console's new list with operators' earlier changes applied. */
 export function resentClients(before: Clients | undefined, sent: string[]): Clients {
   if (before?.sentClientIps === undefined) return { allowedClientIps: sent }
   const { allowedClientIps: present, sentClientIps: was } = before
@@ -22,5 +21,5 @@ export function resentClients(before: Clients | undefined, sent: string[]): Clie
   return clientsOf(allowed, sent)
 }
 
-/** What an operator makes of the list. */
+/** The list after an operator's change. */
 export const changedClients = (before: Clients, allowed: string[]): Clients => clientsOf(allowed, sentClients(before))

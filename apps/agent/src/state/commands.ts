@@ -28,27 +28,26 @@ import type { Plan } from './store.ts'
 type Planned<T> = Plan<T, AgentReason>
 type Planner<T> = (state: Definitions) => Planned<T>
 
-/** Nothing is changed. */
 export const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: AgentReason; detail?: string } => ({
   ok: false,
   reason,
   ...(detail === undefined ? {} : { detail })
 })
 
-/** The most addresses that one user's reply lists; a single IPv6 prefix may be larger and is listed by one address. */
+/** Most addresses that a user's reply lists. A larger IPv6 prefix is allowed and counts as one address. */
 export const MAX_LISTED = 65_536n
 
-/** Addresses of what is leased as one in IPv6. */
+/** Size of an IPv6 /64, which counts as one address. */
 const WHOLE_64 = 1n << 64n
 
-/** The hash of the empty list, so that users without denied domains need no set. */
+/** Hash of the empty list. Users without denied domains need no set. */
 export const noDenySet: string = denySetHash([])
 
 export type UserChange = { user: string; record: UserRecord }
 
 const sizeOf = (prefix: Prefix): bigint => prefix.last - prefix.first + 1n
 
-/** Whether every prefix lies inside the server's own ones; if not, the first that does not. */
+/** The first prefix that is not inside the server's own ones. Undefined: all are. */
 export function firstOutside(prefixes: readonly Prefix[], own: readonly string[]): Prefix | undefined {
   const ranges = mergeRanges(prefixesOf(own))
   return prefixes.find(
@@ -57,7 +56,7 @@ export function firstOutside(prefixes: readonly Prefix[], own: readonly string[]
   )
 }
 
-/** The changes that make a user be `record` (or be gone), with the deny sets that come and go with it. */
+/** The changes that set a user to `record` (null: delete it), with the deny sets that they add or make unused. */
 export function userOps(state: Definitions, user: string, record: UserRecord | null, domains?: string[]): Op[] {
   const ops: Op[] = []
   const before = state.users.get(user)
@@ -72,7 +71,7 @@ export function userOps(state: Definitions, user: string, record: UserRecord | n
   return ops
 }
 
-/** `PUT /api/users/{user}`: everything that needs no look at the state is checked before the change waits in line. */
+/** `PUT /api/users/{user}`. Checks that do not need the state run before the change is queued. */
 export function putUser(user: string, body: z.output<typeof agentUserBody>): Planner<UserChange> {
   const parsed = parsePrefixes(body.prefixes)
   if (!parsed.ok) return () => refuse('badPrefix', parsed.bad)
@@ -107,19 +106,19 @@ export function putUser(user: string, body: z.output<typeof agentUserBody>): Pla
     if (outside !== undefined) return refuse('outsidePrefixes', outside.text)
     const before = state.users.get(user)
     const kept = resentClients(before, sent)
-    // Where what operators did to the former list does not fit the way in that is asked for now, the console's list holds.
+    // If operators' changes do not fit the new `access`, the console's list applies as it is.
     const fits = unfitClients(body.access ?? 'password', prefixesOf(kept.allowedClientIps)) === null
     const record: UserRecord = { ...said, ...(fits ? kept : { allowedClientIps: sent }), ...more }
     const value = { user, record }
-    // Saying the same again costs no disk and drops no connection.
+    // An unchanged record causes no write and cuts no connection.
     if (before !== undefined && sameRecord(before, record)) return { ok: true, ops: [], value }
     return { ok: true, ops: userOps(state, user, record, denied.domains), value }
   }
 }
 
 /**
- * Why a client list does not fit the way in. An empty one would let nobody in here, and everybody with the password at an
- * agent that does not know of other ways.
+ * Why a client list does not fit `access`. An empty list would let no client in here, but every client with the password in at
+ * older agents, which ignore `access`.
  */
 export function unfitClients(access: AgentAccess, clients: readonly Prefix[]): ReturnType<typeof refuse> | null {
   if (access === 'password') return null
@@ -143,7 +142,7 @@ const sameRecord = (a: UserRecord, b: UserRecord): boolean =>
   sameList(a.allowedClientIps, b.allowedClientIps) &&
   sameList(sentClients(a), sentClients(b))
 
-/** `DELETE /api/users/{user}`: a user that is not there is no failure. */
+/** `DELETE /api/users/{user}`. An unknown user is not an error. */
 export function deleteUser(user: string): Planner<{ deleted: boolean }> {
   return state => {
     if (!state.users.has(user)) return { ok: true, ops: [], value: { deleted: false } }
@@ -151,7 +150,7 @@ export function deleteUser(user: string): Planner<{ deleted: boolean }> {
   }
 }
 
-/** `PUT /api/prefixes`: refused while a user leases addresses that would not be the server's own any more. */
+/** `PUT /api/prefixes`. Refused if a user would keep addresses outside the new prefixes. */
 export function putPrefixes(texts: readonly string[]): Planner<{ prefixes: string[]; removed: string[] }> {
   const parsed = parsePrefixes(texts)
   if (!parsed.ok) return () => refuse('badPrefix', parsed.bad)
@@ -166,7 +165,7 @@ export function putPrefixes(texts: readonly string[]): Planner<{ prefixes: strin
   }
 }
 
-/** The addresses of a user one by one. */
+/** A user's addresses. A prefix that is too large to list gives one address. */
 function* addressesOf(record: UserRecord): Generator<string> {
   for (const prefix of prefixesOf(record.prefixes)) {
     if (sizeOf(prefix) > MAX_LISTED) yield formatAddress(prefix.family, prefix.first + 1n)
@@ -178,17 +177,17 @@ export function proxiesOf(user: string, record: UserRecord, port: number): Agent
   return Array.from(addressesOf(record), ip => ({ ip, port, username: user, password: record.password }))
 }
 
-/** `ip:port:user:password`; IPv6 addresses in brackets, or nobody could tell where the port begins. */
+/** `ip:port:user:password`. IPv6 addresses are in brackets, because they contain colons. */
 export function proxyLine(proxy: AgentProxy): string {
   const ip = proxy.ip.includes(':') ? `[${proxy.ip}]` : proxy.ip
   return `${ip}:${proxy.port}:${proxy.username}:${proxy.password}`
 }
 
-/** What operators did to the client list is no difference from what the console wants. */
+/** The console compares this hash with its own, so operators' changes of the client list are left out. */
 export const hashOf = (record: UserRecord | StoredUser): string =>
   userHash({ ...record, allowedClientIps: sentClients(record) })
 
-/** An address or prefix of a client in canonical notation, or null. */
+/** A client address or prefix in canonical notation. Null: invalid. */
 export function clientPrefix(text: string): string | null {
   const address = text.includes('/') ? null : parseAddress(text)
   return address === null ? (parsePrefix(text)?.text ?? null) : (parsePrefix(text.replace('::ffff:', ''))?.text ?? null)

@@ -4,23 +4,23 @@ import type { Op, UserRecord } from './ops.ts'
 
 export type StoredUser = UserRecord & { generation: number }
 
-/** What the console and the operators want, as it stands now: the fold of all changes that the managing process keeps. */
+/** The present state, from all changes so far, as the managing process keeps it. */
 export class Definitions {
   readonly users = new Map<string, StoredUser>()
   readonly denySets = new Map<string, DomainList>()
-  /** Of all deny sets. */
+  /** The names of all deny sets. */
   readonly #names = new DomainNames()
   readonly #references = new Map<string, number>()
   prefixes: string[] = []
   blacklist: string[] = []
   version = 0
 
-  /** How many users have the set. */
+  /** How many users have this deny set. */
   references(hash: string): number {
     return this.#references.get(hash) ?? 0
   }
 
-  /** Applies the changes of one version and gives back what takes them back. */
+  /** Applies the changes of one version. Returns a function that reverts them. */
   apply(ops: readonly Op[], version: number): () => void {
     const undo: Array<() => void> = []
     const versionBefore = this.version
@@ -71,7 +71,7 @@ export class Definitions {
     else this.#references.set(hash, count)
   }
 
-  /** Changes that bring an empty fold to this state, a few hundred at a time so that no line of the file grows huge. */
+  /** Changes that rebuild this state from an empty one, in small entries, so that no line of the file is huge. */
   *snapshot(): Generator<{ ops: Op[]; generation: number }> {
     yield {
       ops: [

@@ -17,24 +17,24 @@ const heapMb = (): number => {
 }
 
 describe('deny lists of the managing process', () => {
-  test('weigh once what they weigh, however many combinations of rules there are', () => {
+  test('take their memory once, for any number of combinations of rules', () => {
     const rules = Array.from({ length: 50 }, (_, r) =>
       Array.from({ length: 200 }, (__, d) => `site-${d}.rule-${r}.example`)
     )
     const definitions = new Definitions()
     const put = (n: number): void => {
-      // Copies, as they come out of a request.
+      // Copies, as they come from a request.
       const domains = rules.filter((_, r) => (n >> (r % 10)) & 1).flatMap(rule => rule.map(name => `${name}.com`))
       definitions.apply([{ op: 'deny-set', hash: `hash-${n}`, domains }], 1)
     }
     put(1023)
     const before = heapMb()
     for (let n = 0; n < 200; n++) put(n)
-    // Lists of texts of their own weighed 70 MB.
+    // Separate lists of texts took 70 MB.
     expect(heapMb() - before).toBeLessThan(3)
   })
 
-  test('say the same to the file and to a worker as what was put, also once nobody has them any more', () => {
+  test('read the same in the file and in a worker as they were put, even after their removal', () => {
     const definitions = new Definitions()
     const domains = ['!open.denied.test', '10.0.0.0/8', ...Array.from({ length: 2500 }, (_, n) => `site-${n}.test`)]
     definitions.apply([{ op: 'deny-set', hash: 'h', domains }], 1)
@@ -58,7 +58,7 @@ describe('deny lists of the managing process', () => {
     expect(definitions.denySets.get('h')?.length).toBe(2502)
   })
 
-  test('do not keep the request that they came in', () => {
+  test('do not keep the request that contained them', () => {
     const names = new DomainNames()
     const lists: DomainList[] = []
     const before = heapMb()

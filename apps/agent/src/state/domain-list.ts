@@ -2,8 +2,8 @@ import type { DomainNames } from '../proxy/domain-names.ts'
 import { NumberSet } from '../proxy/number-set.ts'
 
 /**
- * The entries of a deny set as the managing process keeps them: all lists share their texts, so that a combination of rules weighs
- * two bytes for each domain at most. In no order; `toSorted` has that of `normaliseDenyList`.
+ * The entries of a deny set in the managing process. All lists share their texts, so a set takes at most two bytes per
+ * domain. Unordered; `toSorted` gives the order of `normaliseDenyList`.
  */
 export class DomainList {
   readonly #names: DomainNames
@@ -13,7 +13,7 @@ export class DomainList {
     this.#names = names
     for (const entry of entries) names.hold(entry, this.#numbers)
     this.#numbers.shrink()
-    // A reader may have it longer than any user: its numbers must mean the same until nobody can.
+    // A reader may keep the list after its removal, so its numbers stay valid until it is unreachable.
     names.releaseWith(this, [this.#numbers])
   }
 

@@ -4,10 +4,10 @@ import { readOrCreateToken } from './folder.ts'
 import { OwnerFile } from './owner.ts'
 import { TrafficTotals } from './traffic.ts'
 
-/** What is in the state folder beside the journal. */
+/** The files of the state folder, except the journal. */
 export type StateFiles = { token: string; accessLog: AccessLog; totals: TrafficTotals; owner: OwnerFile }
 
-/** Opens the files of a folder that this process has for itself. */
+/** Opens these files. The caller must hold the folder's lock. */
 export async function openFiles(
   path: string,
   config: Pick<AgentConfig, 'token' | 'log'>,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { tempFolder } from '../../test/test-agent.ts'
 import { readOrCreateSessionKey, readOrCreateToken } from './folder.ts'
 
-test('a token is made once, whole, for its owner alone; an empty file holds none', async () => {
+test('a token is generated once, readable by its owner only; an empty file is replaced', async () => {
   const folder = await tempFolder()
   const made = await readOrCreateToken(folder)
   expect(made.length).toBeGreaterThan(20)
@@ -16,7 +16,7 @@ test('a token is made once, whole, for its owner alone; an empty file holds none
   expect(await readOrCreateToken(folder)).not.toBe(made)
 })
 
-test('a token that cannot be read at present is told, and stays', async () => {
+test('a token that cannot be read is reported and stays', async () => {
   const folder = await tempFolder()
   const made = await readOrCreateToken(folder)
   const path = join(folder, 'token')
@@ -28,7 +28,7 @@ test('a token that cannot be read at present is told, and stays', async () => {
   expect(await readOrCreateToken(folder)).toBe(made)
 })
 
-test('a token that cannot be kept is told', async () => {
+test('a token that cannot be saved is reported', async () => {
   const folder = await tempFolder()
   await mkdir(join(folder, 'token.new'))
   await expect(readOrCreateToken(folder)).rejects.toThrow('cannot be written')
@@ -41,7 +41,7 @@ test.each([
   ['its first half and zeros', Buffer.from('kmoieIZR8dMHL_PT\0\0\0\0')],
   ['a few letters', Buffer.from('kmoi\n')],
   ['lines', Buffer.from('first-line\nsecond-line\n')]
-])('a damaged token or key of sessions is told with what to do, and stays: %s', async (_, bytes) => {
+])('a damaged token or session key is reported with a remedy, and stays: %s', async (_, bytes) => {
   const folder = await tempFolder()
   for (const [name, read] of [
     ['token', readOrCreateToken],
@@ -53,7 +53,7 @@ test.each([
   }
 })
 
-test('a token that an operator put there is taken', async () => {
+test('an operator’s own token is accepted', async () => {
   const folder = await tempFolder()
   await writeFile(join(folder, 'token'), 'operators-own/token+1=\r\n')
   expect(await readOrCreateToken(folder)).toBe('operators-own/token+1=')

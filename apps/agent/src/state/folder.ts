@@ -6,13 +6,13 @@ import { replaceFile } from './replace-file.ts'
 
 export type FolderResult = { ok: true; path: string; lock: Lock } | { ok: false; message: string }
 
-/** Of two that want a folder at once neither may have got it: each tries again, so long at least, and after a time of its own. */
+/** Two processes that start at once may both fail to get the lock. Each retries at least this long, at random intervals. */
 const LEAST_PATIENCE_MS = 300
 const TRY_AGAIN_MS = 60
 
 /**
- * Makes the state folder where it is missing and claims it for this process.
- * @param patienceMs how long to wait for a process that is about to let go of it
+ * Creates the state folder if it is missing, and locks it for this process.
+ * @param patienceMs how long to wait for a process that is about to release it
  */
 export async function lockFolder(folder: string, patienceMs = 0): Promise<FolderResult> {
   let path: string
@@ -42,29 +42,29 @@ export async function lockFolder(folder: string, patienceMs = 0): Promise<Folder
   return { ok: true, path, lock }
 }
 
-/** Operators may have put one of their own there: what fits into a header, and is as long as AGENT_TOKEN has to be. */
+/** Operators may supply their own token: header characters only, and at least as long as AGENT_TOKEN must be. */
 const TOKEN = /^[!-~]{8,}$/
 const SESSION_KEY = /^[\w-]{43}$/
 
 /**
- * The bearer token that is kept beside the state; made at the first start.
- * @throws Error where one that is there cannot be read or is damaged, or a new one cannot be kept
+ * The bearer token in the state folder, generated at the first start.
+ * @throws Error if it cannot be read, is damaged, or cannot be saved
  */
 export const readOrCreateToken = (folder: string): Promise<string> => readOrCreate(join(folder, 'token'), 24, TOKEN)
 
-/** What the addresses of sessions are made with; kept, made and thrown about as the token is. */
+/** The key for the addresses of sessions. Errors as above. */
 export const readOrCreateSessionKey = (folder: string): Promise<string> =>
   readOrCreate(join(folder, 'session.key'), 32, SESSION_KEY)
 
 async function readOrCreate(path: string, bytes: number, looksLike: RegExp): Promise<string> {
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // One that cannot be read at present must not be replaced: others go by it.
+    // An unreadable token must not be replaced, because the console uses it.
     if (error.code === 'ENOENT') return ''
     throw error
   })
   const text = kept.trim()
   if (looksLike.test(text)) return text
-  // An empty one holds nothing that could be kept.
+  // An empty file is replaced, because it holds nothing.
   if (text !== '') throw new Error(`${path} is damaged. Restore it from a backup, or remove it and a new one is made.`)
   const made = randomBytes(bytes).toString('base64url')
   if (!(await replaceFile(path, `${made}\n`))) throw new Error(`${path} cannot be written. Free some disk space.`)

@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Op } from './ops.ts'
 
-/** One line of the file: the changes that made `version`. */
+/** One line of the file: the changes that lead to `version`. */
 export type Entry = { version: number; ops: Op[] }
 type Header = { format: 1; epoch: string; version: number }
 
-/** `bytes` is the length of what is whole, `base` that of the part which the last rewriting made, `inode` which file it was. */
+/** `bytes`: length of the valid part. `base`: length right after the last rewrite. `inode`: identity of the file. */
 export type Loaded = { header: Header; bytes: number; base: number; inode: number }
 export type ReadResult = { ok: true; loaded: Loaded | null } | { ok: false; reason: string }
 
@@ -16,7 +16,7 @@ const seal = (value: unknown): string => {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
 }
 
-/** The value of a sealed line, or undefined where the line is not what was written. */
+/** The value of a sealed line. Undefined: the checksum does not match. */
 function unseal(line: string): unknown {
   const json = line.slice(9)
   if (line[8] !== ' ' || crc32(json).toString(16).padStart(8, '0') !== line.slice(0, 8)) return undefined
@@ -25,7 +25,7 @@ function unseal(line: string): unknown {
 
 const PIECE = 1 << 20
 
-/** The whole lines of a file, one after the other, with where they end; never more of the file in memory than a line. */
+/** Complete lines with the offset after each. At most one piece and one line are in memory. */
 async function* linesOf(file: FileHandle, start: number): AsyncGenerator<{ text: string; end: number }> {
   const piece = Buffer.allocUnsafe(PIECE)
   let parts: Buffer[] = []
@@ -48,11 +48,10 @@ async function* linesOf(file: FileHandle, start: number): AsyncGenerator<{ text:
 }
 
 /**
- * Reads a journal and hands its entries over, whatever its size. Only its last line may be torn (a change that was never
- * acknowledged, cut by a crash): it is left out. Damage before the last line means that acknowledged changes are
- * gone, which nobody may guess over; what was handed over then does not count.
- * @param from where an earlier reading of the same file ended: only what came since is read
- * @param upTo where what is durable ends, while another process writes: what comes after may be taken back
+ * Reads a journal and passes on its entries. A torn last line is ignored: a crash cut it, and the change was never
+ * acknowledged. Damage elsewhere means that acknowledged changes are lost, so it fails; entries passed on before do not count.
+ * @param from the end of an earlier read of the same file; only later entries are read
+ * @param upTo the end of the durable part while another process writes; later entries may still be reverted
  */
 export async function readJournal(
   path: string,
@@ -83,7 +82,7 @@ async function readLines(
 ): Promise<ReadResult> {
   const { ino: inode, size } = await file.stat()
   if (from !== null && from.inode !== inode) return { ok: false, reason: 'was rewritten meanwhile' }
-  // What was read of it before has been taken back, or is lost: nobody knows what is true.
+  // Entries that were read are lost or were reverted, so the true state is unknown.
   if (from !== null && size < from.bytes) return { ok: false, reason: 'is shorter than it was' }
   let header = from?.header ?? null
   let number = 0
@@ -97,7 +96,7 @@ async function readLines(
     if (bad > 0) return { ok: false, reason: `is damaged at line ${bad}` }
     const value = unseal(text)
     if (value === undefined) {
-      // The last one, perhaps.
+      // Tolerated if it is the last line.
       bad = number
       continue
     }
@@ -107,7 +106,7 @@ async function readLines(
       if (header.format !== 1) return { ok: false, reason: 'was written by another version of the agent' }
     } else {
       const entry = value as Entry
-      // Changes of after the rewriting have later versions; what only tried the disk has none of its own.
+      // Entries after a rewrite have higher versions. Empty entries only tested the disk.
       rewritten &&= entry.version <= header.version && entry.ops.length > 0
       take(entry)
     }
@@ -118,18 +117,18 @@ async function readLines(
   return { ok: true, loaded: { header, bytes, base, inode } }
 }
 
-/** The least growth that is worth a rewriting. */
+/** Least growth before a rewrite. */
 const WORTH_IT = 4 << 20
 
-/** The append-only file of changes. A write is durable when its promise resolves. */
+/** The append-only file of changes. A write is durable once its promise resolves. */
 export class Journal {
   readonly #path: string
   #file: FileHandle
   #bytes: number
   #base: number
-  /** No rewriting below this size: the last one failed. */
+  /** No rewrite below this size, because the last one failed. */
   #patience = 0
-  /** The name of the file may not be durable yet. */
+  /** The rename may not be durable yet. */
   #unsynced = false
 
   private constructor(path: string, file: FileHandle, bytes: number, base: number) {
@@ -139,19 +138,19 @@ export class Journal {
     this.#base = base
   }
 
-  /** Opens a file that `readJournal` read, cutting off the torn end, and a rewriting that a crash left half. */
+  /** Opens a file that was read. Cuts off its torn end, and removes an unfinished rewrite. */
   static async openExisting(path: string, { bytes, base }: Loaded): Promise<Journal> {
     await rm(`${path}.new`, { force: true })
     const file = await open(path, 'r+')
-    // Never longer: zeros in place of what is gone would make the next start refuse all of it.
+    // Truncate never extends the file: zeros would make the next start refuse it.
     if ((await file.stat()).size > bytes) await file.truncate(bytes)
     await file.sync()
     return new Journal(path, file, bytes, base)
   }
 
   /**
-   * Writes a new file with these entries in place of whatever is there: temporary file, fsync, rename. Where that fails,
-   * the earlier file is as before, and nothing of the new one is left.
+   * Replaces the file by a new one with these entries: temporary file, fsync, rename. If it fails, the previous file is unchanged
+   * and the temporary one is removed.
    */
   static async create(path: string, epoch: string, version: number, entries: Iterable<Entry>): Promise<Journal> {
     const temporary = `${path}.new`
@@ -200,18 +199,18 @@ export class Journal {
     return this.#bytes
   }
 
-  /** Where its contents end, for whoever reads on from there. */
+  /** The end of the file, from which another reader may continue. */
   async place(epoch: string, version: number): Promise<Loaded> {
     const inode = (await this.#file.stat()).ino
     return { header: { format: 1, epoch, version }, bytes: this.#bytes, base: this.#base, inode }
   }
 
-  /** Whether the changes since the file was last rewritten outweigh what it held then, so that rewriting pays. */
+  /** Whether the file has grown enough since the last rewrite for another one to pay. */
   get overgrown(): boolean {
     return this.#bytes - this.#base > Math.max(WORTH_IT, this.#base) && this.#bytes >= this.#patience
   }
 
-  /** Appends one entry and waits for the disk. Where that fails the file is as before, and the error is thrown. */
+  /** Appends one entry and waits for the disk. If it fails, the file is restored and the error thrown. */
   async append(entry: Entry): Promise<void> {
     const buffer = Buffer.from(seal(entry))
     try {
@@ -225,9 +224,9 @@ export class Journal {
     this.#bytes += buffer.length
   }
 
-  /** Replaces the file by a shorter one with the same meaning. */
+  /** Replaces the file by an equivalent shorter one. */
   async rewrite(epoch: string, version: number, entries: Iterable<Entry>): Promise<void> {
-    // Another try, where this one fails, once the file has grown some more: a full disk is not to be written again each time.
+    // If this fails, the next attempt waits for more growth, so that a full disk is not written again with each change.
     this.#patience = this.#bytes + WORTH_IT
     const fresh = await Journal.create(this.#path, epoch, version, entries)
     const old = this.#file
@@ -240,7 +239,7 @@ export class Journal {
     await this.#syncName()
   }
 
-  /** After a rewriting: what is appended counts only where the file is found again. */
+  /** After a rewrite, appended entries are durable only once the rename is. */
   async #syncName(): Promise<void> {
     if (!this.#unsynced) return
     await syncFolder(dirname(this.#path))
@@ -260,7 +259,7 @@ async function writeAll(file: FileHandle, buffer: Buffer, position: number): Pro
   }
 }
 
-/** A rename is durable only once its folder is. Windows cannot open folders and orders renames itself. */
+/** A rename is durable once its folder is synced. Windows cannot open folders, and orders renames itself. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')

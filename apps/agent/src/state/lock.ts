@@ -5,37 +5,37 @@ import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { handleOf, type ListenHandle } from '../net/listen-handle.ts'
 
-/** What keeps a state folder for one process at a time. */
+/** The lock that gives a state folder to one process at a time. */
 export type Lock = {
-  /** The socket and its file's name, for a process that takes over; null where it cannot be handed over. */
+  /** The socket and its file name, for a process that takes over. Null: it cannot be handed over. */
   handed: { handle: ListenHandle; name: string } | null
-  /** Gives up this process' hold; another one has it, too. */
+  /** Closes this process' copy of a lock that another process also holds. */
   leave: () => void
-  /** Nobody has it any more. */
+  /** Releases the lock. */
   unlock: () => void
 }
 
-/** By this name agents of before look for another one. */
+/** Older agents look for another agent at this name. */
 const WELL_KNOWN = 'lock.sock'
 const LOCKS = /^lock\.(?:[0-9a-f]+\.)?sock$/
-/** Bytes of a path that a socket may have on macOS; Linux takes some more. */
+/** Longest path of a socket, in bytes, on macOS. Linux allows slightly more. */
 const LONGEST_SOCKET_PATH = 103
 
 /**
- * A socket instead of a lock file: the system frees it with the process, however that ends. Its file is in the folder, which is this
- * user's alone: a name without a file could be taken by anybody on the machine. Whoever wants the lock listens first, at a file of its
- * own, and looks for others then: of two that start at once at least one sees the other. null where another process has it, or wants it.
+ * Locks a folder by a listening socket instead of a lock file: the system frees it with the process. The socket's file is in the
+ * folder, because any user of the machine could take a name without a file. Each process first listens at its own file, then looks
+ * for others, so of two that start at once at least one sees the other. Null: another process has the lock, or wants it.
  */
 export async function takeLock(path: string): Promise<Lock | null> {
   if (process.platform === 'win32') return takePipe(path)
   const id = randomBytes(4).toString('hex')
   const name = `lock.${id}.sock`
   const folder = await shortPathOf(path, `.taking-${id}`)
-  // No socket has room for so long a path here.
+  // Paths of sockets cannot be this long here, so the folder stays unlocked.
   if (folder === null) return { handed: null, leave: () => {}, unlock: () => {} }
   try {
-    // Under another name until it listens: what does not answer is taken for left behind. And the file stays when the process that made
-    // it ends, since others may have the socket by then.
+    // Renamed only once it listens, because others remove files that do not answer. The rename also keeps the runtime from removing
+    // the file when this process ends, while a successor may hold the socket.
     const server = await listenAt(join(folder.path, `.taking-${id}`))
     if (server === null) return null
     await rename(join(path, `.taking-${id}`), join(path, name))
@@ -46,7 +46,7 @@ export async function takeLock(path: string): Promise<Lock | null> {
       lock.unlock()
       return null
     }
-    // What cannot be removed (a folder by such a name) does not answer, and is nobody's.
+    // An entry that cannot be removed, such as a folder of that name, does not answer and is harmless.
     for (const other of others) await rm(join(path, other), { force: true }).catch(() => {})
     await link(join(path, name), join(path, WELL_KNOWN)).catch(() => {})
     return lock
@@ -55,7 +55,7 @@ export async function takeLock(path: string): Promise<Lock | null> {
   }
 }
 
-/** A lock that came from another process. Nobody has to answer at it: that it listens is enough. */
+/** A lock from another process. It need not accept connections; listening is enough. */
 export const lockFrom = (path: string, name: string, handle: ListenHandle): Lock =>
   lockOf(path, name, handle, () => handle.close())
 
@@ -71,17 +71,17 @@ function lockOf(path: string, name: string, handle: ListenHandle | null, close: 
     unlock: () => {
       if (!isOpen) return
       try {
-        // Another one may have its own by the well-known name.
+        // The well-known name stays, because it may lead to another process' socket.
         rmSync(join(path, name), { force: true })
       } catch {
-        // A folder that cannot be written to any more: nobody answers at the file, and the next one that looks removes it.
+        // The folder is not writable. The file no longer answers, so the next process removes it.
       }
       leave()
     }
   }
 }
 
-/** Where sockets of a folder are bound: below a handle of it, where its path is too long for one. */
+/** Where a folder's sockets are bound. If its path is too long, under `/proc/self/fd`. */
 async function shortPathOf(path: string, name: string): Promise<{ path: string; close: () => Promise<void> } | null> {
   if (Buffer.byteLength(join(path, name)) <= LONGEST_SOCKET_PATH) return { path, close: async () => {} }
   if (process.platform !== 'linux') return null
@@ -89,7 +89,7 @@ async function shortPathOf(path: string, name: string): Promise<{ path: string; 
   return { path: `/proc/self/fd/${handle.fd}`, close: () => handle.close() }
 }
 
-/** Listens at a path or name; null where that is taken. */
+/** Listens at a path or name. Null: taken. */
 const listenAt = (at: string): Promise<Server | null> =>
   new Promise(resolve => {
     const server = createServer(socket => socket.destroy())
@@ -97,14 +97,14 @@ const listenAt = (at: string): Promise<Server | null> =>
     server.listen(at, () => resolve(server.unref()))
   })
 
-/** Whether a process listens at the file; one that was killed leaves it behind. */
+/** Whether a process listens at the file. A killed process leaves its file behind. */
 const answers = (file: string): Promise<boolean> =>
   new Promise(resolve => {
     const socket = connect(file, () => {
       socket.destroy()
       resolve(true)
     })
-    // One that is too busy to answer is there, too.
+    // Other errors, such as a full queue, mean that a process is there.
     socket.once('error', (error: NodeJS.ErrnoException) =>
       resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT')
     )

@@ -12,10 +12,7 @@ export type ClaimResult =
 type Claim = z.output<typeof agentClaim>
 type OpenResult = { ok: true; file: OwnerFile } | { ok: false; message: string }
 
-/**
- * The console that the agent belongs to. In a file of its own beside the journal, which agents of before this can then
- * still read. It counts once it is on the disk.
- */
+/** The console that owns the agent. A file beside the journal, so that older agents can still read the journal. */
 export class OwnerFile {
   readonly #file: SmallFile
   #owner: AgentOwner | null
@@ -42,7 +39,7 @@ export class OwnerFile {
     return this.#owner
   }
 
-  /** The last claim could not be kept. */
+  /** The last claim could not be saved. */
   get isFailing(): boolean {
     return this.#file.isFailing
   }
@@ -51,14 +48,13 @@ export class OwnerFile {
     return this.#file.tryAgain()
   }
 
-  /** Resolves when no claim is being written. */
   async settled(): Promise<void> {
     await this.#writing
   }
 
   /**
-   * Claims are judged one after the other, each by what the one before has written.
-   * @param isEmpty whether the agent holds no users when it is judged: then nothing can be taken from anybody
+   * Claims are judged one after another.
+   * @param isEmpty whether the agent has no users at that time, so that a claim takes nothing from another console
    */
   claim(claim: Claim, isEmpty: () => boolean): Promise<ClaimResult> {
     const judged = this.#writing.then(() => this.#judge(claim, isEmpty))
@@ -73,8 +69,8 @@ export class OwnerFile {
       if (from !== owner.id) return { ok: false, reason: 'foreignConsole', owner }
       return this.#write({ ...claim, mark: randomBytes(8).toString('hex') })
     }
-    // Another server of the same console wants other users: it is entered twice, or its row was lost and made again. Only
-    // where the agent holds nobody there is nothing to look at first.
+    // Another server of the same console wants other users: it was entered twice, or its row was created again. The console must
+    // plan first, unless the agent has no users.
     const isNew = owner.server !== claim.server && isEmpty()
     const fits = isNew || [claim.mark, ...known].includes(owner.mark)
     return fits ? this.#write(claim) : { ok: false, reason: 'olderConsole', owner }

@@ -6,7 +6,7 @@ function quotasOf(given: Record<string, Quota>) {
   return { present, quotas: new Quotas(user => present.get(user)) }
 }
 
-test('a quota is spent once all of its bytes are used, and that is told once', () => {
+test('a quota is spent once all its bytes are used, which is reported once', () => {
   const { quotas } = quotasOf({ u: { id: 'q1', bytes: 100 }, v: { id: 'q2', bytes: 100 } })
   quotas.add('u', 60)
   quotas.add('stranger', 1000)
@@ -41,7 +41,7 @@ test.each<[string, Quota | undefined, string[] | null]>([
   expect(quotas.takeSpent()).toBe(null)
 })
 
-test('another quota begins at nothing', () => {
+test('a new quota starts at zero', () => {
   const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
   quotas.add('u', 90)
   present.set('u', { id: 'q2', bytes: 100 })
@@ -52,7 +52,7 @@ test('another quota begins at nothing', () => {
   expect(quotas.takeSpent()).toEqual(['u q2'])
 })
 
-test('what was saved counts on, and is spent only where a user still has that quota', () => {
+test('saved use counts on, and is spent only for a user who still has that quota', () => {
   const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
   quotas.load([])
   expect(quotas.takeSpent()).toBe(null)
@@ -68,13 +68,13 @@ test('what was saved counts on, and is spent only where a user still has that qu
   expect(quotas.saved().map(({ user }) => user)).toEqual(['u', 'half'])
 })
 
-test('a quota that was spent before a restart is told', () => {
+test('a quota that was spent before a restart is reported', () => {
   const { quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
   quotas.load([{ user: 'u', id: 'q1', used: 100 }])
   expect(quotas.takeSpent()).toEqual(['u q1'])
 })
 
-test('a quota that comes back after another one begins at nothing', () => {
+test('a quota that returns after another one starts at zero', () => {
   const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
   quotas.add('u', 100)
   present.set('u', { id: 'q2', bytes: 100 })

@@ -1,9 +1,9 @@
-/** What a user may still use: `bytes` from when the agent first saw the `id`. */
+/** A user's quota: `bytes` from when the agent first saw the `id`. */
 export type Quota = { id: string; bytes: number }
 
 export type SavedQuota = { user: string; id: string; used: number }
 
-/** Counts what users with a quota have used of it, over restarts. */
+/** Counts the use of quotas. Counts survive restarts. */
 export class Quotas {
   readonly #used = new Map<string, { id: string; used: number }>()
   readonly #quotaOf: (user: string) => Quota | undefined
@@ -18,7 +18,7 @@ export class Quotas {
   load(saved: readonly SavedQuota[]): void {
     for (const { user, id, used } of saved) {
       this.#used.set(user, { id, used })
-      // Whether it was all is known once the users are.
+      // A candidate: `takeSpent` decides once the users are known.
       this.#spent.set(user, id)
     }
     this.#changed = saved.length > 0
@@ -28,7 +28,6 @@ export class Quotas {
     const quota = this.#quotaOf(user)
     if (quota === undefined) return
     let counted = this.#used.get(user)
-    // Another quota begins at nothing.
     if (counted?.id !== quota.id) this.#used.set(user, (counted = { id: quota.id, used: 0 }))
     counted.used += bytes
     if (counted.used < quota.bytes || this.#spent.get(user) === quota.id) return
@@ -36,7 +35,7 @@ export class Quotas {
     this.#changed = true
   }
 
-  /** Whose quota is used up, as `user id`; null where that did not change since the last time. */
+  /** Users whose quota is used up, as `user id`. Null: no change since the last call. */
   takeSpent(): string[] | null {
     for (const [user, id] of this.#spent) {
       const quota = this.#quotaOf(user)
@@ -49,7 +48,7 @@ export class Quotas {
     return Array.from(this.#spent, ([user, id]) => `${user} ${id}`)
   }
 
-  /** Those that count still. */
+  /** Counts of quotas that users still have. */
   saved(): SavedQuota[] {
     for (const [user, { id }] of this.#used) if (this.#quotaOf(user)?.id !== id) this.#used.delete(user)
     return Array.from(this.#used, ([user, { id, used }]) => ({ user, id, used }))

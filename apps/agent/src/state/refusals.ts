@@ -1,4 +1,4 @@
-/** Refusals by reason since the beginning of the day (UTC), out of counters that only rise while the agent runs. */
+/** Refusals by reason since the start of the day (UTC), from counters that rise while the agent runs. */
 export class RefusalsOfDay {
   readonly #now: () => number
   #day = ''
@@ -11,7 +11,7 @@ export class RefusalsOfDay {
     this.#day = this.#since.slice(0, 10)
   }
 
-  /** To be called from time to time, so that a day is not counted into the next. */
+  /** Must be called regularly, so that each day starts at its own counters. */
   read(outcomes: Record<string, number>): { refusals: Record<string, number>; refusals_since: string } {
     const day = new Date(this.#now()).toISOString().slice(0, 10)
     if (day !== this.#day) {

@@ -2,10 +2,10 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from './journal.ts'
 
-/** A small file of the state folder that is written while the agent runs. */
+/** A small file in the state folder that is replaced at run time. */
 export class SmallFile {
   readonly path: string
-  /** How much could not be written the last time; null: it could. */
+  /** Size of the text that could not be written. Null: the last write succeeded. */
   #missing: number | null = null
 
   constructor(path: string) {
@@ -16,14 +16,14 @@ export class SmallFile {
     return this.#missing !== null
   }
 
-  /** Puts a text in place of the one before. @returns whether it is on the disk; where it is not, the one before stays */
+  /** Replaces the text. @returns whether it is on the disk; if not, the previous text stays */
   async replace(text: string): Promise<boolean> {
     const done = await replaceFile(this.path, text)
     this.#missing = done ? null : text.length
     return done
   }
 
-  /** After a failure: whether as much could be written by now. What could not be kept may never be asked for again. */
+  /** After a failure, tests with a probe whether the disk accepts as much now. The caller may never repeat the write. */
   async tryAgain(): Promise<void> {
     if (this.#missing === null) return
     const probe = `${this.path}.probe`
@@ -33,8 +33,8 @@ export class SmallFile {
 }
 
 /**
- * Puts a small file, which only its owner reads, whole in place of another one.
- * @returns whether it is on the disk; where it is not, the one before stays
+ * Replaces a small file atomically. Only its owner may read it.
+ * @returns whether it is on the disk; if not, the previous file stays
  */
 export async function replaceFile(path: string, text: string): Promise<boolean> {
   const fresh = `${path}.new`

@@ -5,7 +5,7 @@ import { type Entry, Journal, type Loaded, readJournal } from './journal.ts'
 import type { Op } from './ops.ts'
 import type { Quota } from './quotas.ts'
 
-/** What a change decides to do after looking at the present state: a refusal changes nothing. */
+/** What a change does, decided on the present state. A refusal changes nothing. */
 export type Plan<T, R extends string> = { ok: true; ops: Op[]; value: T } | { ok: false; reason: R; detail?: string }
 export type Refusal<R extends string> = { ok: false; reason: R; detail?: string }
 export type Outcome<T, R extends string> =
@@ -13,9 +13,9 @@ export type Outcome<T, R extends string> =
   | Refusal<R | 'notDurable' | 'takingOver'>
 
 type Waiting = {
-  /** Runs by itself: between two batches, when everything in memory is durable and published. */
+  /** Runs between two batches, when everything in memory is durable and published. */
   alone: boolean
-  /** Changes nothing, whatever it finds. */
+  /** Read-only. */
   looks: boolean
   plan: (state: Definitions) => Plan<unknown, string>
   settle: (outcome: Outcome<unknown, string>) => void
@@ -37,9 +37,8 @@ const unwritable = (path: string, error: unknown): { ok: false; message: string 
 }
 
 /**
- * The agent's state: definitions in memory, changes on disk. Changes run one after the other; those that arrive while
- * the disk works are written together, so that many callers share one fsync. A change counts once it is durable and
- * every worker applied it.
+ * The agent's state: definitions in memory, changes on disk. Changes run one after another. Those that arrive during a write form
+ * the next batch and share one fsync. A change is acknowledged once it is durable and applied by every worker.
  */
 export class Store {
   readonly epoch: string
@@ -47,15 +46,15 @@ export class Store {
   readonly #state: Definitions
   /** Null while another process has the file. */
   #journal: Journal | null
-  /** Up to where the file was read, while another process has it. */
+  /** How far the file was read, while another process has it. */
   #place: Loaded | null
-  /** Another process reads along: the file stays the same one, however long it grows. */
+  /** Another process reads the file, so it must not be rewritten. */
   #isFollowed = false
   readonly #waiting: Waiting[] = []
   readonly #publish: (ops: Op[]) => Promise<void>
   #running: Promise<void> | null = null
   #writeFailed: (error: unknown) => void
-  /** The last write failed. A change that finds everything as it should be is no proof that the next one will be kept. */
+  /** The last write failed. Until one succeeds, even a change without effect must write. */
   #failing = false
 
   private constructor(
@@ -74,7 +73,7 @@ export class Store {
     this.#writeFailed = hooks.writeFailed
   }
 
-  /** Opens the state in a folder, making an empty one where there is none. */
+  /** Opens the state in a folder, or creates an empty one. */
   static async open(folder: string, hooks: StoreHooks): Promise<OpenResult> {
     const path = join(folder, 'state.journal')
     const state = new Definitions()
@@ -93,8 +92,8 @@ export class Store {
   }
 
   /**
-   * Reads the state that another process has, and changes nothing until `takeOver`.
-   * @param bytes how much of the file is durable, as that process says (`show`)
+   * Reads the state while another process owns it. Changes are refused until `takeOver`.
+   * @param bytes length of the durable part, from that process' `show`
    */
   static async follow(folder: string, bytes: number, hooks: StoreHooks): Promise<OpenResult> {
     const path = join(folder, 'state.journal')
@@ -107,7 +106,7 @@ export class Store {
     return { ok: true, store: new Store(path, header.epoch, state, { journal: null, place: read.loaded }, hooks) }
   }
 
-  /** Reads what came since, and may change the state from now on. Gives what came; it is not published. */
+  /** Reads the rest of the file and becomes its owner. Returns the changes read, which are not published. */
   async takeOver(): Promise<TakenResult> {
     if (this.#place === null) return { ok: true, ops: [] }
     const ops: Op[] = []
@@ -130,7 +129,7 @@ export class Store {
     return { ok: true, ops }
   }
 
-  /** Lets another process read along: the file stays the same one, however long it grows. Gives how many bytes of it are durable. */
+  /** Lets another process read the file: no rewrite until `hide`. Returns the length of the durable part. */
   async show(): Promise<number> {
     this.#isFollowed = true
     let bytes = 0
@@ -138,17 +137,17 @@ export class Store {
       bytes = this.figures.bytes
       return { ok: true, ops: [], value: undefined }
     }
-    // Between two batches: no write and no rewriting is under way, and none begins before it is answered.
+    // Runs between two batches, so no write or rewrite is under way.
     await this.#enqueue(look, { alone: true, looks: true })
     return bytes
   }
 
-  /** Nobody reads along any more. */
+  /** No other process reads the file any more. */
   hide(): void {
     this.#isFollowed = false
   }
 
-  /** Lets another process have the file: changes are refused until `takeOver`. */
+  /** Gives the file to another process. Changes are refused until `takeOver`. */
   async release(): Promise<void> {
     while (this.#running !== null) await this.#running
     const journal = this.#journal
@@ -158,7 +157,7 @@ export class Store {
     await journal.close()
   }
 
-  /** Plans, writes and publishes a change. `plan` sees the state after all changes before it. */
+  /** Plans, writes and publishes a change. `plan` sees the state after all earlier changes. */
   change<T, R extends string>(plan: (state: Definitions) => Plan<T, R>): Promise<Outcome<T, R>> {
     return this.#enqueue(plan, { alone: false, looks: false })
   }
@@ -173,7 +172,7 @@ export class Store {
     })
   }
 
-  /** Hands the whole state, as changes to an empty one, to someone who gets every later change by `publish`. */
+  /** Passes the whole state, as changes to an empty one, to a receiver that gets all later changes by `publish`. */
   async join(take: (ops: Op[]) => void): Promise<void> {
     await this.#enqueue(
       state => {
@@ -184,7 +183,7 @@ export class Store {
     )
   }
 
-  /** Looks at the state once every change asked for before is durable, so that nothing unacknowledged is seen. */
+  /** Reads the state once all earlier changes are durable, so that it shows nothing unacknowledged. */
   async read<T>(look: (state: Definitions) => T): Promise<T> {
     const outcome = await this.#enqueue(state => ({ ok: true, ops: [], value: look(state) }), {
       alone: false,
@@ -194,20 +193,20 @@ export class Store {
     return outcome.value
   }
 
-  /** What a user has this moment, undefined where there is none; no promise that it is durable. */
+  /** A user's present lease; undefined: no such user. It may not be durable yet. */
   leaseOf(user: string): { prefixes: readonly string[]; quota: Quota | undefined } | undefined {
     const record = this.#state.users.get(user)
     return record && { prefixes: record.prefixes, quota: record.limits?.quota }
   }
 
-  /** How much there is, and whether the last write failed; cheap, and as it is this moment. */
+  /** Present counts, and whether the last write failed. Cheap. */
   get figures(): { users: number; prefixes: number; bytes: number; isFailing: boolean } {
     const { users, prefixes } = this.#state
     const bytes = this.#journal?.bytes ?? this.#place?.bytes ?? 0
     return { users: users.size, prefixes: prefixes.length, bytes, isFailing: this.#failing }
   }
 
-  /** After a failed write: tries the disk, though nothing is to be changed. */
+  /** After a failed write, tests the disk with an empty entry. */
   async tryAgain(): Promise<void> {
     if (this.#failing) await this.change(() => ({ ok: true, ops: [], value: undefined }))
   }
@@ -271,7 +270,7 @@ export class Store {
     if (journal.overgrown && !this.#isFollowed) await this.#compact(journal)
   }
 
-  /** While another process has the file, there is nothing but looking. */
+  /** While another process has the file, only reads are answered. */
   #answerLooks(batch: readonly Waiting[]): void {
     for (const { looks, plan, settle, fail } of batch) {
       try {
@@ -282,7 +281,7 @@ export class Store {
     }
   }
 
-  /** Answers what only looked, once the changes that it saw are taken back. */
+  /** Repeats a read after the changes that it saw were reverted. */
   #look(plan: Waiting['plan']): Outcome<unknown, string> {
     const planned = plan(this.#state)
     if (!planned.ok) return planned
@@ -298,14 +297,14 @@ export class Store {
     try {
       await journal.rewrite(this.epoch, state.version, entries())
     } catch (error) {
-      // The long file still says everything; the next change tries again.
+      // The long file is still complete. The next rewrite waits for more growth.
       this.#writeFailed(error)
     }
   }
 }
 
 export type StoreHooks = {
-  /** Brings durable changes to every worker; resolves when all applied them. */
+  /** Sends durable changes to every worker. Resolves when all have applied them. */
   publish: (ops: Op[]) => Promise<void>
   writeFailed: (error: unknown) => void
 }

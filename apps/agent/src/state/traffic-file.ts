@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import type { Counter } from '../proxy/traffic-meter.ts'
 import type { SavedQuota } from './quotas.ts'
 
-/** Figures as they are in the file: `seq` rises with each save that changed the row. */
+/** A row of the file. `seq` rises with each save that changed the row. */
 export type SavedRow = Omit<Counter, 'codes'> & {
   user: string
   ip: string
@@ -14,7 +14,7 @@ export type SavedRow = Omit<Counter, 'codes'> & {
 }
 export type TrafficFile = { epoch: string; rows: SavedRow[]; quotas: SavedQuota[] }
 
-/** What stands before the rows and behind them. Nothing of it can be within a row: there each quote in a text has a backslash. */
+/** Text before and after the rows. No row contains it, because quotes in a row's texts are escaped. */
 export const headOf = (epoch: string): string => `{"format":1,"epoch":${JSON.stringify(epoch)},"rows":[`
 export const ROW_END = ',\n'
 const QUOTAS = '],"quotas":'
@@ -23,8 +23,8 @@ export const tailOf = (quotas: readonly SavedQuota[]): string => `${QUOTAS}${JSO
 const HEAD = /^\{"format":1,"epoch":("(?:[^"\\]|\\.)*"),"rows":\[/
 
 /**
- * Reads a file of figures, some rows at a time: as one text it may be longer than any can be.
- * @throws where it is missing, or is not whole
+ * Reads a traffic file in pieces, because it may exceed the longest possible string.
+ * @throws Error if it is missing or incomplete
  */
 export async function readTrafficFile(path: string): Promise<TrafficFile> {
   const rows: SavedRow[] = []
@@ -40,7 +40,7 @@ export async function readTrafficFile(path: string): Promise<TrafficFile> {
     }
     const end = text.indexOf(QUOTAS)
     if (end >= 0) quotas = (JSON.parse(`{${text.slice(end + 2)}`) as { quotas: SavedQuota[] }).quotas
-    // Files of before quotas.
+    // Older files have no quotas.
     else if (text.endsWith(']}')) quotas = []
     const found = end >= 0 ? text.slice(0, end) : quotas === null ? text.replace(/,$/, '') : text.slice(0, -2)
     for (const row of JSON.parse(`[${found}]`) as SavedRow[]) rows.push(row)

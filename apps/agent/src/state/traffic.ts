@@ -12,25 +12,25 @@ import { headOf, readTrafficFile, ROW_END, type SavedRow, tailOf, type TrafficFi
 type Total = Counter & {
   since: string
   changed: number
-  /** As it is in the file, or will be with the save that is under way. Null: it was never saved. */
+  /** The row in the file, or in the save under way. Null: never saved. */
   saved: SavedRow | null
   dirty: boolean
-  /** The place of `saved` in the order of changes. */
+  /** The position of `saved` in the order of changes. */
   seq: number
 }
 
-/** What a user has at present, undefined for no such user. */
+/** A user's present lease. Undefined: no such user. */
 export type LeaseOf = (user: string) => { prefixes: readonly string[]; quota?: Quota | undefined } | undefined
 
-/** How long the figures of a lease that is gone are still told. */
+/** How long rows of an ended lease are kept. */
 const KEEP_REMOVED_MS = 24 * 3600 * 1000
-/** Rows that are worked on in one turn of the loop: about half a millisecond. */
+/** Rows processed in one turn of the loop, in about half a millisecond. */
 const ROWS_A_TURN = 500
 /** Saving takes at most this share of the time. */
 const SAVING_SHARE = 0.02
 const SUMS = ['up', 'down', 'requests', 'errors', 'connections'] as const
 
-/** Bytes and requests per user and address since ever, over restarts. */
+/** Total traffic per user and address. Counters survive restarts. */
 export class TrafficTotals {
   readonly #path: string
   readonly #now: () => number
@@ -41,18 +41,18 @@ export class TrafficTotals {
   #epoch: string
   #dirty = true
   #seq = 0
-  /** Up to here the file has everything: no more is told. */
+  /** The file contains everything up to this position. Nothing beyond it is reported. */
   #durable = 0
-  /** The furthest place that was ever told, or may have been before this process: what changes after that takes another one. */
+  /** The furthest position that was reported, or may have been by an earlier process. Later changes get a new one. */
   #told = 0
-  /** Newer figures of rows that keep their places, until the file has them. */
-  #kept: { total: Total; saved: SavedRow }[] = []
+  /** Newer figures of rows that keep their positions, until the file has them. */
+  #unsavedRows: { total: Total; saved: SavedRow }[] = []
   #saving: Promise<void> = Promise.resolve()
-  /** Whether the last write failed. */
+  /** The last write failed. */
   isFailing = false
-  /** Not before this time (of `performance.now()`) is it worth saving again. */
-  #rests = 0
-  /** Whose rows stay, and what quota they have; all rows stay until it is set. */
+  /** Earliest time of the next regular save (`performance.now()`). */
+  #nextSaveAt = 0
+  /** Decides which rows stay, and gives quotas. All rows stay until it is set. */
   leaseOf: LeaseOf | null = null
 
   private constructor(path: string, now: () => number, epoch: string) {
@@ -62,20 +62,20 @@ export class TrafficTotals {
     this.#quotas = new Quotas(user => this.leaseOf?.(user)?.quota)
   }
 
-  /** Reads the saved figures; where they are missing or unreadable, counting starts again under another epoch. */
+  /** Reads the saved counters. If they are missing or unreadable, counting starts again with a new epoch. */
   static async open(folder: string, now: () => number): Promise<TrafficTotals> {
     const path = join(folder, 'traffic.json')
     const totals = new TrafficTotals(path, now, randomBytes(8).toString('hex'))
     try {
       totals.#load(await readTrafficFile(path))
     } catch {
-      // Traffic figures are worth no refusal to start: the new epoch tells the console.
+      // Lost counters must not prevent a start. The new epoch informs the console.
     }
     return totals
   }
 
   #load({ epoch, rows, quotas }: TrafficFile): void {
-    // Those that an older agent wrote come first, in the order of the file: the same at each start until they change.
+    // Rows of older agents have no seq. They come first, in the order of the file, which is the same at each start.
     const inOrder = rows.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     for (const row of inOrder) {
       const seq = (this.#seq = Math.max(this.#seq + 1, row.seq ?? 0))
@@ -121,33 +121,30 @@ export class TrafficTotals {
     }
   }
 
-  /** What all users together have used since this process started: it only rises. */
+  /** Traffic of all users since this process started. It only rises. */
   get all(): { up: number; down: number; requests: number; errors: number } {
     return { ...this.#all }
   }
 
-  /** Whose quota is used up, as `user id`; null where that has not changed since it was asked for last. */
+  /** Users whose quota is used up, as `user id`. Null: no change since the last call. */
   takeSpent(): string[] | null {
     return this.#quotas.takeSpent()
   }
 
-  /**
-   * The figures as they are in the file, open for reading: durable before they are told, so that what was once reported
-   * never shrinks, whatever happens to the process.
-   */
+  /** Saves, then opens the file for reading. Reported figures are durable, so they never shrink, even after a crash. */
   async report(): Promise<FileHandle> {
     await this.save()
     return open(this.#path, 'r')
   }
 
-  /** Whether everything that is durable was told with this cursor. */
+  /** Whether the cursor has everything that is durable. */
   isTold({ epoch, after }: { epoch: string; after: number }): boolean {
     return epoch === this.#epoch && after === this.#durable
   }
 
   /**
-   * Rows that changed since `after`, as they are in the file, in the order of their changes. A cursor of another epoch, or
-   * one that this file has not come to (an older copy of it was put back), begins anew.
+   * Rows of the file that changed since `after`, in the order of their changes. It starts from the beginning for a cursor of another
+   * epoch, or one beyond this file (an older copy was restored).
    */
   changes({ epoch, after, limit }: { epoch: string; after: number; limit: number }): AgentTrafficChanges {
     const from = epoch === this.#epoch && after <= this.#durable ? after : 0
@@ -175,13 +172,13 @@ export class TrafficTotals {
     return { epoch: this.#epoch, cursor, more, rows }
   }
 
-  /** Saves from time to time: the more rows there are, the rarer. */
+  /** A regular save. With more rows, saves become rarer. */
   async saveSometimes(): Promise<void> {
-    if (performance.now() >= this.#rests) await this.save()
+    if (performance.now() >= this.#nextSaveAt) await this.save()
   }
 
   /**
-   * Writes the figures where they changed since the last time, and forgets those of leases that are gone for a day.
+   * Writes the figures if they changed, and drops rows whose lease ended more than a day ago.
    * @throws Error of the file system
    */
   async save(): Promise<void> {
@@ -196,7 +193,7 @@ export class TrafficTotals {
         } catch (error) {
           this.isFailing = true
           this.#dirty = true
-          for (const { total } of this.#kept.splice(0)) total.dirty = true
+          for (const { total } of this.#unsavedRows.splice(0)) total.dirty = true
           await rm(`${this.#path}.new`, { force: true }).catch(() => {})
           throw error
         }
@@ -205,7 +202,6 @@ export class TrafficTotals {
     await this.#saving
   }
 
-  /** Whether the figures could be saved. */
   trySave(): Promise<boolean> {
     return this.save().then(
       () => true,
@@ -214,8 +210,8 @@ export class TrafficTotals {
   }
 
   /**
-   * Saves until the file has everything that is told: for another process that goes on by it. What is told while the file is written
-   * has newer figures than were told, and comes again only if it is written once more, behind what was told.
+   * Saves until the file has everything that was reported, for a process that takes over. Rows reported during a write have newer
+   * figures by then, and reach the console only if they are written again with a later position.
    */
   async settle(): Promise<void> {
     do await this.save()
@@ -248,16 +244,16 @@ export class TrafficTotals {
       await file.close()
     }
     await rename(`${this.#path}.new`, this.#path)
-    for (const { total, saved } of this.#kept.splice(0)) {
+    for (const { total, saved } of this.#unsavedRows.splice(0)) {
       total.saved = saved
-      // Told while the file was written, with the figures of before: it comes again.
+      // It was reported during the write with older figures, so it must be reported again.
       if (total.seq <= this.#told) this.#dirty = total.dirty = true
     }
     this.#durable = this.#seq
-    this.#rests = performance.now() + busy / SAVING_SHARE
+    this.#nextSaveAt = performance.now() + busy / SAVING_SHARE
   }
 
-  /** All rows as they are to be saved; those that nobody has any more go on the way. */
+  /** All rows to save. Drops rows whose lease ended. */
   *#rows(): Generator<SavedRow> {
     const before = this.#now() - KEEP_REMOVED_MS
     for (const [user, addresses] of this.#totals) {
@@ -279,8 +275,8 @@ export class TrafficTotals {
   }
 
   /**
-   * What is told stays as it was saved, however often the row changes until it is told. A row that waits to be told keeps its
-   * place: where more rows change than one reading takes, those that were told would come before it again and again.
+   * A reported row that changed gets a new position. A row that waits to be reported keeps its position: if more
+   * rows change than one reply takes, those already reported would overtake it again and again.
    */
   #toSave(user: string, ip: string, total: Total): SavedRow {
     if (!total.dirty && total.saved !== null) return total.saved
@@ -290,7 +286,7 @@ export class TrafficTotals {
     const seq = waits ? total.seq : ++this.#seq
     const saved: SavedRow = { user, ip, since, changed, up, down, requests, errors, connections, seq }
     if (codes !== null) saved.codes = { ...codes }
-    if (waits) this.#kept.push({ total, saved })
+    if (waits) this.#unsavedRows.push({ total, saved })
     else {
       total.seq = seq
       total.saved = saved
