@@ -61,7 +61,7 @@ const HEAP_GROWTH = '--heap-growing-percent=50'
 /** For systemd's watchdog: all workers must have answered within this time. A worker starts faster. */
 const HEALTHY_MS = 75_000
 /** How long to wait for a killed process to release its lock and ports. */
-const LET_GO_MS = 5000
+const RELEASE_MS = 5000
 
 const listenProblem = (what: string, setting: string, host: string, port: number, code: string): string => {
   if (code === 'EADDRINUSE') return `${what} port ${port} is in use. Stop the program that holds it, or set ${setting}.`
@@ -114,7 +114,7 @@ export async function startAgent(
   let lock: Lock | null = null
   undo.push(() => (before === null || before.isGone ? lock?.unlock() : lock?.leave()))
   const takeFolder = async (): Promise<{ ok: true; path: string } | { ok: false; message: string }> => {
-    const folder = await lockFolder(config.folder, before === null ? 0 : LET_GO_MS)
+    const folder = await lockFolder(config.folder, before === null ? 0 : RELEASE_MS)
     if (folder.ok) lock = folder.lock
     return folder
   }
@@ -225,7 +225,7 @@ export async function startAgent(
   const own = management !== null && fits(management, [config.host], config.port) ? management : null
   try {
     const wanted = { host: config.host, port: config.port || (begin?.port ?? 0) }
-    if (own === null) await listenApi(api, wanted, before === null ? 0 : LET_GO_MS)
+    if (own === null) await listenApi(api, wanted, before === null ? 0 : RELEASE_MS)
     else await api.ready()
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error)
@@ -319,7 +319,7 @@ function makeBackend(
     allowPorts: config.allowPorts,
     denyPorts: config.denyPorts,
     ownPorts: config.ownPorts,
-    // Customers never reach the management API through the proxy, whatever ports an operator opens.
+    // Customers never reach the management API through the proxy, even if an operator opens its port.
     protectedPorts: [...config.protectedPorts, { first: config.port, last: config.port }],
     echNames: config.echNames,
     sourcePorts: config.sourcePorts,

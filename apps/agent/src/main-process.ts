@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-const TELLING_MS = 10_000
+const NOTIFY_TIMEOUT_MS = 10_000
 /** Between two attempts to announce the main process. */
-const AGAIN_MS = 10_000
+const RETRY_MS = 10_000
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -32,7 +32,7 @@ export async function tellMainProcess(env: Env, signal: AbortSignal): Promise<vo
   const tell = async (): Promise<void> => {
     await writePid(env)
     if (!env['NOTIFY_SOCKET']) return
-    await promisify(execFile)('systemd-notify', [`MAINPID=${process.pid}`], { timeout: TELLING_MS })
+    await promisify(execFile)('systemd-notify', [`MAINPID=${process.pid}`], { timeout: NOTIFY_TIMEOUT_MS })
   }
   const ended = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
   while (!signal.aborted) {
@@ -41,6 +41,6 @@ export async function tellMainProcess(env: Env, signal: AbortSignal): Promise<vo
       () => false
     )
     if (told) return
-    await Promise.race([ended, new Promise<void>(resolve => setTimeout(resolve, AGAIN_MS).unref())])
+    await Promise.race([ended, new Promise<void>(resolve => setTimeout(resolve, RETRY_MS).unref())])
   }
 }

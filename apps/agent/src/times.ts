@@ -1,10 +1,10 @@
-/** Times of the managing process, in milliseconds, which tests set to shorter ones. */
+/** Intervals of the managing process, in milliseconds. Tests shorten them. */
 export type Times = {
-  /** What was counted is taken over so often, and saved each tenth time. */
+  /** How often counters are collected. Each tenth time they are saved. */
   collectMs: number
-  /** Until a worker that ended is replaced, the first time; longer and longer while none gets to listen. */
+  /** Delay before an ended worker is replaced. It doubles while none starts to listen. */
   restartMs: number
-  /** The files of a certificate are looked at so often. */
+  /** Polling interval for certificate files. */
   lookMs: number
 }
 

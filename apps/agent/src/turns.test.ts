@@ -8,10 +8,10 @@ const rethrow = (error: unknown): never => {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** Milliseconds of work that gives nobody else a turn. */
+/** Milliseconds of work that blocks the loop. */
 const work = (ms: number): void => void vi.advanceTimersByTime(ms)
 
-test('work that waits is done in its sequence, some milliseconds a turn, and all of it once', async () => {
+test('waiting work runs in order, some milliseconds a turn, each piece once', async () => {
   const budget = new TurnBudget(rethrow)
   let turn = 0
   let isRunning = true
@@ -29,11 +29,11 @@ test('work that waits is done in its sequence, some milliseconds a turn, and all
   isRunning = false
   expect(done.map(({ n }) => n)).toEqual(Array.from({ length: 30 }, (_, n) => n))
   const turns = Map.groupBy(done, one => one.turn)
-  // Whoever begins within the time may end behind it.
+  // Work that begins in time may end late.
   expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThanOrEqual(2)
 })
 
-test('a turn is over when it took too long, and the next one begins anew', async () => {
+test('a turn is over after its time, and the next one has its own time', async () => {
   const budget = new TurnBudget(rethrow)
   expect(budget.isOver('a')).toBe(false)
   work(5)
@@ -43,7 +43,7 @@ test('a turn is over when it took too long, and the next one begins anew', async
   expect(budget.isOver('a')).toBe(false)
 })
 
-test('whoever comes waits for one step of each other owner, however many connections that has', async () => {
+test('a new owner waits for one step of each other owner, not for each of their connections', async () => {
   const budget = new TurnBudget(rethrow)
   const done: string[] = []
   const steps = (owner: string, each: number): void => {
@@ -62,7 +62,7 @@ test('whoever comes waits for one step of each other owner, however many connect
   expect(done.slice(before, before + 6).filter(owner => owner === 'late')).toHaveLength(2)
 })
 
-test('who has others of its own before it waits behind them, and a step is short', async () => {
+test('an owner’s new work waits behind its earlier work, and steps are short', async () => {
   const budget = new TurnBudget(rethrow)
   const done: string[] = []
   const rest = { a: 30, b: 3 }
@@ -75,7 +75,7 @@ test('who has others of its own before it waits behind them, and a step is short
     }
   }
   go('a')
-  // Nothing was done in this turn of what waits: still it is before what comes.
+  // Earlier work goes first, even if this turn did none of it.
   await new Promise(resolve => setImmediate(resolve))
   expect(rest.a).toBeGreaterThan(0)
   expect(budget.isOver('a')).toBe(true)
@@ -85,7 +85,7 @@ test('who has others of its own before it waits behind them, and a step is short
   expect(done.lastIndexOf('b')).toBeLessThan(20)
 })
 
-test('of what cannot wait each owner has some in a turn that is over, and the rest is lost', async () => {
+test('of work that cannot wait, each owner gets some in a turn that is over, and the rest is lost', async () => {
   const budget = new TurnBudget(rethrow)
   const done = (owner: string): number =>
     Array.from({ length: 500 }, () => budget.isLost(owner)).filter(lost => !lost).length
@@ -97,7 +97,7 @@ test('of what cannot wait each owner has some in a turn that is over, and the re
   expect(budget.isLost('a')).toBe(false)
 })
 
-test('strangers wait by client, and all of them together have the steps of one user', async () => {
+test('strangers wait by client, and all of them together get the steps of one user', async () => {
   const budget = new TurnBudget(rethrow)
   const done: string[] = []
   const steps = (name: string, owner: string | object, each: number): void => {
@@ -117,7 +117,7 @@ test('strangers wait by client, and all of them together have the steps of one u
   expect(done.lastIndexOf('stranger')).toBe(25)
 })
 
-test('work that throws is told of, and neither the work behind it nor that of others is lost', async () => {
+test('work that throws is reported, and no other work is lost', async () => {
   const told: unknown[] = []
   const budget = new TurnBudget(error => told.push(error))
   const mistake = new Error('a mistake')

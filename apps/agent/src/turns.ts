@@ -1,7 +1,7 @@
-/** Lets everything else that waits have its turn: long work is done in pieces, so that no tunnel stands still for it. */
+/** Lets all waiting work run. Long work is split by it, so that no tunnel stalls. */
 export const nextTurn = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
 
-/** Does work for each, so many in one turn of the loop. */
+/** Runs `work` for each item, `count` items per turn of the loop. */
 export async function inTurns<T>(each: Iterable<T>, count: number, work: (one: T) => void): Promise<void> {
   let done = 0
   for (const one of each) {
@@ -10,11 +10,11 @@ export async function inTurns<T>(each: Iterable<T>, count: number, work: (one: T
   }
 }
 
-/** How long work that can wait may take in one turn of the loop, and one step of it. */
+/** How long deferrable work may take in one turn of the loop, and in one step of a turn. */
 const TURN_MS = 3
 const STEP_MS = 1
 
-/** The same for work that takes much longer for some of them: as much in one turn as fits into the time of a step. */
+/** Like `inTurns` for items of very different cost: as many per turn as fit into one step's time. */
 export async function inShortTurns<T>(each: Iterable<T>, work: (one: T) => void): Promise<void> {
   let until = performance.now() + STEP_MS
   for (const one of each) {
@@ -24,20 +24,20 @@ export async function inShortTurns<T>(each: Iterable<T>, work: (one: T) => void)
     until = performance.now() + STEP_MS
   }
 }
-/** How much of what cannot wait each owner may have done in a turn that is over. */
+/** Pieces of urgent work per owner in a turn that is over. */
 const URGENT = 64
-/** Where all strangers stand among the users. */
+/** Place of all strangers among the users. */
 const STRANGERS = ''
 
 /**
- * For whom work waits: the name of a user, or the object that stands for a client of which no user is known. Such clients share what one
- * user has, since whoever has many addresses is as many of them.
+ * Whose turns work uses: a user's name, or an object for a client without a login. All such clients share one user's turns, because
+ * anyone with many addresses could pose as many of them.
  */
 export type Owner = string | object
 
-/** Work that waits, in one line for each owner; the owners have their steps by turns. */
+/** Waiting work, one line per owner. Owners take turns. */
 class Lines {
-  /** The one whose step is next comes first. */
+  /** Next owner first. */
   readonly #lines = new Map<Owner, Array<() => void>>()
 
   get size(): number {
@@ -54,12 +54,12 @@ class Lines {
     else line.push(work)
   }
 
-  /** Does what is first in the next owner's line. */
+  /** Runs the first work of the next owner. */
   readonly step = (): void => {
     const next = this.#lines.entries().next().value
     if (next === undefined) return
     const [owner, line] = next
-    // Behind all others; forgotten only where nothing came while it was at work.
+    // The owner moves behind all others. It is removed only if its work added nothing.
     this.#lines.delete(owner)
     this.#lines.set(owner, line)
     try {
@@ -71,40 +71,39 @@ class Lines {
 }
 
 /**
- * Divides what many connections want done at once over turns of the loop. Before each piece of work they ask whether their time is
- * over, and go on in a later turn where it is. Those of one owner wait in one line, and the lines have their steps by turns:
- * whoever comes waits for one step of each other owner, however many connections that has. Strangers have one step by turns among
- * the users, and by turns among themselves.
+ * Spreads the work of many connections over turns of the loop. Each asks before a piece of work whether the time is over, and if so
+ * continues in a later turn. Work of one owner waits in one line, and owners take turns: a new owner waits for one step of
+ * each other owner, not for each of their connections. All strangers share the turns of one user.
  */
 export class TurnBudget {
-  /** Undefined: nobody has begun in this turn. */
+  /** Undefined: no work yet in this turn. */
   #until: number | undefined
-  /** What waits for users; for each piece of work that waits for a stranger there is a step of the strangers here. */
+  /** Work of users, and one entry for each waiting piece of strangers' work. */
   readonly #lines = new Lines()
   readonly #strangers = new Lines()
-  /** What was done in this turn although it is over, by owner. */
+  /** Urgent work done in this turn after its time was over, by owner. */
   readonly #urgent = new Map<Owner, number>()
   #isPending = false
   #isStep = false
   readonly #fault: (error: unknown) => void
 
-  /** @param fault hears of work that threw although it must not: it ends nobody else's */
+  /** @param fault receives errors of work, which must not stop other work */
   constructor(fault: (error: unknown) => void) {
     this.#fault = fault
   }
 
-  /** Whether the owner's work has to go on in a later turn: the time is over, or others of the owner wait before it. */
+  /** Whether the owner's work must continue in a later turn: the time is over, or earlier work of the owner waits. */
   isOver(owner: Owner): boolean {
     if (!this.#isStep && this.#lines.size > 0 && (this.#lines.has(owner) || this.#strangers.has(owner))) return true
     const now = performance.now()
     if (this.#until === undefined) {
       this.#until = now + TURN_MS
-      this.#ask()
+      this.#schedule()
     }
     return now > this.#until
   }
 
-  /** The same for work that is lost where it is not done now: each owner has some of it in every turn. */
+  /** The same for work that is lost if it is not done now. Each owner may do some of it in every turn. */
   isLost(owner: Owner): boolean {
     if (!this.isOver(owner)) return false
     const done = this.#urgent.get(owner) ?? 0
@@ -113,22 +112,22 @@ export class TurnBudget {
     return false
   }
 
-  /** `work` goes on in a later turn. Whoever it is for has to be ended by itself where it throws: here it is only told. */
+  /** Continues with `work` in a later turn. `work` must handle its own errors; here they are only reported. */
   later(owner: Owner, work: () => void): void {
     if (typeof owner === 'string') this.#lines.add(owner, work)
     else {
       this.#strangers.add(owner, work)
       this.#lines.add(STRANGERS, this.#strangers.step)
     }
-    this.#ask()
+    this.#schedule()
   }
 
-  /** Does all that waits, and what it leads to: there are no later turns. */
+  /** Runs all waiting work and what it adds, because no later turn follows. */
   finish(): void {
     while (this.#lines.size > 0) this.#step(performance.now())
   }
 
-  #ask(): void {
+  #schedule(): void {
     if (this.#isPending) return
     this.#isPending = true
     setImmediate(this.#turn)
@@ -140,7 +139,7 @@ export class TurnBudget {
     const end = performance.now() + TURN_MS
     for (let now = end - TURN_MS; now <= end && this.#lines.size > 0; now = performance.now()) this.#step(now)
     this.#until = undefined
-    if (this.#lines.size > 0) this.#ask()
+    if (this.#lines.size > 0) this.#schedule()
   }
 
   #step(now: number): void {

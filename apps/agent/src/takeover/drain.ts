@@ -5,15 +5,15 @@ import type { Channel } from './channel.ts'
 import type { Generations } from './generations.ts'
 import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
 
-/** What the access log says of tunnels that were cut at the end of the time. */
+/** Log note of tunnels that are cut when the time is over. */
 const CUT = 'replaced'
 
-/** A process that takes no new connections, and does with those that it has what the new one says. */
+/** A replaced process: it accepts nothing new, and handles its open connections as the successor asks. */
 export class Drain {
   readonly #channel: Channel<ToPredecessor, ToSuccessor>
   readonly #backend: Generations
   readonly #self: Omit<AgentDraining, 'connections'>
-  /** Counters of before are none of the new process'. */
+  /** Counters at the start of the drain. The successor gets only what is counted later. */
   readonly #before: PlaneFigures
   #cutting: Promise<void> | null = null
   #left: () => void = () => {}
@@ -26,7 +26,7 @@ export class Drain {
     this.#self = { version, pid: process.pid, since: new Date().toISOString() }
     this.#before = backend.figures().plane
     this.over = new Promise(resolve => (this.#left = resolve))
-    // Nobody would tell of changes any more: better no tunnel than one by an old state.
+    // Without the successor no changes arrive, and tunnels by an old state are worse than none.
     void channel.gone.then(this.#left)
   }
 
@@ -55,14 +55,14 @@ export class Drain {
     } else if (message.type === 'leave') this.#left()
   }
 
-  /** Says that no new connection is taken, and what there is. */
+  /** Tells the successor that no new connection is accepted, and what is open. */
   async begin(): Promise<void> {
     this.#send(await this.#backend.collect())
     this.#channel.send({ type: 'draining', told: this.#told() })
   }
 
   async #collect(id: number): Promise<void> {
-    // After the cut there is nothing more to count.
+    // After the cut nothing is left to count.
     if (this.#cutting !== null) await this.#cutting
     else this.#send(await this.#backend.collect())
     this.#tell(id)
@@ -90,7 +90,7 @@ export class Drain {
     }
   }
 
-  /** Cuts whatever is open, here and in processes behind this one; the last counts have been sent when it resolves. */
+  /** Cuts all connections, here and in older processes. Resolves when the last counts are sent. */
   cut(): Promise<void> {
     return (this.#cutting ??= this.#backend.close(CUT).then(pieces => this.#send(pieces)))
   }

@@ -14,26 +14,26 @@ import { joinShares } from '../workers/shared-counts.ts'
 import type { Predecessor } from './predecessor.ts'
 
 const nothing: Shares = { open: [], speeds: [] }
-/** What this process serves, together with what still drains in the one before it: changes, counts and looks reach both. */
+/** The backend of this process together with its draining predecessor: changes, counts and queries reach both. */
 export class Generations implements Backend {
   readonly #own: Backend
   #before: Predecessor | null = null
-  /** Until when it may drain (of `performance.now()`). */
+  /** Deadline of the drain (`performance.now()`). */
   #until = Infinity
-  /** What those counted that are gone. */
+  /** Counters of processes that are gone. */
   readonly #gone: PlaneFigures = noFigures()
   #left: TrafficRow[][] = []
-  /** What the process after this one has. */
+  /** Shares of the successor. */
   #after: { shares: Shares; isTogether: boolean } = { shares: nothing, isTogether: false }
   #ending: Promise<void> | null = null
-  /** Whether a process that drains may end: not before others know that it is not the main one any more. */
+  /** Resolves when a drained process may end: not before the supervisor knows the new main process. */
   mayLeave: Promise<unknown> = Promise.resolve()
 
   constructor(own: Backend) {
     this.#own = own
   }
 
-  /** Takes a process that drains along. @param ms for so long */
+  /** Includes a draining predecessor. @param ms how long it may drain */
   follow(before: Predecessor, ms: number): void {
     this.#before = before
     this.#until = performance.now() + ms
@@ -59,7 +59,7 @@ export class Generations implements Backend {
     return { listeners, open: all.open }
   }
 
-  /** What the process has that will drain: known before the first connection is taken here. */
+  /** Takes the predecessor's open connections, before the first connection is accepted here. */
   expect(open: Shares['open']): void {
     this.#own.share({ open, speeds: [] }, true)
   }
@@ -90,7 +90,7 @@ export class Generations implements Backend {
     return [...this.#left.splice(0), ...rows]
   }
 
-  /** Ends the process that drained. */
+  /** Ends the drained process. */
   #end(before: Predecessor): Promise<void> {
     return (this.#ending ??= (async () => {
       this.#left.push(...(await before.cut()))
@@ -103,7 +103,7 @@ export class Generations implements Backend {
     })())
   }
 
-  /** Of the processes that drain behind this one, so many may go on. */
+  /** Limits how many processes may drain behind this one. */
   keep(most: number): void {
     if (most > 0) this.#before?.keep(most)
     else if (this.#before !== null) void this.#end(this.#before)

@@ -14,12 +14,12 @@ import type { Generations } from './generations.ts'
 import type { ToPredecessor, ToSuccessor } from './messages.ts'
 import type { Handed } from './predecessor.ts'
 
-/** Kept connections of the management API may have a question on its way. */
+/** Kept connections of the management API stay this long, because a request may be on its way. */
 const LINGER_MS = 2000
 
-/** Whether the process serves, and what became of the last try to hand over. */
+/** Whether this process serves, and the result of the last takeover. */
 export type HandingOver = {
-  /** The file that the process was started from. */
+  /** The file of the program. */
   path: string
   servesSince: string
   isUnderWay: boolean
@@ -40,13 +40,13 @@ type Parts = {
   collector: Collector
   backend: Generations
   api: FastifyInstance
-  /** Where finished lines of the access log go to. */
+  /** Receives finished lines of the access log. */
   lines: LineSink
-  /** Ends what only the process that serves does. */
+  /** Stops what only the serving process does. */
   rest: () => void
 }
 
-/** Takes finished lines of the access log to where they belong at present. */
+/** Routes finished log lines to their present destination. */
 export class LineSink {
   #to: WriteLines | null
   #waiting: Array<[string, number]> = []
@@ -60,14 +60,14 @@ export class LineSink {
     else this.#to(text, lines)
   }
 
-  /** null: they wait. */
+  /** Null: lines wait. */
   turn(to: WriteLines | null): void {
     this.#to = to
     if (to !== null) for (const [text, lines] of this.#waiting.splice(0)) to(text, lines)
   }
 }
 
-/** What the process that serves does, step by step, to be taken over from. */
+/** The serving process' side of a takeover, step by step. */
 export class HandOver {
   readonly #parts: Parts
   readonly #own: WriteLines
@@ -96,12 +96,12 @@ export class HandOver {
     }
   }
 
-  /** Nobody reads along any more. */
+  /** No other process reads the journal any more. */
   abandon(): void {
     this.#parts.store.hide()
   }
 
-  /** Changes nothing more, saves everything, and frees the state. The lock is handed over with the sockets: there is no moment without one. */
+  /** Stops changes, saves everything, and releases the state. The lock goes with the sockets, so the folder is always locked. */
   async letGo(): Promise<Handed> {
     const { state, folder, host, port, store, files, proxyTls, collector, backend, api, lines } = this.#parts
     state.isUnderWay = true
@@ -118,14 +118,14 @@ export class HandOver {
     return { proxies: listeners, management, lock: folder.lock?.handed ?? null, open }
   }
 
-  /** After the new process is gone: counts and logs again as before `letGo`, however far that came. */
+  /** The new process failed: counts and logs again. Works after a `letGo` that got only half-way. */
   goOn(): void {
     const { collector, lines } = this.#parts
     lines.turn(this.#own)
     collector.start()
   }
 
-  /** Takes the state back. @returns why that cannot be; then nothing can be changed */
+  /** Takes the state back. @returns the problem; until it is solved nothing can be changed. Null: done */
   async takeBack(): Promise<string | null> {
     const { state, store, backend } = this.#parts
     const taken = await store.takeOver()
@@ -135,13 +135,13 @@ export class HandOver {
     return null
   }
 
-  /** Takes no new connections, and does from now on what the new process says. */
+  /** Accepts no new connections, and obeys the successor from now on. */
   async drain(channel: Channel<ToPredecessor, ToSuccessor>): Promise<Drain> {
     const { state, folder, api, backend, lines, version, rest } = this.#parts
     state.isOver = true
     folder.lock?.leave()
     await backend.drain()
-    // Of its own, the API's server would close kept connections, too, on which a question may be on its way.
+    // Server.close of HTTP would also close kept connections, on which a request may be on its way.
     Server.prototype.close.call(api.server)
     setTimeout(() => api.server.closeIdleConnections(), LINGER_MS).unref()
     rest()
@@ -149,7 +149,7 @@ export class HandOver {
     return new Drain(channel, backend, version)
   }
 
-  /** Connections that are open here. */
+  /** Open connections of this process. */
   get connections(): number {
     return this.#parts.backend.connections()
   }

@@ -1,11 +1,8 @@
-/**
- * Ends a process of a takeover. It may have ended a moment ago, with its end of the channel not heard of yet: whoever reaps it has
- * freed its number by then.
- */
+/** Signals a process of a takeover. It may have just ended, and its number been freed, before the channel reports it. */
 export function signalIfThere(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is gone already.
+    // It is already gone.
   }
 }

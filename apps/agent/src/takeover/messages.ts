@@ -7,15 +7,15 @@ import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { ProcessFigures } from '../workers/process-figures.ts'
 
-// Each change of these messages, or of what is in them (`Op`, rows, figures), that the other end would not understand raises
-// TAKEOVER_FORMAT of the contract, by which the console knows what can take over from what.
+// A change of these messages, or of their contents (`Op`, rows, figures), that the other end would misread must raise
+// TAKEOVER_FORMAT of the contract. The console decides by it which versions can take over from each other.
 
-/** The argument by which the program is started to take over from the process that starts it. */
+/** The argument that starts the program as a successor. */
 export const TAKEOVER = 'takeover'
 
-/** From the process that serves to the one that takes over, and later from the one that drains. */
+/** From the serving, later draining, process to its successor. */
 export type ToSuccessor =
-  /** `journal`: how many bytes of it are durable. */
+  /** `journal`: length of its durable part in bytes. */
   | {
       type: 'begin'
       format: number
@@ -26,13 +26,13 @@ export type ToSuccessor =
       port: number
       journal: number
     }
-  /** With a listening socket; `which`: of the proxies or of the management. */
+  /** Comes with a listening socket. */
   | { type: 'listener'; which: 'proxy' | 'management'; host: string; port: number }
-  /** With the socket that locks the folder; `name` of its file. */
+  /** Comes with the socket that locks the folder. `name`: its file. */
   | { type: 'lock'; name: string }
-  /** The state is free, and everything is on the disk. After the sockets. `open`: connections that count for limits. */
+  /** Comes after the sockets. The state is on the disk and released. `open`: connections that count for limits. */
   | { type: 'yours'; open: Shares['open'] }
-  /** No new connection is taken here any more; what there is. */
+  /** No new connections are accepted here. */
   | { type: 'draining'; told: Told }
   | { type: 'log'; text: string; lines: number }
   | { type: 'rows'; rows: TrafficRow[] }
@@ -41,13 +41,13 @@ export type ToSuccessor =
   | { type: 'looked'; id: number; part: LivePart }
   | { type: 'ended'; id: number; ended: number }
 
-/** From the process that takes over. */
+/** From the successor. */
 export type ToPredecessor =
-  /** Its workers know the state. */
+  /** The workers have the state. */
   | { type: 'ready'; format: number }
-  /** It cannot take over, and ends. */
+  /** The takeover failed, and the successor ends. */
   | { type: 'failed'; reason: string }
-  /** It takes connections. */
+  /** The successor accepts connections. */
   | { type: 'serving' }
   | { type: 'ops'; id: number; ops: Op[] }
   | { type: 'collect'; id: number; shares: Shares }
@@ -55,14 +55,14 @@ export type ToPredecessor =
   | { type: 'end'; id: number; user: string; connection: string | null }
   | { type: 'spent'; users: string[] }
   | { type: 'reload' }
-  /** Of the processes that drain, this one included, so many may go on. */
+  /** How many processes may drain, this one included. */
   | { type: 'keep'; most: number }
-  /** Cut everything; the last counts are the answer. */
+  /** Cut all connections and send the last counts. */
   | { type: 'cut'; id: number }
-  /** There is nothing more to ask: end. */
+  /** End: nothing more will be asked. */
   | { type: 'leave' }
 
-/** What a process that drains tells of itself and of those that drain behind it. Counters since it drains. */
+/** Report of a draining process, with those behind it. Counters start with its drain. */
 export type Told = {
   connections: number
   plane: PlaneFigures

@@ -11,13 +11,13 @@ import type { Channel } from './channel.ts'
 import { signalIfThere } from './kill.ts'
 import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
 
-/** A process that drains and does not answer in this time is ended. */
+/** A draining process that does not answer in this time is killed. */
 const ANSWER_MS = 10_000
-/** How long it may take to let go, or to stop taking connections. */
+/** How long it may take to release the state, or to stop accepting connections. */
 const STEP_MS = 20_000
 
 type Begin = Extract<ToSuccessor, { type: 'begin' }>
-/** What goes from one process to the other. `lock`: the socket that the folder is locked by, and its file's name. */
+/** What the predecessor hands over. `lock`: the socket that locks the folder, with its file's name. */
 export type Handed = {
   proxies: Listener[]
   management: Listener | null
@@ -35,19 +35,19 @@ const nothingTold = (): Told => ({
   draining: []
 })
 
-/** The process that served before, as the one that takes over knows it: first to take its place, then to let it drain. */
+/** The successor's view of the process it replaces: first the takeover, then the drain. */
 export class Predecessor {
   readonly #channel: Channel<ToSuccessor, ToPredecessor>
   readonly #waiting = new Map<number, (message: ToSuccessor | null) => void>()
   readonly #steps = new Map<string, (message: ToSuccessor | null) => void>()
-  /** What came before anybody waited for it. */
+  /** Messages that arrived before `#step` asked for them. */
   readonly #arrived = new Map<string, ToSuccessor>()
   readonly #handed: Handed = { proxies: [], management: null, lock: null, open: [] }
   #rows: TrafficRow[][] = []
   #nextId = 1
   #pid = 0
   #log: WriteLines = () => {}
-  /** Lines that came before anybody took them. */
+  /** Lines that arrived before `writeTo`. */
   #early: Array<[string, number]> = []
   told: Told = nothingTold()
 
@@ -82,12 +82,12 @@ export class Predecessor {
     await this.#channel.gone
     for (const answer of [...this.#waiting.values(), ...this.#steps.values()]) answer(null)
     this.#waiting.clear()
-    // What it had open is gone with it; what it counted stays counted.
+    // Its open connections are gone. Its counters stay.
     const plane = { ...this.told.plane, open: 0, targets: 0 }
     this.told = { ...this.told, plane, connections: 0, shares: { open: [], speeds: [] }, draining: [] }
   }
 
-  /** Waits for a message of the hand-over; null where the process is gone, or late. */
+  /** Waits for a message of the takeover. Null: the process is gone, or late. */
   #step<T extends ToSuccessor['type']>(type: T): Promise<Extract<ToSuccessor, { type: T }> | null> {
     const arrived = this.#arrived.get(type)
     if (arrived !== undefined) return Promise.resolve(arrived as Extract<ToSuccessor, { type: T }>)
@@ -104,7 +104,7 @@ export class Predecessor {
 
   readonly gone = (): Promise<void> => this.#channel.gone
 
-  /** Who it is, and where it listens; null where it is gone. */
+  /** Waits for the predecessor's introduction. Null: it is gone. */
   async begin(): Promise<Begin | null> {
     const begin = await this.#step('begin')
     this.#pid = begin?.pid ?? 0
@@ -112,8 +112,8 @@ export class Predecessor {
   }
 
   /**
-   * Says that the workers know the state, and waits until the state is ours, with the sockets that have come: not all where the
-   * other one is gone. Null where it neither lets go nor is gone.
+   * Reports ready workers, then waits for the state and the sockets. If the predecessor is gone, the sockets may be incomplete. Null:
+   * it is alive but does not release the state.
    */
   async takeState(): Promise<Handed | null> {
     const yours = this.#step('yours')
@@ -123,7 +123,7 @@ export class Predecessor {
     return came === null && !this.#channel.isGone ? null : this.#handed
   }
 
-  /** Says that connections are taken, and waits until the other one takes none. One that does not is ended. */
+  /** Reports that this process accepts connections, and waits until the predecessor stops accepting. Kills it if it does not. */
   async takeConnections(): Promise<void> {
     const draining = this.#step('draining')
     this.#channel.send({ type: 'serving' })
@@ -191,18 +191,18 @@ export class Predecessor {
     this.#channel.send({ type: 'reload' })
   }
 
-  /** How many processes may drain, from this one on. */
+  /** Limits how many processes may drain, the predecessor included. */
   keep(most: number = MOST_DRAINING): void {
     this.#channel.send({ type: 'keep', most })
   }
 
-  /** Cuts whatever is open there, and takes the last counts. */
+  /** Cuts all its connections, and returns the last counts. */
   async cut(): Promise<TrafficRow[][]> {
     await this.#ask(id => ({ type: 'cut', id }))
     return this.#rows.splice(0)
   }
 
-  /** Lets it end, and waits for that. */
+  /** Lets it end, and waits for its end. */
   async leave(): Promise<void> {
     this.#channel.send({ type: 'leave' })
     const late = setTimeout(() => this.#kill(), ANSWER_MS)

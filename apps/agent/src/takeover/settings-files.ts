@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** Lists the files of the environment, as systemd's `EnvironmentFile=`: of two that say the same, the later one wins. */
+/** The setting that lists environment files, like systemd's `EnvironmentFile=`. Later files override earlier ones. */
 const FILES = 'AGENT_SETTINGS_FILES'
 
 /**
- * Reads a file of `NAME=value` lines the way systemd does: quotes, backslashes and lines that go on, no variables within
- * values. Lines that are none are passed over.
+ * Parses `NAME=value` lines as systemd does: quotes, backslashes and continued lines, without variables in values. Other lines are
+ * skipped.
  */
 export function parseSettings(text: string): Record<string, string> {
   const found: Record<string, string> = {}
@@ -24,7 +24,7 @@ export function parseSettings(text: string): Record<string, string> {
 
 function unquoted(text: string): string {
   let value = ''
-  // Blanks at the end count only within quotes.
+  // Trailing blanks count only inside quotes.
   let kept = 0
   for (const [piece = ''] of text.matchAll(/'[^']*'|"(?:\\[^]|[^"\\])*"|\\[^]|[^'"\\]/g)) {
     if (piece.startsWith("'")) value += piece.slice(1, -1)
@@ -40,7 +40,7 @@ function unquoted(text: string): string {
   return value.slice(0, kept)
 }
 
-/** A line that ends in a backslash goes on. */
+/** A backslash at the end of a line continues it. */
 const after = (character: string): string => (character === '\n' ? '' : character)
 
 async function readFiles(list: string): Promise<Record<string, string>> {
@@ -56,7 +56,7 @@ async function readFiles(list: string): Promise<Record<string, string>> {
   return found
 }
 
-/** What of the environment came from files, so that a setting which is taken out of them is gone, too. */
+/** Knows which settings came from files, so that a setting removed from them disappears. */
 export class SettingsFiles {
   readonly #env: Env
   readonly #names: readonly string[]
@@ -66,13 +66,13 @@ export class SettingsFiles {
     this.#names = names
   }
 
-  /** @param env the environment of this process, which was made from the files as they are now */
+  /** @param env this process' environment, which was made from the files in their present state */
   static async of(env: Env): Promise<SettingsFiles> {
     const found = await readFiles(env[FILES] ?? '').catch(() => ({}))
     return new SettingsFiles(env, Object.keys(found))
   }
 
-  /** The environment with what the files say by now; without files it is as it was. Throws where one cannot be read. */
+  /** The environment with the files' present settings. @throws Error if a file cannot be read */
   async read(): Promise<Record<string, string>> {
     const env = Object.fromEntries(
       Object.entries(this.#env).flatMap(([name, value]) =>

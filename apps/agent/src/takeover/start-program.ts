@@ -7,25 +7,25 @@ import { signalIfThere } from './kill.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
 
 /**
- * The child of a child, so that the process that serves is never ours: who supervises us (systemd) hears of its end. The
- * shell tells its number, and hands everything else down.
+ * Starts a grandchild, so that the serving process is never our child and the supervisor (systemd) learns of its end. The shell prints
+ * its number and passes everything else on.
  */
 const DETACHED = '"$@" >&4 4>&- & echo $!'
 
-/** What a program is started by. */
+/** How to start a program. */
 export type Program = { node: string; flags: readonly string[]; path: string; env: Record<string, string> }
 
 export type Started = {
   channel: Channel<ToPredecessor, ToSuccessor>
-  /** Asks it to end as a service manager would. */
+  /** Asks it to end, as a service manager would. */
   end: () => void
   kill: () => Promise<void>
 }
 
 /**
- * What this process was started by, as the installation names it: a link is followed afresh when the program is started. To be
- * called at the start.
- * @param path the file of the program, where none was named
+ * How this process was started, with the path as the installation names it: a link is followed again at the next start. Must be called
+ * at the start.
+ * @param path the program's file, if no path was given
  */
 export function ownProgram(path: string): Omit<Program, 'env'> {
   const { argv0, argv, execPath, execArgv } = process
@@ -37,7 +37,7 @@ export function ownProgram(path: string): Omit<Program, 'env'> {
   }
 }
 
-/** Starts a program that is to take over, in a session of its own. */
+/** Starts a successor in its own session. */
 export async function startProgram({ node, flags, path, env }: Program): Promise<Started> {
   const child = atFirstPriority(() =>
     spawn('/bin/sh', ['-c', DETACHED, 'sh', node, ...flags, path, TAKEOVER], {

@@ -7,33 +7,32 @@ import type { Handed } from './predecessor.ts'
 import type { ToPredecessor, ToSuccessor } from './messages.ts'
 import { type Program, type Started, startProgram } from './start-program.ts'
 
-/** From when the state is free until the new process takes connections. */
+/** Time from the release of the state until the new process accepts connections. */
 const HAND_OVER_MS = 20_000
-/** A process that was told to go ends within this time, whatever is open. */
+/** A stopped process ends within this time, even with open connections. */
 const END_MS = 3000
 
-/** How often a state that could not be taken back is asked for again. */
+/** Interval of attempts to take the state back. */
 const TAKE_BACK_MS = 1000
 
 const NOT_FOLLOWED =
   'Whoever started this process may take its end for that of the agent: a new one takes over under systemd, and where AGENT_PID_FILE names the file by which it is followed. Restart the agent instead.'
 
 export type TakeoverOptions = {
-  /** Whether a new process is followed by who started this one. */
+  /** Whether the supervisor follows a new main process. */
   isFollowed: boolean
-  /** What to start; asked each time. */
+  /** The program to start, read before each takeover. */
   program: () => Promise<Program>
-  /** How long it may take to get ready, and how long tunnels are kept where nothing more can be changed. */
+  /** How long the new process may take to get ready, and how long tunnels stay if the state cannot be taken back. */
   readyMs: number
   drainMs: number
-  /** Called where this process serves on. */
+  /** Called when a takeover failed and this process continues. */
   goesOn: () => void
 }
 
-/** Why a takeover came to nothing. */
 class Failure extends Error {}
 
-/** Hands over to the program that the installation names by now, once asked to; where that fails, all is as before. */
+/** Hands over to the program that the installation now names. If that fails, this process continues unchanged. */
 export class Takeover {
   readonly #handOver: HandOver
   readonly #options: TakeoverOptions
@@ -41,16 +40,16 @@ export class Takeover {
   readonly #over = Promise.withResolvers<void>()
   #running: Promise<void> | null = null
   #abort: (reason: Failure) => void = () => {}
-  /** The agent is to end: nothing new is begun, and what is under way comes to nothing. */
+  /** Set when the agent must end: no takeover begins, and a running one fails. */
   #stopped: Failure | null = null
-  /** The process that takes over, as long as it may have to be ended. */
+  /** The new process, while it may have to be killed. */
   #successor: Started | null = null
   #drain: Drain | null = null
   readonly #lost = Promise.withResolvers<void>()
   readonly #stopping = Promise.withResolvers<void>()
-  /** Resolves when the agent has to end, since it cannot have its state back. */
+  /** Resolves when the agent must end because it cannot take its state back. */
   readonly lost: Promise<void> = this.#lost.promise
-  /** Resolves when another process serves and this one has nothing more to do. */
+  /** Resolves when another process serves and this one is done. */
   readonly over: Promise<void> = this.#over.promise
 
   constructor(handOver: HandOver, options: TakeoverOptions, log: Logger) {
@@ -59,7 +58,7 @@ export class Takeover {
     this.#log = log
   }
 
-  /** Begins, unless one is under way, another process serves already, or the agent ends. */
+  /** Begins a takeover, unless one is under way, another process serves, or the agent is ending. */
   begin(): void {
     if (this.#running !== null || this.#drain !== null || this.#stopped !== null) return
     this.#running = this.#run().finally(() => (this.#running = null))
@@ -79,9 +78,9 @@ export class Takeover {
       if (!this.#options.isFollowed) throw new Failure(NOT_FOLLOWED)
       this.#log.info('A new process is started, to take over.')
       const program = await this.#options.program()
-      this.#goOn()
+      this.#throwIfStopped()
       const { channel } = (this.#successor = await startProgram(program))
-      this.#goOn()
+      this.#throwIfStopped()
       const steps = new Steps(channel, abort => (this.#abort = abort))
       channel.send(await this.#handOver.begin())
       const { format } = await steps.next('ready', this.#options.readyMs)
@@ -100,9 +99,9 @@ export class Takeover {
       const serving = steps.next('serving', HAND_OVER_MS)
       channel.send({ type: 'yours', open: handed.open })
       await serving
-      this.#goOn()
+      this.#throwIfStopped()
       for (const listener of handed.proxies) listener.done()
-      await this.#goOnDraining(channel, steps)
+      await this.#beginDraining(channel, steps)
     } catch (error) {
       for (const listener of handed.proxies) listener.done()
       const reason = error instanceof Error ? error.message : String(error)
@@ -112,14 +111,14 @@ export class Takeover {
     }
   }
 
-  /** To be asked after each wait during which nothing else would hear of the agent's end. */
-  #goOn(): void {
+  /** Called after each wait that a stop does not interrupt. */
+  #throwIfStopped(): void {
     if (this.#stopped !== null) throw this.#stopped
   }
 
-  async #goOnDraining(channel: Channel<ToPredecessor, ToSuccessor>, steps: Steps): Promise<void> {
+  async #beginDraining(channel: Channel<ToPredecessor, ToSuccessor>, steps: Steps): Promise<void> {
     const drain = await this.#handOver.drain(channel).catch((error: unknown) => {
-      // From here there is no way back: another process takes connections.
+      // No way back: another process accepts connections.
       this.#log.error({ err: error }, 'The process could not begin to drain, and ends.')
       return process.exit(1)
     })
@@ -139,8 +138,8 @@ export class Takeover {
   }
 
   /**
-   * Takes the state back. Where that cannot be done, nothing can be changed, and the last acknowledged state is served on as it is: for as
-   * long as a process may drain, or until nothing is open. Then the agent has to be started again.
+   * Takes the state back. Until that works, the last acknowledged state is served and changes are refused. After the drain time, or once no
+   * connection is open, it gives up and the agent must be restarted.
    */
   async #takeBack(reason: string): Promise<boolean> {
     this.#handOver.goOn()
@@ -162,12 +161,12 @@ export class Takeover {
     }
   }
 
-  /** Whether the agent's own end is another process' business by now. */
+  /** Whether another process serves, so that this one must not close the agent's state. */
   get isDraining(): boolean {
     return this.#drain !== null
   }
 
-  /** Ends what is under way, or the draining. */
+  /** Stops a takeover that is under way, or the drain. */
   async stop(): Promise<void> {
     this.#stopped ??= new Failure('The agent was stopped.')
     this.#abort(this.#stopped)
@@ -175,14 +174,14 @@ export class Takeover {
     const wasUnderWay = this.#running !== null
     await this.#running
     if (this.#drain === null) return
-    // Whoever ended the agent while nothing else of it was to be seen meant all of it.
+    // A stop during the takeover was meant for the whole agent, so the new process ends too.
     if (wasUnderWay) this.#successor?.end()
     await this.#end(this.#drain)
   }
 
   async #end(drain: Drain): Promise<void> {
     const late = new Promise<void>(resolve => setTimeout(resolve, END_MS).unref())
-    // The last counts have arrived when the other process lets this one go.
+    // The other process lets this one go once it has the last counts.
     await Promise.race([drain.cut().then(() => drain.over), late])
     this.#over.resolve()
   }
@@ -194,7 +193,7 @@ type Waiting = {
   reject: (error: Error) => void
 }
 
-/** Waits for the messages of a hand-over, one after the other. */
+/** Waits for the messages of a takeover, one after another. */
 class Steps {
   #waiting: Waiting | null = null
   #failure: Failure | null = null
@@ -228,7 +227,7 @@ class Steps {
     }
   }
 
-  /** From now on others hear the messages. */
+  /** Passes further messages to another receiver. */
   stop(hear: (message: ToPredecessor) => void): void {
     this.#hear = hear
   }

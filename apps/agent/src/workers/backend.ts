@@ -16,42 +16,42 @@ export type Lent = { listeners: Listener[]; open: Shares['open'] }
 
 export type BackendFigures = { plane: PlaneFigures; processes: ProcessFigures[]; restarts: number }
 
-/** Where proxying happens: in this process, or in several that share the port. */
+/** The data plane: in this process, or in several that share the port. */
 export type Backend = {
-  /** Takes the state over and listens. */
+  /** Loads the state and listens. */
   start(store: Store): Promise<Started>
-  /** The first half of `start`: takes the state over, and listens to nothing yet. False where that failed. */
+  /** The first half of `start`: loads the state without listening. False: failed. */
   prepare(store: Store): Promise<boolean>
-  /** The second half, on sockets that are open already where there are any for a host. */
+  /** The second half of `start`. Uses opened sockets for hosts that have any. */
   listen(opened: Listener[]): Promise<Started>
-  /** The sockets that it listens on, for a process that takes over, and what is open. */
+  /** The listening sockets and open connections, for a successor. */
   lend(): Promise<Lent>
-  /** Takes no new connections from now on, and replaces no process that ends. */
+  /** Accepts no new connections, and replaces no worker that ends. */
   drain(): Promise<void>
-  /** What others who serve the same users have to know, and the other way round; `isTogether`: whether there are any. */
+  /** Shares of limits, from and to other processes with the same users. `isTogether`: whether there are any. */
   shares(): Shares
   share(shares: Shares, isTogether: boolean): void
-  /** Resolves when every process looks the changes up. */
+  /** Resolves when every process has applied the changes. */
   publish(ops: Op[]): Promise<void>
-  /** What was counted since the last call, some rows at a time. Log lines written before have been handed over when it resolves. */
+  /** Counts since the last call, in pieces. Resolves after all earlier log lines were passed on. */
   collect(): Promise<Iterable<TrafficRow[]>>
-  /** Open client connections, as of the last `collect`. */
+  /** Open client connections at the last `collect`. */
   connections(): number
-  /** Another certificate of the proxy port, or none any more, for new connections. */
+  /** Sets the certificate for new connections to the proxy port. Null: no TLS. */
   secure(pem: Pem | null): void
-  /** Whose traffic is used up, as `user id`: all of them. */
+  /** Sets all users with no quota left, as `user id`. */
   setSpent(users: string[]): void
   reload(): void
-  /** As of the last `collect`; counters count workers that are gone, too. */
+  /** Figures at the last `collect`. Counters include workers that are gone. */
   figures(): BackendFigures
-  /** The open connections of a user, or (null) by user. */
+  /** Open connections of a user, or with null a list by user. */
   look(user: string | null, limit: number): Promise<LivePart>
-  /** Ends the connections of a user, or the one with this id; how many. */
+  /** Ends the user's connections, or only the one with this id. Returns how many. */
   end(user: string, connection: string | null): Promise<number>
   /** Signs of abuse since the last call. */
   signs(): AbuseSign[]
-  /** How many processes serve, of how many there should be. */
+  /** Processes that serve, and how many should. */
   serving(): { now: number; wanted: number }
-  /** Stops listening, cuts every connection (`note`: what the log is to say of it), and gives the last counts. */
+  /** Stops listening, cuts every connection with this log note, and returns the last counts. */
   close(note?: AgentCode | null): Promise<Iterable<TrafficRow[]>>
 }

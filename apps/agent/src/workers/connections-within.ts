@@ -1,13 +1,13 @@
-/** File handles of a process besides those of its connections: the runtime's own, files, listeners, name servers. */
+/** File handles beyond those of connections: the runtime's own, files, listeners, name servers. */
 const OTHER_HANDLES = 100
-/** A client and a target. */
+/** One for the client, one for the target. */
 const HANDLES_EACH = 2
 
 /**
- * How many connections a process may have open: what is wanted, and no more than it has file handles for, since without any it could
- * not even take the connection for which an older one makes room. `warning` is what an operator should know.
- * @param wanted of each process
- * @param handles that a process may have; 0: not known
+ * Limits a process' connections by its file handles: without a free one, the process could not even accept the connection that
+ * replaces an older one. `warning` is for operators.
+ * @param wanted connections of each process
+ * @param handles limit of a process; 0: unknown
  */
 export function connectionsWithin(wanted: number, handles: number): { connections: number; warning: string | null } {
   const most = Math.max(1, Math.floor((handles - OTHER_HANDLES) / HANDLES_EACH))

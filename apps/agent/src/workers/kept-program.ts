@@ -3,13 +3,12 @@ import { statSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The name of a copy, by what is in it. */
+/** Name of a copy, from a hash of its content. */
 const KEPT = /^program-[0-9a-f]+\.mjs$/
 
 /**
- * A copy of the agent's program in its folder: an installation puts another one in the place of the file, and a worker that is
- * started again has to be of the same program as who starts it. What is no single file (the sources) stays where it is, and so does what
- * cannot be copied.
+ * Copies the agent's program into its folder, because an upgrade replaces the file and restarted workers must run the same program as
+ * their manager. Sources, and programs that cannot be copied, stay where they are.
  */
 export async function keepProgram(file: string, folder: string): Promise<string> {
   if (!file.endsWith('.mjs')) return file
@@ -23,13 +22,13 @@ export async function keepProgram(file: string, folder: string): Promise<string>
     await rename(`${kept}.new`, kept)
     return kept
   } catch {
-    // A disk that is full: nothing else depends on it.
+    // The disk may be full. The agent works without the copy.
     await rm(`${kept}.new`, { force: true }).catch(() => {})
     return file
   }
 }
 
-/** Removes the copies of programs that start no worker any more. */
+/** Removes the copies of other programs. */
 export async function forgetOthers(kept: string, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter(name => KEPT.test(name) && join(folder, name) !== kept)
   await Promise.all(names.map(name => rm(join(folder, name), { force: true })))
@@ -37,7 +36,7 @@ export async function forgetOthers(kept: string, folder: string): Promise<void> 
 
 const inodeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.ino ?? 0
 
-/** The runtime of this process, to start others by: the file itself, also where there is another one in its place by then. */
+/** Path of this process' runtime for its workers, even after another file has replaced it. */
 export function ownRuntime(): () => string {
   const began = inodeOf(process.execPath)
   return () =>

@@ -17,7 +17,7 @@ import { piecesOf, TrafficMeter } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { Backend } from './backend.ts'
 
-/** What a serving process needs of the configuration: plain data, so that it can be sent to one. */
+/** What a serving process needs of the configuration, as plain data that can be sent to it. */
 export type PlaneConfig = Pick<
   AgentConfig,
   | 'proxyHosts'
@@ -35,10 +35,10 @@ export type PlaneConfig = Pick<
   | 'abuse'
 > & { shared: boolean; certificate: Pem | null; sessionKey: string }
 
-/** Rows of the counters that are passed on in one turn of the loop. */
+/** Rows of counters passed on in one turn of the loop. */
 export const ROWS_A_TURN = 500
 
-/** A worker of an agent that was killed right before may hold the port for a moment. */
+/** Attempts to listen: a worker of a just killed agent may hold the port for a moment. */
 const PORT_TRIES = 4
 const PORT_WAIT_MS = 250
 
@@ -79,7 +79,7 @@ export class LocalPlane {
     if (config.certificate !== null) this.secure(config.certificate)
   }
 
-  /** Listens, on sockets that are open already where there are any; `warning` is what an operator should know of it. */
+  /** Listens, on opened sockets if there are any. `warning` is for operators. */
   async listen(
     opened: readonly Listener[] = []
   ): Promise<{ ok: true; port: number; warning: string | null } | { ok: false; host: string; code: string }> {
@@ -100,14 +100,14 @@ export class LocalPlane {
     return { ok: true, port: listening.port, warning }
   }
 
-  /** Takes a certificate for new connections; null: they are not spoken to in TLS any more. */
+  /** Sets the certificate for new connections. Null: no TLS. */
   secure(pem: Pem | null): void {
     this.plane.secureContext =
       pem &&
       createSecureContext({
         ...pem,
         minVersion: 'TLSv1.2',
-        // Each costs a signature, and whoever never logs in could ask for any number of them.
+        // Each renegotiation costs a signature, and a client could demand any number before it logs in.
         secureOptions: constants.SSL_OP_NO_RENEGOTIATION
       })
   }
@@ -120,7 +120,7 @@ export class LocalPlane {
     return { ...this.plane.figures, open: this.plane.connections, dns: { ...this.#resolver.figures } }
   }
 
-  /** The sockets that it listens on, for another process. */
+  /** The listening sockets, for another process. */
   lend(): Listener[] {
     return this.#servers.flatMap(({ host, server }) => {
       const handle = handleOf(server)
@@ -130,7 +130,7 @@ export class LocalPlane {
     })
   }
 
-  /** Takes no new connections; those that are open go on. */
+  /** Accepts no new connections. Open ones continue. */
   drain(): void {
     for (const { server } of this.#servers.splice(0)) server.close()
     this.plane.drain()
@@ -143,7 +143,7 @@ export class LocalPlane {
   }
 }
 
-/** The backend of a single process: the management API and the data plane live together. */
+/** The backend of a single process, which has both the management API and the data plane. */
 export function localBackend(
   config: PlaneConfig,
   log: (line: string) => void,
@@ -188,7 +188,7 @@ export function localBackend(
     secure: pem => local.secure(pem),
     setSpent: users => void local.plane.setSpent(users),
     reload: () => local.reload(),
-    // The process is the managing one, which is told of by itself.
+    // This is the managing process, whose figures are listed separately.
     figures: () => ({ plane: local.figures(), processes: [], restarts: 0 }),
     look: (user, limit) => lookAt(local.plane, user, limit),
     end: (user, connection) => endConnections(local.plane, user, connection),

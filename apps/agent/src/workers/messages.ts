@@ -9,55 +9,55 @@ import type { PlaneFigures } from '../proxy/plane-figures.ts'
 import type { ProcessFigures } from './process-figures.ts'
 import type { PlaneConfig } from './local.ts'
 
-/** From the managing process to a worker. Messages arrive in the order in which they were sent. */
+/** From the managing process to a worker. Messages arrive in order. */
 export type ToWorker =
   | { type: 'start'; config: PlaneConfig }
-  /** After the state: whoever connects finds it known. */
+  /** After the state, so that all users are known to the first connection. */
   | { type: 'listen' }
-  /** With a socket that is open already; before `listen`. */
+  /** Comes with an open socket, before `listen`. */
   | { type: 'listener'; host: string; port: number }
-  /** Send the sockets that are listened on. */
+  /** Send the listening sockets. */
   | { type: 'lend'; id: number }
-  /** Take no new connections. */
+  /** Accept no new connections. */
   | { type: 'drain'; id: number }
   | { type: 'ops'; id: number; ops: Op[] }
-  /** Entries of a deny set (by its hash) or of the blacklist, before the op that brings it. */
+  /** Entries of a deny set (by hash) or of the blacklist, before the op that completes it. */
   | { type: 'entries'; id: number; list: string; entries: string[] }
   | { type: 'collect'; id: number }
-  /** Cut everything and collect for the last time. */
+  /** Cut all connections and collect for the last time. */
   | { type: 'stop'; id: number; note: AgentCode | null }
-  /** The open connections of a user, or (null) by user. */
+  /** Open connections of a user, or with null a list by user. */
   | { type: 'look'; id: number; user: string | null; limit: number }
-  /** End the connections of a user, or one of them. */
+  /** End the user's connections, or one of them. */
   | { type: 'end'; id: number; user: string; connection: string | null }
   | { type: 'certificate'; pem: Pem | null }
-  /** Whose traffic is used up, see `Plane.setSpent`. */
+  /** Users with no quota left; see `Plane.setSpent`. */
   | { type: 'spent'; users: string[] }
-  /** What changed of what the other processes have; `isTogether`: whether some are before or after the workers. */
+  /** Changed counts of other processes. `isTogether`: whether another generation has connections. */
   | { type: 'elsewhere'; open: Elsewhere[]; isTogether: boolean }
-  /** What the others use of speeds that are used here, all of it. */
+  /** Other processes' complete use of the speeds that this worker uses. */
   | { type: 'speeds'; speeds: Shares['speeds'] }
   | { type: 'reload' }
 
-/** What a worker tells of itself each time that it is asked for its counts. */
+/** A worker's report with each collection. */
 export type WorkerTold = { plane: PlaneFigures; process: ProcessFigures; signs: AbuseSign[] }
 
-/** From a worker. `collected` comes after all log lines written before it. */
+/** From a worker. `collected` comes after all earlier log lines. */
 export type FromWorker =
   | { type: 'listening'; port: number; warning: string | null }
   | { type: 'failed'; host: string; code: string }
-  /** What an operator should know. */
+  /** A message for operators. */
   | { type: 'tell'; text: string }
   | { type: 'applied'; id: number }
-  /** With a socket; before the `lent` that it belongs to. */
+  /** Comes with a socket, before its `lent`. */
   | { type: 'listener'; host: string; port: number }
   | { type: 'lent'; id: number; open: Shares['open'] }
-  /** Of whom there are many connections here: what changed, told as it comes. */
+  /** Changed counts of keys with many connections, as they occur. */
   | { type: 'open'; open: Shares['open'] }
-  /** Counts, before the `collected` that they belong to. */
+  /** Counters, before their `collected`. */
   | { type: 'rows'; rows: TrafficRow[] }
   | { type: 'collected'; id: number; connections: number; told: WorkerTold; speeds: Shares['speeds'] }
   | { type: 'looked'; id: number; part: LivePart }
   | { type: 'ended'; id: number; ended: number }
-  /** Finished lines of the access log, joined: one text costs far less to send than many. */
+  /** Finished lines of the access log, joined, because one text is far cheaper to send than many. */
   | { type: 'log'; text: string; lines: number }

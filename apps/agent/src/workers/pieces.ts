@@ -2,14 +2,14 @@ import { packRanges, prefixesOf } from '../net/ip.ts'
 import { BLACKLIST } from '../proxy/access-table.ts'
 import type { Op } from '../state/ops.ts'
 
-/** What a worker takes in within one turn of its loop: less than a millisecond's work. */
+/** Size of one message: less than a millisecond of a worker's work. */
 const ENTRIES = 1000
 const OPS = 100
 const PREFIXES = 1000
 
 type Piece = { type: 'ops'; ops: Op[] } | { type: 'entries'; list: string; entries: string[] }
 
-/** Changes as messages to a worker, each of which is little work: tunnels go on between them. */
+/** Splits changes into small messages to a worker, so that tunnels proceed between them. */
 export function* piecesOf(ops: readonly Op[]): Generator<Piece> {
   let batch: Op[] = []
   let prefixes = 0
@@ -37,20 +37,20 @@ export function* piecesOf(ops: readonly Op[]): Generator<Piece> {
   if (batch.length > 0) yield { type: 'ops', ops: batch }
 }
 
-/** Roughly how many prefixes or entries it makes a worker read. */
+/** Roughly how many prefixes or entries the worker must parse. */
 function weightOf(op: Op): number {
   if (op.op === 'user') return (op.record?.prefixes.length ?? 0) + (op.record?.allowedClientIps.length ?? 0)
   return op.op === 'prefixes' ? op.prefixes.length : (op.domains?.length ?? 0)
 }
 
-/** Prefixes too many to be read by the worker. Wide ones stay in the record, where they are told apart. */
+/** Packs long lists of prefixes. Wide prefixes stay as text, because the worker counts them separately. */
 function packed(op: Op): Op {
   if (op.op === 'prefixes') return { ...op, prefixes: [], packed: packRanges(prefixesOf(op.prefixes)) }
   if (op.op !== 'user' || op.record === null) return op
   const all = prefixesOf(op.record.prefixes)
   const wide = all.filter(prefix => prefix.last - prefix.first >= 65_536n).map(prefix => prefix.text)
   const clients = packRanges(prefixesOf(op.record.allowedClientIps))
-  // Where they stand for a password they are looked up one by one; then they are few.
+  // Clients without a password are looked up by prefix, and are few. Otherwise one entry shows that the list is not empty.
   const kept = op.record.access === 'address' ? op.record.allowedClientIps : op.record.allowedClientIps.slice(0, 1)
   const record = { ...op.record, prefixes: wide, allowedClientIps: kept }
   return { ...op, record, packed: { addresses: packRanges(all), clients } }

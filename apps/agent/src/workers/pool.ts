@@ -20,22 +20,22 @@ import { WORKER } from './program.ts'
 import { joinShares, SharedCounts } from './shared-counts.ts'
 import { START_TIMEOUT_MS, WorkerProcess } from './worker-process.ts'
 
-/** The agent's program where it runs from its sources. */
+/** The agent's program when it runs from sources. */
 const SOURCE = fileURLToPath(new URL('../main.ts', import.meta.url))
 /**
- * Half of a worker's young objects at a time, in MB. What tunnels need dies with them, and left to itself this grew with each storm
- * of them to three times the rest of the memory, which it then kept.
+ * Size of V8's semi-space, in MB. By default each storm of tunnels let the young generation grow, to three times the rest of the
+ * memory, and V8 kept it.
  */
 const YOUNG_GENERATION = '--max-semi-space-size=4'
 const MAX_RESTART_DELAY_MS = 30_000
 const MAX_SIGNS = 1000
-/** How long what workers tell of their connections is gathered. */
+/** How long workers' counts are gathered before the others get them. */
 const TELL_MS = 10
 
-/** A worker that begins: `fed` once it knows the state (null: it never began), `started` once it listens or is gone. */
+/** A starting worker. `fed`: it has the state (null: it never started). `started`: it listens, or is gone. */
 type Begun = { fed: Promise<WorkerProcess | null>; started: Promise<Started> }
 
-/** Several serving processes on one shared port. A change counts once each of them applied it. */
+/** Several serving processes on one port. A change is acknowledged once each has applied it. */
 export class WorkerPool implements Backend {
   #config: PlaneConfig
   readonly #wanted: number
@@ -44,20 +44,20 @@ export class WorkerPool implements Backend {
   readonly #runtime = ownRuntime()
   readonly #log: WriteLines
   readonly #workers = new Set<WorkerProcess>()
-  /** Counts that nobody has taken over yet. */
+  /** Counters not collected yet. */
   readonly #rows: TrafficRow[][] = []
   #store: Store | null = null
   #port: number
   #closing = false
   #started = false
-  /** No worker that ends is replaced. */
+  /** Ended workers are not replaced. */
   #draining = false
-  /** Workers that know the state and do not listen yet. */
+  /** Workers with the state that do not listen yet. */
   #prepared: Begun[] = []
-  /** Workers share sockets of a process of before, which no other one can be opened beside. */
+  /** Workers share a predecessor's sockets. No further socket can be opened beside them. */
   #borrows = false
   readonly #counts = new SharedCounts<WorkerProcess>()
-  /** Processes before or after these have connections, too. */
+  /** Another generation has connections too. */
   #isTogether = false
   #telling: NodeJS.Timeout | null = null
   #spent: string[] = []
@@ -65,11 +65,11 @@ export class WorkerPool implements Backend {
   #failures = 0
   #restarts = 0
   #signs: AbuseSign[] = []
-  /** What workers counted that are gone. */
+  /** Counters of workers that are gone. */
   readonly #gone: PlaneFigures = noFigures()
   readonly #tell: (message: string) => void
 
-  /** `tell` gets what operators should know. */
+  /** @param tell receives messages for operators */
   constructor(
     config: PlaneConfig,
     { count, program = SOURCE, restartMs }: { count: number; program?: string | undefined; restartMs: number },
@@ -88,7 +88,7 @@ export class WorkerPool implements Backend {
   async start(store: Store): Promise<Started> {
     this.#store = store
     for (let n = 0; n < this.#wanted; n++) {
-      // One after the other: with port 0 the first one's port is everybody's.
+      // One after another: with port 0 all use the first one's port.
       const started = await this.#spawn()
       if (!started.ok) return started
       this.#port = started.port
@@ -111,7 +111,7 @@ export class WorkerPool implements Backend {
     const answers = this.#prepared.map(async ({ fed, started }, n): Promise<Started> => {
       const worker = await fed
       if (worker === null) return started
-      // Each gets its part; where there are fewer than workers, some have the same one.
+      // Each worker gets its part of the sockets. If there are fewer sockets than workers, some share one.
       const own = [...perHost.values()].flatMap(sockets =>
         sockets.filter((_, at) => at % this.#wanted === n % Math.max(1, Math.min(sockets.length, this.#wanted)))
       )
@@ -125,7 +125,7 @@ export class WorkerPool implements Backend {
     return this.#begun()
   }
 
-  /** All have listened. From here on losses are made good, also of those that ended while others began. */
+  /** All listen. Ended workers are replaced from now on, even those that ended before. */
   #begun(): Started {
     this.#started = true
     for (let n = this.#workers.size; n < this.#wanted; n++) this.#lost('while others began')
@@ -163,12 +163,12 @@ export class WorkerPool implements Backend {
     const [other] = this.#borrows ? [...this.#workers].filter(one => one.listening) : []
     const lent = other === undefined ? [] : (await other.lend()).listeners
     this.#listen(worker, lent)
-    // Not before they have left.
+    // Closed only after they were sent.
     void started.then(() => lent.forEach(listener => listener.done()))
     return started
   }
 
-  /** @param isHurried whether it has to listen within some time */
+  /** @param isHurried whether it must listen within a time limit */
   #begin(isHurried: boolean): Begun {
     let child: ChildProcess
     try {
@@ -180,7 +180,7 @@ export class WorkerPool implements Backend {
         })
       )
     } catch (error) {
-      // No file handle or process left: later there may be.
+      // No file handle or process is free, so a later attempt may work.
       this.#lost((error as NodeJS.ErrnoException).code ?? String(error))
       return { fed: Promise.resolve(null), started: Promise.resolve({ ok: false, host: '', code: 'EXITED' }) }
     }
@@ -196,7 +196,7 @@ export class WorkerPool implements Backend {
           if (handle !== undefined) worker.lends(host, port, handle as ListenHandle)
         } else if (message.type === 'open') {
           this.#counts.tell(worker, message.open)
-          // Others may tell of the same at this moment.
+          // Waits shortly, because other workers may report the same key.
           this.#telling ??= setTimeout(() => this.#tellCounts(false), TELL_MS).unref()
         } else if (message.type === 'listening') {
           clearTimeout(silent)
@@ -206,13 +206,13 @@ export class WorkerPool implements Backend {
           resolve({ ok: true, port: message.port })
         } else if (message.type === 'failed') {
           resolve({ ok: false, host: message.host, code: message.code })
-          // Of no use as it is; another one may find the port free.
+          // Another worker may find the port free.
           child.kill('SIGKILL')
         } else {
           if (message.type === 'collected') {
             worker.connections = message.connections
             worker.told = message.told
-            // Nobody takes more of them than a screen shows.
+            // A screen shows no more of them.
             this.#signs = [...this.#signs, ...message.told.signs].slice(-MAX_SIGNS)
             this.#counts.tellSpeeds(worker, message.speeds)
           }
@@ -225,18 +225,18 @@ export class WorkerPool implements Backend {
         this.#exited(worker, how)
       }
       child.on('error', error => {
-        // A child that never began has no exit to be told of.
+        // A child that never started has no exit event.
         if (child.pid === undefined) ended((error as NodeJS.ErrnoException).code ?? error.message)
         else child.kill('SIGKILL')
       })
       child.on('exit', (code, signal) => ended(signal ?? `status ${code}`))
     })
-    // One that could not begin, for want of file handles for example, has no channel either.
+    // A child that could not start has no channel.
     if (child.pid === undefined) return { fed: Promise.resolve(null), started }
     worker.post({ type: 'start', config: { ...this.#config, proxyPort: this.#port } })
     const join = async (): Promise<WorkerProcess | null> => {
       await this.#store?.join(ops => {
-        // One that is gone already is not waited for.
+        // It may have ended while it waited for its turn.
         if (worker.hasEnded) return
         this.#workers.add(worker)
         this.#counts.join(worker)
@@ -250,11 +250,11 @@ export class WorkerPool implements Backend {
   }
 
   #listen(worker: WorkerProcess, opened: readonly Listener[]): void {
-    // It began before others took the port.
+    // Another process took the port after this worker began.
     if (this.#draining) return worker.kill()
     for (const { host, port, handle } of opened) worker.post({ type: 'listener', host, port }, handle)
     worker.post({ type: 'spent', users: this.#spent })
-    // Before it takes the first connection.
+    // The worker must know before it accepts the first connection.
     worker.post({ type: 'elsewhere', open: [], isTogether: this.#isTogether })
     this.#tellCounts(false)
     worker.post({ type: 'listen' })
@@ -268,9 +268,9 @@ export class WorkerPool implements Backend {
     this.#lost(how)
   }
 
-  /** Starts another worker in place of one that is gone: later and later while none of them gets to listen. */
+  /** Replaces an ended worker, with a growing delay while none starts to listen. */
   #lost(how: string): void {
-    // A first start that fails is the caller's to tell; later losses are made good.
+    // The caller reports a failed first start. Later losses are replaced here.
     if (this.#closing || this.#draining || !this.#started) return
     this.#restarts++
     const delay = Math.min(this.#restartMs * 2 ** this.#failures++, MAX_RESTART_DELAY_MS)
@@ -295,7 +295,7 @@ export class WorkerPool implements Backend {
     return this.#rows.splice(0)
   }
 
-  /** Tells workers what others have of what is limited for all of them together. */
+  /** Sends workers the others' counts. @param again repeats counts that are too many */
   #tellCounts(again: boolean): void {
     if (this.#telling !== null) clearTimeout(this.#telling)
     this.#telling = null
@@ -341,7 +341,7 @@ export class WorkerPool implements Backend {
   }
 
   secure(pem: Pem | null): void {
-    // For workers that come later, too.
+    // Kept for later workers too.
     this.#config = { ...this.#config, certificate: pem }
     for (const worker of this.#workers) worker.post({ type: 'certificate', pem })
   }
@@ -361,7 +361,7 @@ export class WorkerPool implements Backend {
     await Promise.all(
       workers.map(({ child }) => {
         const exited = new Promise(resolve => child.once('exit', resolve))
-        // A worker ends by itself once it cannot hear of changes any more.
+        // A worker ends by itself when the channel closes.
         child.disconnect()
         return exited
       })

@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** Of one process: how late its loop was in the last seconds (milliseconds), and its file handles (0: not known here). */
+/** Figures of one process: delay of its loop in the last seconds (milliseconds), and file handles (0: unknown). */
 export type ProcessFigures = {
   pid: number
   delay: { median: number; p99: number; longest: number }
-  /** It was late in several windows in a row: no passing load. */
+  /** It was late in several windows in a row, so the load is lasting. */
   isSlow: boolean
   handles: { used: number; limit: number }
 }
 
 const RESOLUTION_MS = 10
-/** The delays are those of the last so many milliseconds at most. */
+/** Delays are measured over at most this window. */
 const WINDOW_MS = 10_000
-/** So late for one turn in a hundred, in so many windows in a row, is too slow. */
+/** Slow: one turn in a hundred is this late, in this many windows in a row. */
 const SLOW_MS = 200
 const SLOW_WINDOWS = 3
-/** Older kernels do not tell how many handles there are: they are counted, and not often. */
+/** Older kernels do not report the number of handles. Listing them is expensive, so it is rare. */
 const COUNT_EVERY_MS = 60_000
 
-/** Measures this process. A look costs some microseconds, however many connections are open. */
+/** Measures this process. A reading costs some microseconds, even with many connections. */
 export class ProcessMeter {
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   readonly #limit = handleLimit()
@@ -69,7 +69,7 @@ export class ProcessMeter {
   }
 }
 
-/** How many file handles this process may have, and those that it starts; 0: not known here. */
+/** The limit of file handles for this process and its children. 0: unknown. */
 export function handleLimit(): number {
   try {
     const [, soft = '0'] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

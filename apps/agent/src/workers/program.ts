@@ -1,2 +1,2 @@
-/** The argument by which the agent's program is started as one of its workers. */
+/** The argument that starts the agent's program as a worker. */
 export const WORKER = 'worker'

@@ -12,15 +12,15 @@ function counts(...workers: string[]): SharedCounts<string> {
   return made
 }
 
-describe('what workers are told of each other', () => {
-  test('is nothing for thousands of small plans with a connection each, and one line for one that changes', () => {
+describe('what workers learn of each other', () => {
+  test('is nothing for thousands of small plans with one connection each, and one line for one that changes', () => {
     const shared = counts('a', 'b')
     shared.tell(
       'a',
       Array.from({ length: 4000 }, (_, n): Shares['open'][number] => [`user u${n}`, 1, 1 / 4])
     )
     expect(told(shared)).toEqual({})
-    // Half of the plan: the next one may come to the other worker.
+    // At half of the plan, because the next connection may come to the other worker.
     shared.tell('a', [['user u7', 2, 2 / 4]])
     expect(told(shared)).toEqual({ b: [['user u7', 2, 0]] })
     shared.tell('b', [['user u7', 1, 1 / 4]])
@@ -30,7 +30,7 @@ describe('what workers are told of each other', () => {
     expect(told(shared)).toEqual({ a: [['user u7', 0, 0]], b: [['user u7', 0, 1]] })
   })
 
-  test('is told once more while it is too many, to one that comes later, and of what other generations have', () => {
+  test('is repeated while it is too many, sent to a later worker, and includes other generations', () => {
     const shared = counts('a', 'b')
     shared.tell('a', [['user u', 4, 1]])
     shared.tell('b', [['user u', 3, 3 / 4]])
@@ -47,7 +47,7 @@ describe('what workers are told of each other', () => {
     expect(shared.own.open).toEqual([['user u', 4, 1]])
   })
 
-  test('comes from a worker as what changed', () => {
+  test('comes from a worker as changes only', () => {
     const limits = new ConnectionLimits({ ...defaultCaps, processes: 2 })
     const leaseOf = () => ({ limits: { connections: 4 } }) as never
     const holder = (n: number) => ({ user: `u${n}`, address: `127.0.0.${n}`, client: 'c' })
@@ -63,14 +63,14 @@ describe('what workers are told of each other', () => {
   })
 })
 
-test('a speed is divided by use: each has what the others leave, and an even part at least', () => {
+test('a speed is divided by use: each worker gets what the others leave, and at least an even part', () => {
   const shared = counts('a', 'b', 'c')
   shared.tellSpeeds('a', [['u', 0.9, 1]])
   shared.tellSpeeds('b', [['u', 0.15, 1]])
   const speeds = Object.fromEntries(shared.speeds())
   expect(speeds).toEqual({ a: [['u', expect.closeTo(0.15), 1]], b: [['u', 0.9, 1]] })
   expect([partOf(0.15, 1), partOf(0.9, 1), partOf(0, 0), partOf(1.3, 3)]).toEqual([0.85, 0.5, 1, 0.25])
-  // Both want all of it: within some rounds each has its half.
+  // Both want the whole speed. After some rounds each has half.
   let uses: [number, number] = [1, 0.6]
   for (let round = 0; round < 4; round++) uses = [partOf(uses[1], 1), partOf(uses[0], 1)]
   expect(uses).toEqual([0.5, 0.5])
@@ -91,19 +91,19 @@ const surplusOf = (limits: ConnectionLimits, elsewhere: number, told: number): u
   limits.setElsewhere([['user u', elsewhere, told]], () => lease20, false)
 
 describe('of connections that several workers let in at the same moment', () => {
-  test('each keeps its share of the limit, however often it is told', () => {
+  test('each worker keeps its share of the limit, also when the counts are repeated', () => {
     const limits = opened(20)
     const surplus = { kind: 'user', key: 'u', keep: 10, note: 'too-many' }
     expect(surplusOf(limits, 20, 20)).toMatchObject([surplus])
     for (let n = 0; n < 10; n++) limits.closed(holder)
-    // The same again, told before the others ended theirs.
+    // A repeated count from before the others ended theirs.
     expect(surplusOf(limits, 20, 20)).toEqual([])
-    // Up to a quarter too many stay, and so does what was never told.
+    // An excess of up to a quarter stays, and so do connections that were never reported.
     expect(surplusOf(opened(15), 10, 15)).toEqual([])
     expect(surplusOf(opened(4), 40, 0)).toEqual([])
   })
 
-  test('those of whom there are many are told, until there are few, and where the plan has less than before', () => {
+  test('large counts are reported until they are small, and again if the plan shrinks', () => {
     const limits = opened(2)
     const leaseOf = () => lease20
     expect(limits.toTell(leaseOf)).toEqual([])
@@ -115,17 +115,17 @@ describe('of connections that several workers let in at the same moment', () => 
     expect(limits.toTell(() => ({ limits: { connections: 4 } }) as never)).toEqual([['user u', 2, 2 / 4]])
   })
 
-  test('no worker loses all of them, nor ends more while the others are still ending theirs', () => {
+  test('no worker loses all, or ends more while the others still end theirs', () => {
     const small = { limits: { connections: 4 } } as never
     const limits = new ConnectionLimits({ ...defaultCaps, processes: 4 })
     for (let n = 0; n < 4; n++) expect(limits.open(holder, small)).toBeNull()
     expect(limits.setElsewhere([['user u', 30, 4]], () => small, false)).toMatchObject([{ keep: 1 }])
     for (let n = 0; n < 2; n++) limits.closed(holder)
-    // Earlier counts, reported again: two are open here, and one of them would go.
+    // Earlier counts again: two are open here, and one of them would end.
     expect(limits.setElsewhere([['user u', 30, 2]], () => small, false)).toEqual([])
   })
 
-  test('that there are fewer is told as soon as that there are many', () => {
+  test('a decrease is reported as soon as an increase', () => {
     const limits = opened(2)
     let told = 0
     limits.onMany = () => (told += 1)

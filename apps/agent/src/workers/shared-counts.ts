@@ -2,27 +2,27 @@ import type { Elsewhere, Shares } from '../proxy/connection-limits.ts'
 
 type Count = { open: number; part: number }
 type Of = {
-  /** What it told of its own. */
+  /** Counts that it reported. */
   open: Map<string, Count>
   speeds: Shares['speeds']
-  /** What it was told last: of the others, and of itself as of then. */
+  /** What it was last sent: counts of the others, with its own at that time. */
   sent: Map<string, { elsewhere: number; own: number }>
   sentSpeeds: boolean
 }
 
-/** From this part of a limit on everybody hears of it, also those that have none of it yet: the next ones may come there. */
+/** From this part of a limit on, all workers get the count, because the next connections may come to any of them. */
 const NEAR = 0.5
 
 /**
- * What is limited for all workers together, and who has how much of it. A worker is told what changed, and only of what it has some of
- * itself or of what is near its limit: of thousands of small plans nearly all are nobody else's business.
+ * Limits that all workers share, and each worker's part. A worker gets only changes, and only of keys that it has itself or that are
+ * near their limit. Of thousands of small plans this is hardly any.
  */
 export class SharedCounts<W> {
   readonly #of = new Map<W, Of>()
   readonly #sums = new Map<string, Count>()
   #others = new Map<string, Count>()
   #otherSpeeds: Shares['speeds'] = []
-  /** Whose sums are other ones than were told, and those that are too many. */
+  /** Keys whose sums changed since they were sent, and keys above their limit. */
   readonly #changed = new Set<string>()
   readonly #over = new Set<string>()
 
@@ -37,7 +37,7 @@ export class SharedCounts<W> {
     for (const [name, count] of of?.open ?? []) this.#add(name, count, undefined)
   }
 
-  /** Counts that changed; 0 for those that are not many any more. */
+  /** Takes changed counts. 0: the count is small again. */
   tell(worker: W, open: Shares['open']): void {
     const of = this.#of.get(worker)
     if (of === undefined) return
@@ -53,7 +53,7 @@ export class SharedCounts<W> {
     if (of !== undefined) of.speeds = speeds
   }
 
-  /** All that processes before and after these have. */
+  /** Takes the complete counts of other generations. */
   setOthers({ open, speeds }: Shares): void {
     const before = this.#others
     this.#others = new Map(open.map(([name, count, part]) => [name, { open: count, part }]))
@@ -74,7 +74,7 @@ export class SharedCounts<W> {
     else this.#over.delete(name)
   }
 
-  /** What all workers have together, without the others. */
+  /** Counts of all workers together, without other generations. */
   get own(): Shares {
     const open = new Map<string, [string, number, number]>()
     for (const of of this.#of.values())
@@ -85,7 +85,7 @@ export class SharedCounts<W> {
     return { open: [...open.values()], speeds: joinSpeeds([...this.#of.values()].map(({ speeds }) => speeds)) }
   }
 
-  /** What each worker has to be told now. @param again tells of what is too many once more: some of it may have to end still */
+  /** What to send to each worker. @param again repeats keys above their limit, because some connections may still have to end */
   *changes(again: boolean): Generator<[W, Elsewhere[]]> {
     const names = again ? new Set([...this.#changed, ...this.#over]) : new Set(this.#changed)
     this.#changed.clear()
@@ -110,7 +110,7 @@ export class SharedCounts<W> {
     }
   }
 
-  /** What others use of the speeds that each worker uses much of; nothing where that is as before, and empty. */
+  /** Others' use of the speeds that each worker uses. A worker without any gets one empty list, then nothing. */
   *speeds(): Generator<[W, Shares['speeds']]> {
     const all = joinSpeeds([...[...this.#of.values()].map(({ speeds }) => speeds), this.#otherSpeeds])
     const byUser = new Map(all.map(speed => [speed[0], speed]))
@@ -127,7 +127,7 @@ export class SharedCounts<W> {
   }
 }
 
-/** What several use of each speed, together. */
+/** Sums the use of each speed. */
 function joinSpeeds(parts: ReadonlyArray<Shares['speeds']>): Shares['speeds'] {
   const sums = new Map<string, [string, number, number]>()
   for (const speeds of parts)
@@ -138,7 +138,7 @@ function joinSpeeds(parts: ReadonlyArray<Shares['speeds']>): Shares['speeds'] {
   return [...sums.values()]
 }
 
-/** What several have together. */
+/** Sums the shares of several processes. */
 export function joinShares(parts: readonly Shares[]): Shares {
   const open = new Map<string, [string, number, number]>()
   for (const part of parts)

@@ -6,7 +6,7 @@ import { WorkerProcess } from './worker-process.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A worker's process as the managing one has it: `hear` is what it does with a message. */
+/** The managing process' view of a worker. `hear` handles the messages sent to it. */
 function worker(hear: (message: ToWorker) => void) {
   const kill = vi.fn<() => boolean>()
   const made = new WorkerProcess({ send: hear, kill } as unknown as ChildProcess)
@@ -15,9 +15,9 @@ function worker(hear: (message: ToWorker) => void) {
 }
 
 test.each([
-  ['that serves', true, 10],
-  ['that begins', false, 60]
-])('one %s and stays silent is ended when its time is over', async (_, isListening, seconds) => {
+  ['serving', true, 10],
+  ['starting', false, 60]
+])('a %s worker that stays silent is killed after its time', async (_, isListening, seconds) => {
   const { made, kill } = worker(() => {})
   made.listening = isListening
   const answer = made.ask(id => ({ type: 'lend', id }))
@@ -29,7 +29,7 @@ test.each([
   expect(await answer).toBe(null)
 })
 
-test('one that answers in time is not ended, and takes in changes one after the other', async () => {
+test('a worker that answers in time is not killed, and gets changes one after another', async () => {
   const heard: string[] = []
   const { made, kill } = worker(message => {
     heard.push(JSON.stringify(message))

@@ -5,24 +5,24 @@ import type { Lent } from './backend.ts'
 import type { FromWorker, ToWorker, WorkerTold } from './messages.ts'
 import { piecesOf } from './pieces.ts'
 
-/** A worker that does not answer in this time is replaced by one that starts from the present state: long enough for a busy machine. */
+/** A worker that does not answer in this time is killed and replaced. Long enough for a busy machine. */
 const ANSWER_TIMEOUT_MS = 10_000
-/** From its beginning until it listens. */
+/** From its start until it listens. */
 export const START_TIMEOUT_MS = 60_000
 
-/** A worker as the managing process has it: what was asked of it, and what it told last. */
+/** The managing process' view of a worker: open questions and the last report. */
 export class WorkerProcess {
   readonly child: ChildProcess
   listening = false
-  /** It is counted on: asked, and waited for. */
+  /** It has joined, so it is asked and waited for. */
   isLive = false
-  /** Resolves when it has taken in whatever was sent so far. */
+  /** Resolves when it has applied everything sent so far. */
   fed: Promise<void> = Promise.resolve()
-  /** As of the last time that it was asked. */
+  /** From the last report. */
   connections = 0
   told: WorkerTold | null = null
   readonly #waiting = new Map<number, (message: FromWorker | null) => void>()
-  /** Its sockets, on their way to another process. */
+  /** Its sockets, for another process. */
   #lent: Listener[] = []
   #nextId = 1
 
@@ -45,12 +45,12 @@ export class WorkerProcess {
     this.child.kill('SIGKILL')
   }
 
-  /** Asks it; one that stays silent is ended (and replaced), and null is its answer. */
+  /** Asks the worker. If it stays silent, it is killed and replaced. Null: it is gone. */
   ask(make: (id: number) => ToWorker): Promise<FromWorker | null> {
     if (!this.isLive) return Promise.resolve(null)
     return new Promise(resolve => {
       const id = this.#nextId++
-      // One that is still beginning, on a busy machine, has the time of its start.
+      // A worker that is starting on a busy machine gets the time of a start.
       const patience = this.listening ? ANSWER_TIMEOUT_MS : START_TIMEOUT_MS
       const timer = setTimeout(() => this.kill(), patience)
       this.#waiting.set(id, message => {
@@ -61,20 +61,19 @@ export class WorkerProcess {
     })
   }
 
-  /** Takes an answer. */
   answered(message: FromWorker & { id: number }): void {
     this.#waiting.get(message.id)?.(message)
     this.#waiting.delete(message.id)
   }
 
-  /** It is gone: nobody waits for it any more. */
+  /** The worker is gone. All open questions get null. */
   gone(): void {
     this.isLive = false
     for (const answer of this.#waiting.values()) answer(null)
     this.#waiting.clear()
   }
 
-  /** Brings changes to it after all earlier ones, the next piece when the one before has been taken in. */
+  /** Sends changes after all earlier ones, a piece at a time: the next one follows when the worker has applied the last. */
   feed(ops: readonly Op[]): Promise<void> {
     const before = this.fed
     const feed = async (): Promise<void> => {
@@ -86,12 +85,12 @@ export class WorkerProcess {
     return (this.fed = feed())
   }
 
-  /** Takes one of the sockets that were asked for. */
+  /** Receives one of the sockets asked for. */
   lends(host: string, port: number, handle: ListenHandle): void {
     this.#lent.push(borrowed(host, port, handle))
   }
 
-  /** The sockets that it listens on, and what is open. */
+  /** Its listening sockets and open connections. */
   async lend(): Promise<Lent> {
     const lent = await this.ask(id => ({ type: 'lend', id }))
     return { listeners: this.#lent.splice(0), open: lent?.type === 'lent' ? lent.open : [] }

@@ -1,4 +1,4 @@
-// A serving process: proxies on the shared port by the state that the managing process sends.
+// A worker: it serves proxies on the shared port, by the state that the managing process sends.
 import type { SendHandle } from 'node:child_process'
 import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import { piecesOf } from '../proxy/traffic-meter.ts'
@@ -9,18 +9,18 @@ import { LocalPlane, ROWS_A_TURN } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { ProcessMeter } from './process-figures.ts'
 
-// What was loaded before may have let go of it, and nothing else keeps a worker alive before it listens.
+// Imports may have unreferenced the channel, and only the channel keeps a worker alive before it listens.
 process.channel?.ref()
 
 const LOG_EVERY_MS = 200
 const meter = new ProcessMeter()
 let local: LocalPlane | null = null
 let lines: string[] = []
-/** How long connections are counted before they are told. */
+/** How long changed counts are gathered before they are sent. */
 const TELL_MS = 20
 let telling: NodeJS.Timeout | null = null
 
-/** Sockets of a process of before. */
+/** Sockets of a predecessor. */
 const opened: Listener[] = []
 
 const send = (message: FromWorker, handle?: ListenHandle): void => {
@@ -118,7 +118,7 @@ process.on('message', (message: ToWorker, handle?: unknown) => {
   else local?.reload()
 })
 
-// The managing process alone decides when workers stop; a signal to the whole group is its business.
+// The managing process alone decides when workers stop, even if a signal goes to the whole group.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
-// Without it nobody would tell of changes any more: better to serve nothing than by an old state.
+// Without the managing process no changes arrive, and serving an old state is worse than serving nothing.
 process.on('disconnect', () => process.exit(0))
