@@ -27,7 +27,7 @@ type Opened = { files: Certificate | null; pem: Pem | null; fault: string | null
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
 
 /**
- * The certificate for TLS on the proxy port: that of PROXY_TLS_CERT, or the one that the console sent, which is kept in the agent's
+ * The certificate for TLS on the proxy port: from PROXY_TLS_CERT, or from the console and then kept in the agent's
  * folder. If it cannot be used, the agent serves without TLS.
  */
 export class ProxyTls {

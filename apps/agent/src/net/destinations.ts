@@ -83,7 +83,7 @@ export class DestinationPolicy {
     const inner = innerAddress(address)
     if (inner !== null) return this.allows(inner, port)
     if (this.#isThisMachine(address)) {
-      // Such a connection uses the loopback and so bypasses the firewall.
+      // The connection would use the loopback and so bypass the firewall.
       if (this.#protectedPorts.has(port)) return false
       if (!loopback.has(address) && !this.#ownPorts.has(port)) return false
     }

@@ -1,13 +1,13 @@
 /** Names asked for at once: of one user, and of all users. */
 const AT_ONCE = 32
 const ALL_AT_ONCE = 128
-/** A user gets these whatever others have: names without an answer hold their places for seconds. */
+/** A user gets these even if others hold all places: names without an answer hold theirs for seconds. */
 const AT_LEAST = 4
 /** Waiting names of one user. Further names are not asked for. */
 const MAX_WAITING = 1000
 /** How long an answer delays its user's next question, for each address beyond the limit. */
-const REST_MS = 1
-const MAX_REST_MS = 60_000
+const DELAY_MS = 1
+const MAX_DELAY_MS = 60_000
 
 /**
  * Asks name servers. It calls back before anyone uses the answer, with the number of addresses beyond the limit.
@@ -15,7 +15,7 @@ const MAX_REST_MS = 60_000
  */
 type Ask = (answered: (excess: number) => void) => boolean
 
-type Line = { user: string; waiting: Ask[]; asking: number; restsUntil: number; timer: NodeJS.Timeout | undefined }
+type Line = { user: string; waiting: Ask[]; asking: number; delayedUntil: number; timer: NodeJS.Timeout | undefined }
 
 /**
  * Shares questions to name servers among users. Parsing the largest answer (64 KB) blocks the loop for about 50 ms and cannot
@@ -33,7 +33,7 @@ export class LookupTurns {
 
   /** Asks now or later. It may call `ask` at once; `ask` must not call back synchronously. */
   add(user: string, ask: Ask): void {
-    const line = this.#lines.get(user) ?? { user, waiting: [], asking: 0, restsUntil: 0, timer: undefined }
+    const line = this.#lines.get(user) ?? { user, waiting: [], asking: 0, delayedUntil: 0, timer: undefined }
     this.#lines.set(user, line)
     line.waiting.push(ask)
     this.#next(line)
@@ -50,13 +50,13 @@ export class LookupTurns {
 
   /** Puts the line behind the others that may ask, if it is not among them. Or it rests, or is removed once empty. */
   #place(line: Line): void {
-    const rest = line.restsUntil - performance.now()
-    if (rest > 0) {
+    const delay = line.delayedUntil - performance.now()
+    if (delay > 0) {
       this.#ready.delete(line)
       line.timer ??= setTimeout(() => {
         line.timer = undefined
         this.#next(line)
-      }, Math.ceil(rest)).unref()
+      }, Math.ceil(delay)).unref()
     } else if (line.waiting.length > 0 && line.asking < AT_ONCE) this.#ready.add(line)
     else if (line.waiting.length === 0 && line.asking === 0) this.#lines.delete(line.user)
   }
@@ -74,7 +74,7 @@ export class LookupTurns {
     line.asking--
     this.#asking--
     const now = performance.now()
-    line.restsUntil = Math.min(Math.max(now, line.restsUntil) + excess * REST_MS, now + MAX_REST_MS)
+    line.delayedUntil = Math.min(Math.max(now, line.delayedUntil) + excess * DELAY_MS, now + MAX_DELAY_MS)
     this.#next(line)
   }
 }

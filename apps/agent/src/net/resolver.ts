@@ -41,7 +41,7 @@ const FAILURE_TTL_SECONDS = 5
 const MAX_WAIT_MS = 10_000
 /** Callers that one turn of the loop serves with an answer: each may open a connection. */
 const ANSWERS_A_TURN = 16
-/** Not failures of a name server: it answered, or no server could answer such a question. */
+/** Not failures of a name server: it answered, or the question was invalid. */
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY'])
 
 /** Parent domains of the agent's own questions: they have different operators and every name server can reach them. */

@@ -28,7 +28,7 @@ const MAX_RECORDS = 128
 const malformed: Hello = { kind: 'malformed' }
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/
 
-/** Whether the bytes begin a TLS connection, in today's record format or in that of SSL 2, which has no server names. */
+/** Whether the bytes begin a TLS connection, in today's record format or in SSL 2's, which has no server names. */
 export function looksLikeTls(bytes: Buffer): boolean {
   // The first four bytes identify SSL 2. Until they are here, it is possible.
   return (

@@ -63,9 +63,9 @@ const MAX_RATES = 20_000
 /** Seconds' worth of new connections that may come at once. */
 const BURST = 2
 /** A process reports keys above this part of its even share. So at most a quarter of the limit stays unreported. */
-const TOLD_FROM = 0.25
+const REPORTED_FROM = 0.25
 /** A draining process reports nearly all keys: others must count its connections until they end. */
-const TOLD_FROM_DRAINING = 0.02
+const REPORTED_FROM_DRAINING = 0.02
 /** Connections are ended above this part of the limit: several processes may let the same user in at the same moment. */
 const TOO_MANY_FROM = 1.25
 /** Older connections were within the limit when they came, and stay. Milliseconds. */
@@ -89,7 +89,7 @@ export class ConnectionLimits {
   readonly #changed = new Set<string>()
   /** When a user's limit was last changed, for users with open connections. */
   readonly #since = new Map<string, number>()
-  /** Keys of which connections were just ended as too many. */
+  /** Keys with connections that were just ended as too many. */
   readonly #trimmed = new LRUCache<string, true>({ max: MAX_RATES, ttl: SETTLE_MS })
   /** Open connections in other processes, from their last reports. */
   #elsewhere = new Map<string, number>()
@@ -245,7 +245,7 @@ export class ConnectionLimits {
   }
 
   #isMany(open: number, most: number, all = this.#isDraining): boolean {
-    return open > (most / this.#limits.processes) * (all ? TOLD_FROM_DRAINING : TOLD_FROM)
+    return open > (most / this.#limits.processes) * (all ? REPORTED_FROM_DRAINING : REPORTED_FROM)
   }
 
   /**

@@ -44,7 +44,7 @@ export class DomainNames {
   /** Free numbers, by their room. */
   readonly #free = new Map<number, number[]>()
   #size = 0
-  #letting: Promise<void> = Promise.resolve()
+  #releasing: Promise<void> = Promise.resolve()
   // A connection may judge by a set that no user has any more, so its numbers stay valid until it is unreachable.
   readonly #forgotten = new FinalizationRegistry<readonly NumberSet[]>(sets => {
     void this.release(sets)
@@ -182,11 +182,11 @@ export class DomainNames {
 
   /** Releases the names of these sets, in several turns of the loop. */
   release(sets: readonly NumberSet[]): Promise<void> {
-    this.#letting = this.#letting.then(() => this.#letGo(sets))
-    return this.#letting
+    this.#releasing = this.#releasing.then(() => this.#releaseInTurns(sets))
+    return this.#releasing
   }
 
-  async #letGo(sets: readonly NumberSet[]): Promise<void> {
+  async #releaseInTurns(sets: readonly NumberSet[]): Promise<void> {
     let done = 0
     for (const set of sets) {
       for (const number of set) {

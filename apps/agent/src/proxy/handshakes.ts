@@ -23,7 +23,7 @@ const MAX_CLIENTS = 20_000
 const BURST = { all: 1, client: 2 }
 /** The part of the total rate reserved for clients that logged in before. */
 const LEFT_BY_STRANGERS = 0.5
-const LATELY_MS = 1000
+const DECAY_MS = 1000
 
 /** A token bucket. Times in milliseconds. */
 class Allowance {
@@ -50,7 +50,7 @@ class Allowance {
 }
 
 /** A client's recent handshakes. The count decays to about a third each second. */
-class Lately {
+class RecentCount {
   #count = 0
   #at: number
 
@@ -59,7 +59,7 @@ class Lately {
   }
 
   count(now: number): number {
-    this.#count *= Math.exp((this.#at - now) / LATELY_MS)
+    this.#count *= Math.exp((this.#at - now) / DECAY_MS)
     this.#at = now
     return this.#count
   }
@@ -81,7 +81,7 @@ export class Handshakes<C extends Client> {
   readonly #open = new Set<C>()
   readonly #ofClient = new Map<string, Set<C>>()
   readonly #all: Allowance
-  readonly #clients = new LRUCache<string, { own: Allowance; lately: Lately }>({ max: MAX_CLIENTS })
+  readonly #clients = new LRUCache<string, { own: Allowance; recent: RecentCount }>({ max: MAX_CLIENTS })
   readonly #loggedIn = new LRUCache<string, true>({ max: MAX_CLIENTS })
 
   constructor(caps: HandshakeCaps) {
@@ -116,18 +116,18 @@ export class Handshakes<C extends Client> {
     const { newHandshakes, newHandshakesPerClient } = this.#caps
     let of = this.#clients.get(key)
     if (of === undefined) {
-      of = { own: new Allowance(newHandshakesPerClient, BURST.client, now), lately: new Lately(now) }
+      of = { own: new Allowance(newHandshakesPerClient, BURST.client, now), recent: new RecentCount(now) }
       this.#clients.set(key, of)
     }
-    const { own, lately } = of
+    const { own, recent } = of
     own.refill(now)
     this.#all.refill(now)
     const least = this.#loggedIn.has(key) ? 1 : Math.max(1, this.#all.burst * LEFT_BY_STRANGERS)
     if (newHandshakesPerClient > 0 && own.left < 1) return false
-    if (newHandshakes > 0 && this.#all.left < Math.max(least, lately.count(now))) return false
+    if (newHandshakes > 0 && this.#all.left < Math.max(least, recent.count(now))) return false
     own.left--
     this.#all.left--
-    lately.add()
+    recent.add()
     return true
   }
 

@@ -259,11 +259,11 @@ export class HttpStage implements Stage {
     }
     if (remote.unsent > 0) socket.pause()
     // Small chunks cost far more work than bytes.
-    else if (this.#body.isChunked && plane.turns.isOver(owner)) this.#rest(socket, remote)
+    else if (this.#body.isChunked && plane.turns.isOver(owner)) this.#readLater(socket, remote)
   }
 
   /** Reads again in a later turn of the loop, unless the other side must drain first: its drain event then resumes. */
-  #rest(reads: RawSocket, writes: RawSocket): void {
+  #readLater(reads: RawSocket, writes: RawSocket): void {
     const connection = this.#connection
     const remote = connection.remote
     reads.pause()
@@ -293,7 +293,7 @@ export class HttpStage implements Stage {
     if (step.state === 'bad') return this.#brokenResponse('bad-response')
     if (step.state === 'switch') return this.#switch(step.rest)
     if (step.state === 'done') this.#finish(response.keepAlive && step.rest === null)
-    else if (response.isChunked && plane.turns.isOver(connection.owner)) this.#rest(remote, socket)
+    else if (response.isChunked && plane.turns.isOver(connection.owner)) this.#readLater(remote, socket)
   }
 
   remoteEnd(): void {

@@ -1,7 +1,7 @@
 /** Figures of one process: rising counters, and the present values `targets`, `open` and `dns.failing`. */
 export type PlaneFigures = {
   accepted: number
-  /** Internal errors, each of which ended a connection. */
+  /** Internal errors. Each ended a connection. */
   faults: number
   /** Open connections to targets. Each uses a local port. */
   targets: number

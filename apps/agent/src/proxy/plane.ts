@@ -160,7 +160,7 @@ export class Plane {
     this.#strangers.add(connection)
   }
 
-  #noStranger(connection: TrackedConnection, how: 'logged-in' | 'gone'): void {
+  #leaveStrangers(connection: TrackedConnection, how: 'logged-in' | 'gone'): void {
     this.heldHeads.delete(connection)
     if (this.#strangers.delete(connection)) this.handshakes.ended(connection, how)
   }
@@ -221,7 +221,7 @@ export class Plane {
 
   closed(connection: TrackedConnection): void {
     this.open.delete(connection)
-    this.#noStranger(connection, 'gone')
+    this.#leaveStrangers(connection, 'gone')
     this.releaseSlot(connection)
   }
 
@@ -239,7 +239,7 @@ export class Plane {
     this.open.assign(connection, lease.user)
     connection.holder = holder
     connection.setSpeed(this.#speedOf(lease))
-    this.#noStranger(connection, 'logged-in')
+    this.#leaveStrangers(connection, 'logged-in')
     return null
   }
 

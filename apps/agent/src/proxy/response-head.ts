@@ -107,7 +107,7 @@ export function parseResponseHead(received: string, method: string, minor: 0 | 1
   if (run < text.length) fields += `${text.slice(run)}\r\n`
   const tokens = tokensOf(connection)
   const omitted = new Set(tokens.filter(part => part !== '' && !neverOmitted.has(part)))
-  // An encoding overrides a length (RFC 9112 6.3), but such a target gets no further request.
+  // An encoding overrides a length (RFC 9112 6.3), but the target gets no further request.
   const both = chunked && length >= 0
   if (both) omitted.add('content-length')
   const bodiless = method === 'HEAD' || status === 204 || status === 304 || status < 200

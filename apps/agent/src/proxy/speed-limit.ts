@@ -21,7 +21,7 @@ class Bucket {
   #rate: number
   #left: number
   /** Allowance of datagrams while connections wait, refilled at half of the rate. */
-  #leftNow = 0
+  #leftForDatagrams = 0
   #at = performance.now()
   /** Held connections, in order of arrival, each with the bytes it still has to pay for. */
   readonly #waiting = new Map<Reader, number>()
@@ -54,7 +54,7 @@ class Bucket {
     const now = performance.now()
     const added = (now - this.#at) * this.#rate
     this.#left = Math.min(this.#burst, this.#left + added)
-    this.#leftNow = Math.min(this.#burst / 2, this.#leftNow + added / 2)
+    this.#leftForDatagrams = Math.min(this.#burst / 2, this.#leftForDatagrams + added / 2)
     this.#at = now
   }
 
@@ -87,9 +87,9 @@ class Bucket {
   /** Counts bytes if they may pass at once: all that is left, or half of the rate while connections wait. */
   takeNow(bytes: number): boolean {
     this.#refill()
-    if ((this.#waiting.size > 0 ? this.#leftNow : this.#left) < 0) return false
+    if ((this.#waiting.size > 0 ? this.#leftForDatagrams : this.#left) < 0) return false
     // While no connection waits, datagrams must not build up a debt for later.
-    this.#leftNow = Math.max(-QUANTUM, this.#leftNow - bytes)
+    this.#leftForDatagrams = Math.max(-QUANTUM, this.#leftForDatagrams - bytes)
     this.#left -= bytes
     this.#taken += bytes
     return true

@@ -7,7 +7,7 @@ const connection = (clientText: string): { clientText: string; stranger: Place |
   destroy: () => {}
 })
 
-test('the oldest stranger of all and of each client is known, in whatever order others leave', () => {
+test('the oldest stranger of all and of each client stays known in any order of departures', () => {
   const strangers = new Strangers()
   const clients = ['1.1.1.1', '2.2.2.2', '2001:db8::1', '2001:db8::2']
   const made = Array.from({ length: 40 }, (_, n) => connection(clients[n % 4] ?? ''))

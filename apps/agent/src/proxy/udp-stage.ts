@@ -8,7 +8,7 @@ import { findUdpTarget, hidesName, refusalOf, type UdpTarget } from './udp-targe
 /** Targets remembered per association. Answers from other addresses are dropped. */
 const MAX_TARGETS = 256
 /** If there are too many targets, one that was silent this long is dropped. */
-const REST_MS = 10_000
+const REPLACEABLE_MS = 10_000
 /** A target silent for this long is forgotten, and its answers are dropped. */
 const TARGET_IDLE_MS = 60_000
 /** How long a refusal holds before the target is judged again. By that time the name may resolve, or the rule be gone. */
@@ -23,7 +23,7 @@ const MAX_QUEUED = 98_304
 /** Least bytes counted per datagram: its IP and UDP headers. Empty datagrams must not be free. */
 const LEAST_COUNTED = 28
 /** Silence of the client's port before another port of its address may replace it. */
-const PORT_REST_MS = { answered: 3000, unanswered: 1000 }
+const PORT_SILENCE_MS = { answered: 3000, unanswered: 1000 }
 const HEADER = Buffer.from([0, 0, 0])
 
 /** SOCKS5 UDP ASSOCIATE (RFC 1928): relays datagrams between a client and its targets while the TCP connection is open. */
@@ -126,7 +126,7 @@ export class UdpStage implements Stage {
     if (message[2] !== 0) return
     const to = readAddress(message, 3)
     if (typeof to === 'string' || to.port === 0) return
-    if (this.#clientPort !== 0 && this.#clientPort !== from.port && !this.#movesTo(from.port)) return
+    if (this.#clientPort !== 0 && this.#clientPort !== from.port && !this.#replacesPort(from.port)) return
     this.#clientPort = from.port
     this.#usedAt = connection.plane.now
     const data = message.subarray(to.end)
@@ -142,14 +142,14 @@ export class UdpStage implements Stage {
    * Whether another port of the client's address replaces the known one: NAT gave the client a new port, or a neighbour's
    * datagram came first. Answers to the old port's datagrams do not reach the new port.
    */
-  #movesTo(port: number): boolean {
+  #replacesPort(port: number): boolean {
     const connection = this.#connection
     const { now } = connection.plane
     if (!this.#portsTold) {
       this.#portsTold = true
       connection.log({ what: 'UDP', target: '-', status: 409, up: 0, down: 0, ms: 0, note: 'udp-two-ports' })
     }
-    const rest = this.#answered ? PORT_REST_MS.answered : PORT_REST_MS.unanswered
+    const rest = this.#answered ? PORT_SILENCE_MS.answered : PORT_SILENCE_MS.unanswered
     if (this.#declaredPort !== 0 || now - this.#usedAt < rest) return false
     for (const target of this.#targets.values()) this.#forget(target, now)
     this.#clientPort = port
@@ -208,7 +208,7 @@ export class UdpStage implements Stage {
     if (this.#targets.size < MAX_TARGETS) return true
     let oldest: UdpTarget | null = null
     for (const target of this.#targets.values()) if (oldest === null || target.usedAt < oldest.usedAt) oldest = target
-    if (oldest === null || now - oldest.usedAt < REST_MS) return false
+    if (oldest === null || now - oldest.usedAt < REPLACEABLE_MS) return false
     this.#forget(oldest, now)
     return true
   }
