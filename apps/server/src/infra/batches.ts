@@ -3,10 +3,10 @@ import { command, type Unit } from './command.ts'
 import type { AppContext } from './context.ts'
 
 /**
- * Repeats a write, each time in a command of its own, until it finds less than a full batch.
- * @param size how many rows a batch has at most
- * @param step works on one batch. @returns how many rows it had
- * @returns how many there were in all
+ * Repeats a write, each time in its own command, until a batch is not full.
+ * @param size rows of a full batch
+ * @param step processes one batch and returns its number of rows
+ * @returns the number of rows of all batches
  */
 export async function inBatches(
   ctx: Pick<AppContext, 'db' | 'jobs' | 'now' | 'changes'>,

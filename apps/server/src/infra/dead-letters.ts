@@ -16,7 +16,7 @@ type Row = {
   payload: unknown
 }
 
-/** Jobs that failed as often as they may, latest first, as an administrator may see them. */
+/** Jobs that used all their retries, latest first, masked for administrators. */
 export async function readDeadLetters(
   db: Executor,
   { queue, after }: { queue?: string | undefined; after?: string | undefined }
@@ -45,14 +45,13 @@ export async function readDeadLetters(
   return { data, more: rows.length > PAGE }
 }
 
-/** How many dead letters there are. */
 export async function countDead(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ dead: number }>(sql`
     select count(*)::int as dead from pgboss.job where name = ${DEAD_LETTER} and state in ('created', 'retry', 'failed')`)
   return rows[0]?.dead ?? 0
 }
 
-/** How many dead letters of each queue there are, the most first. */
+/** Dead letters of each queue, largest queue first. */
 export async function deadByQueue(db: Executor, limit: number): Promise<{ queue: string; count: number }[]> {
   const { rows } = await db.execute<{ queue: string; count: number }>(sql`
     select coalesce(source_name, name) as queue, count(*)::int as count from pgboss.job
@@ -70,15 +69,15 @@ export async function discardDead(tx: Executor, ids: readonly string[]): Promise
 }
 
 const HIDDEN = '•••'
-/** Fields that name or find a person, or that somebody wrote. */
+/** Fields that identify a person or hold text that a person wrote. */
 const PERSONAL =
   /(^|_)(to|email|mail|user_?name|name|phone|ip|address|message|answer|text|subject|city|code|url|link)$/i
-/** What programs name things by: ids, times, states, keys. Everything else may say something of a person. */
+/** Identifiers, times, states and keys. Any other text may describe a person. */
 const IDENTIFIER = /^[\w.:+/-]{1,80}$/
 
 const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
 
-/** A job's payload without secrets, and with what may say something of a person hidden. */
+/** A job's payload without secrets and personal data. */
 export function redacted(value: unknown, key = ''): unknown {
   if (isSecret(key) && value) return '[secret]'
   if (Array.isArray(value)) return value.map(one => redacted(one, key))
@@ -88,6 +87,6 @@ export function redacted(value: unknown, key = ''): unknown {
   return PERSONAL.test(snake(key)) || !IDENTIFIER.test(value) ? HIDDEN : masked(value)
 }
 
-/** A text without mail addresses and without what looks like a key. */
+/** A text without mail addresses and anything that looks like a key. */
 const masked = (text: string): string =>
   text.replaceAll(/[^\s@"'<>]+@[^\s@"'<>]+/g, HIDDEN).replaceAll(/[\w+/=.-]{40,}/g, HIDDEN)

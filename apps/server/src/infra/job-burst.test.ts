@@ -10,9 +10,9 @@ const mixed = queue<{ name: string }>('test.mixed')
 const shared = queue<{ owner: string }>('test.shared')
 const held = queue<object>('test.held')
 
-/** Far longer than any test: nothing here is to wait for a poll. */
+/** Longer than any test, so that no test passes because of a poll. */
 const POLL_SECONDS = 600
-/** However busy the machine is, what happens within this did not wait for a poll. */
+/** Shorter than a poll, and enough for a busy machine. */
 const BEFORE_A_POLL = { timeout: 60_000 }
 
 let database: TestDatabase
@@ -31,7 +31,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Holds handlers until `open`. */
+/** Blocks handlers until `open`. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { passed: promise, open: resolve }
@@ -43,7 +43,7 @@ test('a burst of jobs is worked off without pauses between them', async () => {
   })
   const done: number[] = []
   await jobs.work(burst, async ({ n }) => void done.push(n), { concurrency: 2 })
-  // 60 jobs with a pause of a poll each would take a minute.
+  // A poll between two jobs would exceed the deadline.
   await expect.poll(() => done.length).toBe(60)
 })
 
@@ -65,11 +65,11 @@ test('a keyed job that was sent while one runs starts when that one ends', async
   }
   expect(seen).toEqual(['begun'])
   first.open()
-  // A worker that does not look again when its job ends would wait for a poll.
+  // A worker that does not look again after its job would wait for a poll.
   await expect.poll(() => seen, BEFORE_A_POLL).toEqual(['begun', 'ended', 'begun', 'ended'])
 }, 120_000)
 
-test('a job that a worker had to pass over, since someone asked for it again, starts at that commit', async () => {
+test('a job that a worker passed over because a sender held it starts when that sender commits', async () => {
   let done = 0
   const [asked, commit] = [gate(), gate()]
   await db.transaction(tx => jobs.send(tx, held, {}, { key: 'server' }))
@@ -79,7 +79,7 @@ test('a job that a worker had to pass over, since someone asked for it again, st
     await commit.passed
   })
   await asked.passed
-  // This worker's first look, and that of the notification of another job, find the job held.
+  // The worker's first look, and the one after another job's notification, find the job locked.
   await jobs.work(held, async () => void (done += 1))
   await db.transaction(tx => jobs.send(tx, held, {}, { key: 'another' }))
   await expect.poll(() => done, { timeout: 30_000 }).toBe(1)

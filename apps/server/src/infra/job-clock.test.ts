@@ -33,22 +33,22 @@ async function startWorker(): Promise<Jobs> {
   return jobs
 }
 
-test('a process whose clock is set back, however often, works on what becomes due', async () => {
+test('a process whose clock is set back repeatedly still works on what becomes due', async () => {
   const jobs = await startWorker()
   const done: number[] = []
   await jobs.work(work, ({ n }) => Promise.resolve(void done.push(n)))
   let set = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => (set -= 60_000))
   for (const n of [1, 2]) {
-    // No notification announces it when its moment comes: a worker has to look.
+    // No notification announces a delayed job: a worker has to poll.
     await db.transaction(tx => jobs.send(tx, work, { n }, { startIn: 500 }))
     await expect.poll(() => done.at(-1)).toBe(n)
   }
 })
 
-test('a worker looks by itself whether the clock of the database was set back', async () => {
+test('a worker notices by itself that the clock of the database was set back', async () => {
   const { setInterval } = globalThis
-  // What it does four times a minute it does often.
+  // Shortens the interval of 15 seconds.
   vi.spyOn(globalThis, 'setInterval').mockImplementation(run => setInterval(run, 100))
   await startWorker()
   await db.execute(sql`update pgboss.version set cron_on = now() + interval '1 day'`)
@@ -62,13 +62,13 @@ test('a job runs as its worker starts, and by the clock', async () => {
   const byClock = job(work, { purpose: 'Counts.', cron: '* * * * *', atStart: true, run })
   await startJobs({ jobs: await startWorker() } as AppContext, [byClock])
   expect(ran).toEqual([AT_START])
-  // One that starts looks at once, where none has looked lately.
+  // A worker looks when it starts, if no other one looked lately.
   await db.execute(sql`update pgboss.version set cron_on = null`)
   await startWorker()
   await expect.poll(() => ran.length).toBeGreaterThan(1)
 })
 
-test('where the clock of the database is set back, what waits is due, and jobs by the clock go on', async () => {
+test('when the clock of the database is set back, waiting jobs are due and schedules continue', async () => {
   const boss = new PgBoss({ connectionString: database.url, supervise: false, schedule: false })
   // Its connections may still be closing when the database is dropped.
   boss.on('error', () => undefined)
@@ -81,7 +81,7 @@ test('where the clock of the database is set back, what waits is due, and jobs b
     const slot = await boss.send(work.name, {}, { singletonKey: 'cron', singletonSeconds: 60 })
     await boss.fetch(work.name)
     await boss.complete(work.name, slot ?? '')
-    // By a clock that was set back a day, all that was written before is a day late: at once, as a clock is set.
+    // Shifts the stored times a day ahead, which looks the same as a clock that was set back a day.
     await client.query(`
       begin;
       update pgboss.version set cron_on = now() + interval '1 day';

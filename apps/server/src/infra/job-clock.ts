@@ -1,8 +1,8 @@
 import type { Clock, PgBoss } from 'pg-boss'
 
 /**
- * What the queue measures its waits by. By the time of day, a process whose clock is set back would look for no job, and for nothing
- * that is due, until it is as late again.
+ * The job queue's clock, which never goes back. With the time of day, a process whose clock is set back would poll for
+ * nothing until the clock catches up.
  */
 export const steadyClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
@@ -13,9 +13,9 @@ export const steadyClock: Clock = {
 }
 
 /**
- * Where the clock of the database was set back, each look at what is due would find that the last one is still to come, and jobs that wait
- * for a moment would wait for as much longer. So they begin now. The first row is that of all last looks, the one for jobs
- * by the clock four times a minute: while that is right, nothing else is looked at.
+ * After the database's clock is set back, polls and delayed jobs would wait until it catches up. This makes them due
+ * now. `cron_on` is the time of the last cron check, at most 15 seconds ago: only if it is in the future, all other
+ * rows are examined.
  */
 const END_FUTURE_TIMES = `
   with set_back as (
@@ -35,15 +35,15 @@ const END_FUTURE_TIMES = `
   where exists (select from set_back) and state in ('created', 'retry', 'active')
     and greatest(created_on, started_on, heartbeat_on) > now() + interval '1 minute'`
 
-/** Where the database's clock was set back, makes due what would wait for it to be as late again. */
+/** Makes due what waits for a future moment because the database's clock was set back. */
 export async function endFutureTimes(boss: PgBoss): Promise<void> {
   await boss.getDb().executeSql(END_FUTURE_TIMES)
 }
 
-/** Looks from time to time whether the database's clock was set back. @returns ends it */
-export function followClock(boss: PgBoss, everyMs: number): () => void {
+/** Checks regularly whether the database's clock was set back. @returns a function that stops the checks */
+export function watchClock(boss: PgBoss, everyMs: number): () => void {
   const timer = setInterval(() => {
-    // While the database is away, others report it.
+    // Other code reports that the database is away.
     endFutureTimes(boss).catch(() => {})
   }, everyMs)
   return () => clearInterval(timer)

@@ -3,11 +3,11 @@ import type { Executor } from './db/client.ts'
 import { DEAD_LETTER, type JobQueue } from './jobs.ts'
 
 /**
- * Replaces what jobs carry, whatever became of them: those that wait, run, have ended, or are kept as dead letters. One that
- * runs goes on with what it was given; its next try, if any, gets the new data. What its last try reported is removed too.
- * Call it at the end of a command, since jobs are locked last.
+ * Replaces the data of a queue's jobs in every state: waiting, running, ended and dead letters. A running job keeps
+ * what it was given; its next retry gets the new data. The output of the last try is removed too. Call it at the end of
+ * a command, because jobs are locked last.
  * @param where a condition on the column `data` (jsonb)
- * @param replacement a jsonb expression, of `data`
+ * @param replacement a jsonb expression of `data`
  */
 export async function replaceJobData(
   tx: Executor,

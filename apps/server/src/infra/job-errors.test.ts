@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MINUTE } from './clock.ts'
-import { tellJobErrors } from './job-errors.ts'
+import { logJobErrors } from './job-errors.ts'
 import { createLog } from './log.ts'
 
 function telling() {
@@ -9,11 +9,11 @@ function telling() {
   const log = createLog('test', 'info', undefined, {
     write: text => void lines.push(JSON.parse(text) as (typeof lines)[number])
   })
-  return { tell: tellJobErrors(log, () => now), lines, pass: (ms: number) => void (now += ms) }
+  return { tell: logJobErrors(log, () => now), lines, pass: (ms: number) => void (now += ms) }
 }
 const refused = (queue: string) => ({ code: 'ECONNREFUSED', message: `connect ECONNREFUSED (Queue: ${queue})`, queue })
 
-test('what fails in the same way for every queue is told once a minute, with how often it did', () => {
+test('an error that all queues have in common is logged once a minute, with its number of repetitions', () => {
   const { tell, lines, pass } = telling()
   for (let second = 0; second < 59; second++) {
     for (const queue of ['send-mail', 'send-webhook', 'deliver']) tell(refused(queue))
@@ -28,7 +28,7 @@ test('what fails in the same way for every queue is told once a minute, with how
   expect(lines[1]?.more).toBe(59 * 3 - 1)
 })
 
-test('what is something else is told at once', () => {
+test('a different error is logged at once', () => {
   const { tell, lines } = telling()
   tell(refused('deliver'))
   tell(Object.assign(new Error('terminating connection'), { code: '57P01' }))

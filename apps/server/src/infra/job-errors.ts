@@ -1,37 +1,37 @@
 import { MINUTE } from './clock.ts'
 import type { Log } from './log.ts'
 
-/** Errors of so many kinds are told apart. */
+/** Kinds of errors that are counted separately. */
 const MOST_KINDS = 20
 
 /**
- * Tells of what goes wrong in the job queue itself. While the database is away each worker of each queue fails each second
- * or two, all in the same way: that is told once a minute with how many there were, or it would push everything else out of
- * the log that the console shows.
- * @param now milliseconds of any clock that does not go back
+ * Logs errors of the job queue itself. While the database is away, each worker of each queue fails every second or two
+ * in the same way. Each kind is logged once a minute with its count, so that it does not push everything else out of
+ * the console's log.
+ * @param now milliseconds of a clock that never goes back
  */
-export function tellJobErrors(log: Log, now: () => number = () => performance.now()): (error: unknown) => void {
-  const told = new Map<string, { at: number; more: number }>()
+export function logJobErrors(log: Log, now: () => number = () => performance.now()): (error: unknown) => void {
+  const logged = new Map<string, { at: number; more: number }>()
   return error => {
     const kind = kindOf(error)
-    const last = told.get(kind)
+    const last = logged.get(kind)
     if (last && now() - last.at < MINUTE) return void last.more++
     log.error({ err: asError(error), ...(last && last.more > 0 ? { more: last.more } : {}) }, 'job queue')
-    told.delete(kind)
-    told.set(kind, { at: now(), more: 0 })
-    const [oldest] = told.keys()
-    if (told.size > MOST_KINDS && oldest !== undefined) told.delete(oldest)
+    logged.delete(kind)
+    logged.set(kind, { at: now(), more: 0 })
+    const [oldest] = logged.keys()
+    if (logged.size > MOST_KINDS && oldest !== undefined) logged.delete(oldest)
   }
 }
 
-/** The system's or the database's code, which is the same whatever was being done; else the words. */
+/** The code of the system or the database, because the message varies with the statement; otherwise the message. */
 function kindOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { code, message } = error as { code?: unknown; message?: unknown }
   return String(code ?? message)
 }
 
-/** Of a lost connection the queue says an object that is no Error. What else is in it may quote what was written. */
+/** For a lost connection the queue reports an object that is no Error. Its other fields may quote data. */
 function asError(error: unknown): Error {
   if (error instanceof Error) return error
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from './db/client.ts'
 
-/** How much a queue has to do. `oldest` is when the job that has waited longest was due; `dead` is in the dead letters. */
+/** A queue's workload. `oldest`: when the job that waits longest was due. `dead`: its dead letters. */
 export type QueueFigures = { name: string; waiting: number; active: number; oldest: Date | null; dead: number }
 
-/** How the queues begin that the library keeps for itself. */
+/** Prefix of the library's own queues. */
 const OF_LIBRARY = '__pgboss__'
 
-/** The queues that have jobs waiting, running or failed for good, by name; not the library's own. */
+/** Queues with waiting or running jobs or dead letters, by name, without the library's own. */
 export async function queueFigures(db: Executor): Promise<QueueFigures[]> {
   const { rows } = await db.execute<{
     name: string

@@ -26,15 +26,15 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a job that waits already is not taken up before whoever asked for it again has committed', async () => {
+test('a waiting job is not fetched before the transaction that asked for it again commits', async () => {
   await db.transaction(tx => jobs.send(tx, red, { n: 1 }, { key: 'a' }))
   await db.transaction(async tx => {
     expect(await jobs.send(tx, red, { n: 2 }, { key: 'a' })).toBeNull()
-    // A worker that took it now would not see what is about to be committed.
+    // A worker that fetched it now would not see what this transaction is about to commit.
     expect(await boss.fetch('test.red')).toEqual([])
   })
   expect(await boss.fetch('test.red')).toMatchObject([{ data: { n: 1 } }])
-  // It is being worked on: whoever asks now gets another one.
+  // It is already active, so a new request adds another job.
   await db.transaction(async tx => expect(await jobs.send(tx, red, { n: 3 }, { key: 'a' })).not.toBeNull())
   expect(await boss.fetch('test.red')).toMatchObject([{ data: { n: 3 } }])
 })

@@ -5,13 +5,13 @@ import type { Executor } from './db/client.ts'
 
 export type LastRun = { at: Date | null; result: RunResult; error: string | null; asked: boolean }
 
-/** When a cron expression (UTC) is due next; null where it never is. */
+/** When a cron expression (UTC) is due next; null if never. */
 export function nextRun(cron: string, now: Date): Date | null {
   const times = CronExpressionParser.parse(cron, { currentDate: now, tz: 'UTC' })
   return times.hasNext() ? times.next().toDate() : null
 }
 
-/** What came of the last job of each queue, as far as finished ones are kept; `asked`: another one waits. */
+/** The latest run of each queue among the jobs that are still kept. `asked`: another one is due. */
 export async function lastRuns(db: Executor, queues: readonly string[]): Promise<Map<string, LastRun>> {
   const { rows } = await db.execute<{
     name: string
@@ -60,7 +60,7 @@ export type QueueRow = {
   finished: number
 }
 
-/** What each queue has to do, and how many of its jobs finished in the last hour. Queues without jobs are left out. */
+/** Each queue's workload, and how many of its jobs finished in the last hour. Queues without jobs are left out. */
 export async function queueStates(db: Executor): Promise<Map<string, QueueRow>> {
   const { rows } = await db.execute<Omit<QueueRow, 'oldest'> & { oldest: string | null }>(sql`
     select coalesce(source_name, name) as name,

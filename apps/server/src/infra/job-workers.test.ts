@@ -6,7 +6,7 @@ import { createLog } from './log.ts'
 
 const QUEUE = 'test.parallel'
 const MOST = 4
-/** Nothing here waits for a poll. */
+/** Longer than any test, so that no test passes because of a poll. */
 const POLL_SECONDS = 600
 const PATIENT = { timeout: 60_000 }
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const workers = () => boss.getWipData().filter(({ name }) => name === QUEUE).length
 
-test('there is one worker more than are busy, up to as many as are allowed', async () => {
+test('one worker more than the busy ones runs, up to the limit', async () => {
   let running: (() => void)[] = []
   let most = 0
   await startWorkers(
@@ -61,7 +61,7 @@ test('there is one worker more than are busy, up to as many as are allowed', asy
       expect(workers()).toBeLessThanOrEqual(MOST)
       end()
     }
-    // Those that the burst needed are gone.
+    // The extra workers of the burst are gone.
     await expect.poll(workers, { ...PATIENT, message: round }).toBe(1)
   }
   expect(most).toBe(MOST)

@@ -1,11 +1,11 @@
 import type { PgBoss } from 'pg-boss'
 import type { Log } from './log.ts'
 
-/** How long workers that a burst needed wait for the next one. In milliseconds. */
+/** How long the extra workers of a burst wait for the next one (ms). */
 const LINGER_MS = 2_000
 
 export type WorkersOptions = {
-  /** Most jobs at once. */
+  /** Maximum number of jobs at once. */
   most: number
   minPriority?: number
   perGroup?: 1 | undefined
@@ -13,12 +13,12 @@ export type WorkersOptions = {
 }
 
 /**
- * Works on a queue with up to `most` jobs at once. There is always one worker more than are busy: a notification wakes all
- * workers of its queue, and each one asks the database, so workers that find nothing to do cost the one that does.
+ * Works on a queue with up to `most` jobs at once. Only one worker is idle: a notification wakes all workers of its
+ * queue, and each idle one costs a query.
  *
- * Each worker has one job at a time and asks for the next as it ends (`notifyWorker`), so that a burst is worked off
- * without pauses; it waits for a notification, or for the next poll, only when there was none. Batches would save
- * statements, but all jobs of a batch wait for its slowest one.
+ * A worker has one job at a time and asks for the next when it ends (`notifyWorker`), so that a burst has no pauses. It
+ * waits for a notification or a poll only if it found no job. Batches would save statements, but all jobs of a batch
+ * wait for its slowest one.
  */
 export async function startWorkers(
   boss: PgBoss,
@@ -59,7 +59,7 @@ export async function startWorkers(
     idle.add(id)
   }
 
-  /** Leaves one idle worker. One that is just taking a job ends it first, and counts until then. */
+  /** Stops idle workers until one is left. One that is just taking a job finishes it first, and counts until then. */
   function retire(): void {
     retiring = undefined
     for (const id of [...idle].slice(1)) {

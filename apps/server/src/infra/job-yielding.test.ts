@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createYielding } from './job-yielding.ts'
 
-/** A clock that moves by what is waited for. */
+/** A clock that moves only by the pauses. */
 function testYielding() {
   let now = 0
   const yielding = createYielding({
@@ -14,7 +14,7 @@ function testYielding() {
 }
 
 describe('a background job', () => {
-  test('runs at once where no urgent job runs', async () => {
+  test('runs at once if no urgent job runs', async () => {
     const { background, now } = testYielding()
     await background(async () => undefined)
     expect(now()).toBe(0)
@@ -33,7 +33,7 @@ describe('a background job', () => {
     expect(begun).toBeLessThan(60 + 100)
   })
 
-  test('runs after half a second, however long urgent jobs go on', async () => {
+  test('runs after half a second even if urgent jobs continue', async () => {
     const { urgent, background, now } = testYielding()
     const running = Promise.withResolvers<void>()
     const first = urgent(() => running.promise)

@@ -1,23 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Urgent: a customer waits for it. Background: nobody notices when it is done half a second later. */
+/** Urgent: a customer is waiting. Background: half a second of delay does no harm. */
 export type Importance = 'urgent' | 'normal' | 'background'
 
 /** How a process runs the jobs of each importance. */
 export type Yielding = Record<Importance, (work: () => Promise<void>) => Promise<void>>
 
 /**
- * The longest time that a background job gives way, in milliseconds: however long urgent ones keep coming, each worker
- * does some background work every half second.
+ * How long a background job yields at most (ms). Each worker does some background work even if urgent jobs never stop.
  */
 const GIVE_WAY_MS = 500
-/** An urgent job is often followed by the next one of the same order, such as the agent's after the payment's. */
+/** An urgent job often leads to another one of the same order, such as the agent's after the payment's. */
 const QUIET_MS = 50
 const LOOK_MS = 25
 
 /**
- * Background jobs of a process wait while urgent ones run, and just after. In a burst of payments the mails and tags of the
- * first orders would otherwise take the time that the last ones need.
+ * Delays background jobs of a process while urgent ones run and shortly after. Otherwise, in a burst of payments, the
+ * mails and tags of the first orders would delay the last ones.
  */
 export function createYielding({
   now = () => performance.now(),

@@ -2,28 +2,25 @@ import type { AppContext } from './context.ts'
 import type { Importance } from './job-yielding.ts'
 import type { JobQueue } from './jobs.ts'
 
-/** Instead of a job's id where a worker runs it as it starts. */
+/** Job id of a run at the start of a worker. */
 export const AT_START = 'start'
 
-/**
- * One kind of background work, declared once by the domain that does it: its queue, what it is for, when it runs by
- * itself, and what it does. docs/JOBS.md is made of these.
- */
+/** One kind of background work, declared by the domain that does it. docs/JOBS.md is generated from these. */
 export type Job = {
   queue: JobQueue<object>
-  /** A sentence for people who operate the shop. */
+  /** A sentence for operators of the shop. */
   purpose: string
-  /** When it runs without being asked (UTC), once over all processes. */
+  /** When it runs by itself (UTC), once across all processes. */
   cron?: string
-  /** Jobs of this kind that one process works on at once. */
+  /** Jobs of this kind that one process runs at once. */
   concurrency: number
-  /** So many more, for urgent ones only (`URGENT` in jobs.ts). */
+  /** Additional workers for urgent jobs only (`URGENT` in jobs.ts). */
   reserved: number
-  /** How many of one group, such as a customer, run at once in one process. */
+  /** How many jobs of one group, such as a customer, run at once in one process. */
   perGroup?: 1
-  /** Urgent where a customer waits for it; background work gives way to that. */
+  /** Urgent if a customer waits for it; background work yields to urgent work. */
   importance: Importance
-  /** Also runs when a worker starts: it takes up what a process that died left behind. */
+  /** Also runs when a worker starts, to finish what a process that died left behind. */
   atStart: boolean
   run: (ctx: AppContext, data: never, jobId: string) => Promise<unknown>
 }
@@ -39,7 +36,6 @@ type JobOptions<T extends object> = {
   run: (ctx: AppContext, data: T, jobId: string) => Promise<unknown>
 }
 
-/** Declares the work of a queue. */
 export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>): Job => ({
   queue: from,
   concurrency: 1,
@@ -49,7 +45,7 @@ export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>)
   ...options
 })
 
-/** Lets this process work on jobs; those that run at the start have run when it returns. */
+/** Starts this process's workers. Resolves after the jobs with `atStart` have run. */
 export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<void> {
   for (const { queue: from, cron, concurrency, reserved, perGroup, importance, run } of all) {
     await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), {

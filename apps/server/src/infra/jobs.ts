@@ -1,19 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import { SESSION_OPTIONS, type Executor } from './db/client.ts'
-import { followClock, steadyClock } from './job-clock.ts'
-import { tellJobErrors } from './job-errors.ts'
+import { watchClock, steadyClock } from './job-clock.ts'
+import { logJobErrors } from './job-errors.ts'
 import { startWorkers } from './job-workers.ts'
 import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
 
-/** A queue of background work, declared by the domain that does the work. `T` is what a job carries. */
+/** A queue of background work, declared by the domain that does it. `T` is the data of a job. */
 export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'name'>; readonly data?: T }
 
-/** Where a job ends that failed as often as it may: kept for an administrator to look at and to send again. */
+/** Receives jobs that used all their retries. An administrator can look at them and send them again. */
 export const DEAD_LETTER = 'dead-letter'
 
-/** Queues of earlier versions that ran by the clock. */
+/** Scheduled queues of earlier versions. */
 const RETIRED = new Set([
   'accounts-housekeeping',
   'rewards.decay-level-points',
@@ -21,19 +21,19 @@ const RETIRED = new Set([
   'catalog.register-webhooks'
 ])
 
-/** How long running jobs may go on when the process is asked to end; then they are handed to another one. */
+/** How long running jobs may continue during shutdown. Another process then retries them. */
 const STOP_MS = 4_000
 
-/** How often a worker looks whether the database's clock was set back. */
+/** How often a worker checks whether the database's clock was set back. */
 const CLOCK_MS = 15_000
 
-/** A job of this priority or more is also taken by the workers that are reserved for urgent ones. */
+/** Workers reserved for urgent jobs take this priority and above. */
 export const URGENT = 10
 
 /**
- * Declares a queue. By default a job is tried for about a day with growing pauses (1 s up to 10 min), and only one job
- * for the same key waits at a time: asking for the same work twice is asking once. A job whose process was killed is
- * found by its missing heartbeat and run again within a minute; a finished one is kept for a day.
+ * Declares a queue. By default a job is retried for about a day with growing pauses (1 s to 10 min), and only one job
+ * for each key waits at a time. A job whose process was killed misses its heartbeat and runs again within a minute. A
+ * finished job is kept for a day.
  */
 export function queue<T extends object>(name: string, options: Omit<Queue, 'name'> = {}): JobQueue<T> {
   return {
@@ -55,34 +55,34 @@ export function queue<T extends object>(name: string, options: Omit<Queue, 'name
 }
 
 export type SendOptions = {
-  /** Jobs of one queue with the same key wait only once. */
+  /** Only one job of a queue waits with the same key. */
   key?: string
-  /** Milliseconds from now, by the database's clock: it is the one that says when a job is due. */
+  /** Delay in milliseconds, by the database's clock, which decides when a job is due. */
   startIn?: number
-  /** Higher ones of a queue are taken first; see `URGENT`. By default 0. */
+  /** Higher priorities of a queue run first; default 0. See `URGENT`. */
   priority?: number
-  /** Whose work it is: a queue may limit how many jobs of one group run at once (`perGroup`). */
+  /** Whose work it is. A queue may limit how many jobs of one group run at once (`perGroup`). */
   group?: string
 }
 
 export type WorkOptions = {
-  /** Jobs that this process works on at once. */
+  /** Jobs that this process runs at once. */
   concurrency?: number
-  /** So many more, for jobs of the priority `URGENT` or above only. */
+  /** Additional workers for jobs of priority `URGENT` and above only. */
   reserved?: number
   /**
-   * Jobs of one group that this process works on at once. Not over all processes: a job whose process was killed counts as
-   * running for half a minute, and would keep its group waiting.
+   * Jobs of one group that this process runs at once. The limit is not global, because a job whose process was killed
+   * still counts as running for half a minute and would block its group.
    */
   perGroup?: 1
-  /** Background jobs give way to urgent ones of this process, each for a moment (`createYielding`). */
+  /** Background jobs of this process yield to urgent ones (`createYielding`). */
   importance?: Importance
 }
 
 export type Sender = {
   /**
-   * Enqueues work within the caller's transaction: it happens if, and only if, the transaction commits.
-   * @returns the job's id; null where one with this key waits already
+   * Enqueues work in the caller's transaction: the job exists if, and only if, the transaction commits.
+   * @returns the job's id; null if a job with this key already waits
    */
   send<T extends object>(tx: Executor, to: JobQueue<T>, data: T, options?: SendOptions): Promise<string | null>
 }
@@ -94,22 +94,20 @@ export type Jobs = Sender & {
     handler: (data: T, jobId: string) => Promise<void>,
     options?: WorkOptions
   ): Promise<void>
-  /** Runs `name` at the times of `cron` (UTC), once over all processes. */
+  /** Runs a queue at the times of `cron` (UTC), once across all processes. */
   schedule(to: JobQueue<object>, cron: string): Promise<void>
-  /** Sends dead letters to their queues again, within the caller's transaction. @returns how many there were */
+  /** Sends dead letters to their queues again, in the caller's transaction. @returns how many there were */
   retryDead(tx: Executor, ids: readonly string[]): Promise<number>
-  /** Does the queue answer? */
   healthy(): Promise<boolean>
-  /** Stops fetching, waits for running handlers, closes the connections. */
+  /** Stops fetching, waits for running handlers, and closes the connections. */
   stop(): Promise<void>
 }
 
 /**
- * Opens the job queue on the shop's own database.
- * @param worker false: this process only enqueues; maintenance and cron are left to workers
- * @param pollSeconds how often an idle worker looks for jobs that no notification told of: tries again after a failure, and
- * jobs that were to start later
- * @param answerMs how long one of its statements waits for an answer
+ * Opens the job queue on the shop's database.
+ * @param worker false: this process only enqueues, and leaves maintenance and schedules to workers
+ * @param pollSeconds how often an idle worker polls for jobs without a notification: retries and delayed jobs
+ * @param answerMs how long a statement waits for its answer
  */
 export async function openJobs(options: {
   databaseUrl: string
@@ -121,7 +119,7 @@ export async function openJobs(options: {
 }): Promise<Jobs> {
   const { log, worker, pollSeconds = 2, answerMs = 30_000 } = options
   const yielding = createYielding()
-  // The queue hands these to the driver. A connection that vanished without a word is thrown away.
+  // The queue passes these to the driver, which closes a connection that vanished silently.
   const patience = { keepAlive: true, query_timeout: answerMs, options: SESSION_OPTIONS }
   const boss = new PgBoss({
     ...patience,
@@ -132,15 +130,15 @@ export async function openJobs(options: {
     schedule: worker,
     useListenNotify: worker,
     clock: steadyClock,
-    // Times of schedules are the database's.
+    // Schedules use the database's clock.
     clockMonitorIntervalSeconds: 15,
-    // How soon the jobs of a killed process are looked for.
+    // How soon the jobs of a killed process are found.
     superviseIntervalSeconds: 15,
     monitorIntervalSeconds: 15,
     cronMonitorIntervalSeconds: 15,
     cronWorkerIntervalSeconds: 5
   })
-  boss.on('error', tellJobErrors(log))
+  boss.on('error', logJobErrors(log))
   await boss.start()
   await boss.createQueue(DEAD_LETTER)
   for (const { name, options: settings } of options.queues) {
@@ -148,7 +146,7 @@ export async function openJobs(options: {
     await boss.updateQueue(name, withoutPolicy(settings))
   }
   if (worker) await removeOldSchedules(boss)
-  const unfollow = worker ? followClock(boss, CLOCK_MS) : () => {}
+  const unwatchClock = worker ? watchClock(boss, CLOCK_MS) : () => {}
   return {
     async send(tx, to, data, { key, startIn, priority, group } = {}) {
       for (;;) {
@@ -184,27 +182,27 @@ export async function openJobs(options: {
       }
     },
     async stop() {
-      unfollow()
+      unwatchClock()
       await boss.stop({ graceful: true, timeout: STOP_MS })
     }
   }
 }
 
 /**
- * Removes the times of queues that an earlier version declared: nobody works on these any more. By name, since what this
- * version does not know may be a newer one's, whose workers run beside this one during an update.
+ * Removes the schedules of queues that earlier versions declared, because no worker takes their jobs. It goes by name:
+ * an unknown queue may belong to a newer version that runs beside this one during an update.
  */
 async function removeOldSchedules(boss: PgBoss): Promise<void> {
   for (const { name, key } of await boss.getSchedules()) if (RETIRED.has(name)) await boss.unschedule(name, key)
 }
 
 /**
- * Keeps a job that waits already from being taken up before the transaction ends: it would not see what the
- * transaction wrote, and no other job would follow. False where it has been taken up: then another one is sent.
- * The conditions are those of the queue's unique index.
+ * Locks a waiting job until the transaction ends. A worker that took it now would not see the transaction's writes, and
+ * no other job would follow. Returns false if a worker already took it; the caller then sends another one. The
+ * conditions are those of the queue's unique index.
  *
- * A worker passes over the job while we hold it, so our commit wakes the workers once more: where many ask for the same,
- * one of them holds it at almost any moment, and it would wait for a poll that meets none.
+ * Workers skip a locked row, so our commit wakes them. Otherwise a job with many requests might be locked at every
+ * poll.
  */
 async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`
@@ -217,7 +215,7 @@ async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string
   return rows.length > 0
 }
 
-/** A queue's policy is fixed when it is made. */
+/** A queue's policy cannot change after its creation. */
 function withoutPolicy({ policy: _policy, partition: _partition, ...settings }: Omit<Queue, 'name'>) {
   return settings
 }

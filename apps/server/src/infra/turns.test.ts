@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTurns } from './turns.ts'
 
-/** Begins `count` pieces of work that end when they are told to. */
+/** Begins `count` tasks, each of which ends on request. */
 function begin(turns: ReturnType<typeof createTurns>, begun: string[], name: string, options?: { first: boolean }) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const ended = turns.take(async () => {
@@ -12,7 +12,7 @@ function begin(turns: ReturnType<typeof createTurns>, begun: string[], name: str
   return { ended, end: resolve }
 }
 
-test('so much runs at once, those who come first go first, and the others in the sequence in which they came', async () => {
+test('at most the limit runs at once; tasks with priority go first, the others in their order of arrival', async () => {
   const turns = createTurns({ atOnce: 2, longest: 3 })
   const begun: string[] = []
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(name => begin(turns, begun, name))
@@ -28,7 +28,7 @@ test('so much runs at once, those who come first go first, and the others in the
   expect(turns.isFull()).toBe(false)
 })
 
-test('work that fails hands its place on', async () => {
+test('a task that fails frees its place', async () => {
   const turns = createTurns({ atOnce: 1, longest: 1 })
   const failing = turns.take(() => Promise.reject(new Error('it fails')))
   const next = turns.take(async () => 'next')

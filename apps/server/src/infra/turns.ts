@@ -1,22 +1,22 @@
 import { availableParallelism } from 'node:os'
 
-/** Work that takes its turn, so that only so much of it runs at once. */
+/** Limits how much work runs at once. */
 export type Turns = {
-  /** @param first before all that wait without it */
+  /** @param first runs before all waiting work without it */
   take<T>(work: () => Promise<T>, options?: { first?: boolean }): Promise<T>
-  /** Does so much wait that one more would wait for too long? */
+  /** Is the waiting line at its limit? */
   isFull(): boolean
 }
 
 /**
- * How much heavy work may run at once: a core stays free for requests, and two of the four threads that Node has for such work. What
- * waits for a thread keeps files, names of hosts and pictures waiting behind it, for as long as all of it takes.
+ * How many heavy tasks run at once. One core stays free for requests, and two of Node's four pool threads: waiting for
+ * a thread delays file access, DNS lookups and image processing too.
  */
 export const HEAVY_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
 
 /**
- * @param atOnce so much runs at once
- * @param longest so much waits before it is full
+ * @param atOnce how many run at once
+ * @param longest how many wait before `isFull`
  */
 export function createTurns({ atOnce, longest }: { atOnce: number; longest: number }): Turns {
   const ahead: (() => void)[] = []
@@ -29,7 +29,7 @@ export function createTurns({ atOnce, longest }: { atOnce: number; longest: numb
       try {
         return await work()
       } finally {
-        // Its place is handed on: nothing that comes meanwhile gets before what waits.
+        // Passes its place on directly, so that a newcomer cannot overtake those that wait.
         const begin = ahead.shift() ?? others.shift()
         if (begin) begin()
         else running--
