@@ -5,27 +5,27 @@ import { Pool, types } from 'pg'
 import { PreparingSession } from './session.ts'
 import { SILENCE, WatchedClient } from './watched-client.ts'
 
-// int8 (counts and sums) as numbers: ours stay far below 2^53, and a string that looks like a number invites mistakes.
+// Counts and sums (int8) as numbers: ours stay far below 2^53, and a numeric string invites mistakes.
 types.setTypeParser(types.builtins.INT8, Number)
 
 type Schema = Record<string, never>
-/** The pool: each statement may run on another connection. */
+/** The pool: each statement may use a different connection. */
 export type Database = NodePgDatabase<Schema> & { $client: Pool }
 export type Transaction = Parameters<Parameters<NodePgDatabase<Schema>['transaction']>[0]>[0]
-/** Either of them: what a query or a command takes when it does not care. */
+/** The pool or a transaction. */
 export type Executor = NodePgDatabase<Schema> | Transaction
 
-/** Connections of one process, besides those of its job queue and its change feed. */
+/** Connections of one process, without those of its job queue and its change feed. */
 export const POOL_MAX = 20
 
-/** A query that runs this long is a bug or an attack; jobs that need longer work in batches. */
+/** A query that takes longer is a bug or an attack. Jobs work in batches instead. */
 const STATEMENT_MS = 30_000
-/** How much longer a query waits for an answer than the server works on it. */
+/** How much longer a query waits for its answer than the server may work on it. */
 const ANSWER_MS = 5_000
 
 /**
- * What a connection needs so that neither side waits for ever for one that has vanished without a word: a NAT or a load
- * balancer that restarts forgets its connections. The server drops our locks with the session.
+ * Neither side waits forever for a connection that vanished silently, for example because a NAT or a load balancer
+ * restarted. When the server ends the session, it also releases our locks.
  */
 export const SESSION_OPTIONS =
   '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000'
@@ -34,7 +34,7 @@ const clients = new WeakMap<object, WatchedClient>()
 
 /**
  * Opens a pool. Call `closeDatabase` at the end.
- * @param answerMs how long a query waits for an answer; then its connection is thrown away
+ * @param answerMs how long a query waits for an answer before its connection is closed
  */
 export function openDatabase(
   url: string,
@@ -51,19 +51,20 @@ export function openDatabase(
     query_timeout: answerMs,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,
-    // What nobody uses is closed, whether it still answers or not.
+    // Closes idle connections, whether they still answer or not.
     idleTimeoutMillis: 10_000,
     // The inventory's functions are short: compiling them costs far more than running them.
     options: `-c jit=off ${SESSION_OPTIONS}`
   })
-  // An idle connection that the server closes is not an error of ours: the pool opens another.
+  // The pool replaces an idle connection that the server closes, so this is no error.
   pool.on('error', () => {})
-  // Nor is one that ends amid a transaction, between two queries: the next query fails, and its caller is told. Without
-  // a listener the process would end.
+  // A connection may also end in a transaction, between two queries. The next query then fails for its caller. Without
+  // a listener the process would exit.
   pool.on('connect', client => client.on('error', () => {}))
   const db: Database = drizzle({ client: pool, casing: 'snake_case' })
-  // Drizzle's own takes a connection and never gives it back where BEGIN fails, as when the server has just gone: after
-  // a few restarts of the server the pool would be empty for good. One dialect for all: it remembers the names of columns.
+  // Drizzle's own method never releases its connection if BEGIN fails, for example because the server is gone. After a
+  // few restarts of the server the pool would stay empty. All transactions share one dialect, because it caches column
+  // names.
   const dialect = new PgDialect({ casing: 'snake_case' })
   db.transaction = async (work, config) => {
     const client = await pool.connect()
@@ -84,7 +85,7 @@ export function openDatabase(
   return db
 }
 
-/** Lets the statements of a transaction run for up to `milliseconds`: for the few that look through whole tables. */
+/** Lets the statements of a transaction run for up to `milliseconds`, for the few that scan whole tables. */
 export async function allowLongStatements(tx: Transaction, milliseconds: number): Promise<void> {
   await tx.execute(sql`set local statement_timeout = ${sql.raw(String(Math.trunc(milliseconds)))}`)
   const client = clients.get(tx)
@@ -92,9 +93,9 @@ export async function allowLongStatements(tx: Transaction, milliseconds: number)
 }
 
 /**
- * Reads what may take long, and does without it where it does.
- * @param milliseconds for each of its statements
- * @returns null where the database cancelled one, since it took too long
+ * Reads data that the caller can do without if it takes too long.
+ * @param milliseconds limit for each statement
+ * @returns null if a statement exceeded the limit
  */
 export async function readWithin<T>(
   db: Database,
@@ -119,7 +120,7 @@ export async function closeDatabase(db: Database): Promise<void> {
   await db.$client.end()
 }
 
-/** PostgreSQL's SQLSTATE of an error, also where drizzle wrapped it; undefined for other errors. */
+/** The SQLSTATE of a PostgreSQL error, also if drizzle wrapped it; undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     const code = (e as { code?: unknown }).code
@@ -128,7 +129,7 @@ export function sqlState(error: unknown): string | undefined {
   return undefined
 }
 
-/** The constraint that an error is about, if it is about one. */
+/** The name of the constraint that an error violates, if any. */
 export function violatedConstraint(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {
     const name = (e as { constraint?: unknown }).constraint
@@ -137,10 +138,9 @@ export function violatedConstraint(error: unknown): string | undefined {
   return undefined
 }
 
-/** The network's codes: refused, reset, broken, no route, no answer, or no address for the name, as while its server restarts. */
+/** The network's error codes: connection refused or reset, no route, no answer, or no address for the host name. */
 const NETWORK_FAILURE = /^(ECONN|EPIPE$|ETIMEDOUT$|EHOST|ENET|ENOTFOUND$|EAI_)/
 
-/** The database is away for a moment: the caller may try again. */
 function isConnectionLoss(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     const code = (e as { code?: unknown }).code
@@ -156,9 +156,9 @@ function isConnectionLoss(error: unknown): boolean {
   return false
 }
 
-/** The same again, later, may succeed: the database was away, out of something, or chose to end this transaction. */
+/** May the same succeed later? The database was away or out of a resource, or it ended this transaction. */
 export function isTemporaryFailure(error: unknown): boolean {
   const state = sqlState(error) ?? ''
-  // 57014: the statement took too long, and would again. 25006: read-only, as a database is while it fails over.
+  // 57014 is a statement that took too long, and would again. 25006 is a read-only database during a failover.
   return isConnectionLoss(error) || state === '25006' || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
 }

@@ -1,15 +1,15 @@
-/** Column shapes that every domain's tables share, so that ids, money and times are the same everywhere. */
+/** Column types that all domains' tables share, so that ids, money and times are the same everywhere. */
 import { sql, type SQL } from 'drizzle-orm'
 import type { Translations } from '@netlet/contract'
 import { bigint, customType, jsonb, numeric, timestamp } from 'drizzle-orm/pg-core'
 
-/** Identity key. Numbers stay exact: 2^53 rows are out of reach. */
+/** Identity key. It is an exact number, because no table reaches 2^53 rows. */
 export const id = () => bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity()
 
 /** A reference to another table's `id`; add `.references()`. */
 export const ref = () => bigint({ mode: 'number' })
 
-/** An instant, UTC. */
+/** A point in time, UTC. */
 export const instant = () => timestamp({ withTimezone: true, mode: 'date' })
 
 export const createdAt = () => instant().notNull()
@@ -26,12 +26,12 @@ export const inet = customType<{ data: string }>({ dataType: () => 'inet' })
 
 export const cidr = customType<{ data: string }>({ dataType: () => 'cidr' })
 
-/** Texts in other languages, by the names that the contract gives them; empty where there are none. */
+/** Texts in other languages, under the contract's names; empty if there are none. */
 export const translations = () => jsonb().$type<Translations>().notNull().default({})
 
-/** Case-insensitive uniqueness and equality look-ups. */
+/** For case-insensitive uniqueness and lookups. */
 export const lower = (column: unknown): SQL => sql`lower(${column})`
 
-/** One of a closed list, for a check constraint; null passes. */
+/** A check that a value is in a fixed list; null passes. */
 export const oneOf = (column: unknown, values: readonly string[]): SQL =>
   sql`${column} in (${sql.raw(values.map(value => `'${value}'`).join(', '))})`

@@ -1,5 +1,5 @@
-/** A LIKE pattern that finds `text` anywhere, its own wildcards taken literally. */
+/** A LIKE pattern that finds `text` anywhere, with its wildcards escaped. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Does a text have what a trigram index can look up? Without it the index is read from end to end. */
+/** Can a trigram index look up this text? If not, PostgreSQL scans the whole index. */
 export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text)

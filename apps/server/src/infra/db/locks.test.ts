@@ -6,7 +6,7 @@ import { LOCKS } from './locks.ts'
 
 const server = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The first numbers of the advisory locks that these files take by a literal, each with its file. */
+/** The first numbers of advisory locks that these files take by a literal, each with its file. */
 const literalsIn = (pattern: string) =>
   globSync(pattern, { cwd: server }).flatMap(file => {
     const calls = readFileSync(join(server, file), 'utf8').matchAll(/\bpg_\w*advisory\w*\(\s*(\d+)/g)

@@ -8,7 +8,7 @@ import { Client } from 'pg'
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const domains = fileURLToPath(new URL('../../domains', import.meta.url))
 
-/** A problem that a person has to solve before the program can start; its message says how. */
+/** A problem that a person has to solve before the program can start. The message says how. */
 export class StartupError extends Error {
   override name = 'StartupError'
 }
@@ -16,14 +16,14 @@ export class StartupError extends Error {
 type Journal = { entries: { when: number }[] }
 
 /**
- * Brings the database to this code's schema. Safe to call from many processes at once.
- * @throws StartupError where the database belongs to a newer version of the code.
+ * Migrates the database to this code's schema. Many processes may call it at once.
+ * @throws StartupError if the database belongs to a newer version of the code
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    // One process migrates; the others wait here, and then find nothing left to do.
+    // One process migrates. The others wait here, and then find nothing to do.
     await client.query(`select pg_advisory_lock(hashtext('netlet migrations'))`)
     await client.query('create extension if not exists pg_trgm')
     await refuseNewerSchema(client)

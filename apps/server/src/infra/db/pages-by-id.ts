@@ -1,8 +1,8 @@
 const PAGE = 500
 
 /**
- * All rows that `read` finds, page by page, so that many are never in memory at once.
- * @param read the rows with a greater id than `after`, by ascending id, `limit` of them at the most
+ * All rows that `read` finds, page by page, to bound memory.
+ * @param read at most `limit` rows with ids greater than `after`, by ascending id
  */
 export async function* pagesById<Row extends { id: number }>(
   read: (page: { after: number; limit: number }) => PromiseLike<Row[]>

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './client.ts'
 import { LOCKS, type Lock } from './locks.ts'
 
-/** What the work under a lock gave back; `ran` is false where another one kept the lock. */
+/** The result of work under a lock; `ran` is false if another holder kept the lock. */
 type Locked<T> = { ran: true; value: T } | { ran: false }
 
 /**
- * Runs `work`, which may talk to others than the database, while no other process does so under the same lock. The lock
- * belongs to a database session of its own, so it ends with the process, however that dies.
- * @param waitMs how long to wait for another one to finish
+ * Runs `work` under a lock across all processes. `work` may use other services than the database. The lock belongs to
+ * its own database session, so it ends when the process dies.
+ * @param waitMs how long to wait for another holder
  */
 export async function withSessionLock<T>(
   db: Database,
@@ -21,7 +21,7 @@ export async function withSessionLock<T>(
   for (;;) {
     const done = await tryWithLock(db, LOCKS[name], key, work)
     if (done.ran || performance.now() >= deadline) return done
-    // No connection is held while waiting: many callers could otherwise take all of them.
+    // Waits without a connection, so that many callers do not exhaust the pool.
     await sleep(50)
   }
 }
@@ -48,7 +48,7 @@ async function tryWithLock<T>(
         .catch((error: Error) => (broken = error))
     }
   } finally {
-    // A session that could not unlock is closed, which unlocks it.
+    // If the unlock failed, closing the session unlocks it.
     client.release(broken)
   }
 }

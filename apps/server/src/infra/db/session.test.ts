@@ -8,11 +8,11 @@ let database: TestDatabase
 let db: Database
 let client: typeof Client
 beforeAll(async () => {
-  // The names of statements are a process's, and other files of this one may have used them up.
+  // Statement names belong to the process, so other tests may have used them up.
   vi.resetModules()
   client = await import('./client.ts')
   database = await createTestDatabase()
-  // One connection: what it has prepared is what we see.
+  // All tests use one connection, so its prepared statements are the ones we count.
   db = client.openDatabase(database.url, { max: 1 })
 })
 afterAll(async () => {
@@ -27,7 +27,7 @@ async function preparedNow(tx: Executor, like: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-test('a statement of a transaction is prepared once for a connection, whatever its values are', async () => {
+test("a transaction's statement is prepared once per connection, whatever its values are", async () => {
   for (const n of [1, 2, 3]) {
     await db.transaction(async tx => {
       const { rows } = await tx.execute<{ twice: number }>(sql`select ${n}::int * 2 as twice`)

@@ -6,18 +6,18 @@ type Schema = Record<string, never>
 type Prepare = NodePgSession<Schema, Schema>['prepareQuery']
 
 /**
- * Statements that a connection keeps prepared. Commands have some 150 of them; texts that vary, such as inserts of many
- * rows, must not fill the server's memory.
+ * Statements that a connection keeps prepared. Commands have about 150. The limit keeps varying texts, such as inserts
+ * of many rows, from filling the server's memory.
  */
 const MAX_NAMES = 400
 const MAX_PARAMS = 64
 
-/** The same for every connection of the process. */
+/** Shared by all connections of the process. */
 const names = new Map<string, string>()
 
 /**
- * The session of one transaction. It names its statements, so that PostgreSQL parses and plans each once for a connection:
- * a quarter of what it otherwise spends on a payment (docs/BENCHMARKS.md).
+ * The session of one transaction. It names its statements, so that PostgreSQL parses and plans each once per
+ * connection. This saves a quarter of its work for a payment (docs/BENCHMARKS.md).
  */
 export class PreparingSession extends NodePgSession<Schema, Schema> {
   constructor(client: PoolClient, dialect: PgDialect) {
@@ -29,7 +29,7 @@ export class PreparingSession extends NodePgSession<Schema, Schema> {
   }
 }
 
-/** Statements without parameters are 'begin' and its like, or have their values in the text. */
+/** A statement without parameters is `begin` or similar, or contains its values. */
 function nameOf({ sql: text, params }: { sql: string; params: unknown[] }): string | undefined {
   if (params.length === 0 || params.length > MAX_PARAMS) return undefined
   const known = names.get(text)

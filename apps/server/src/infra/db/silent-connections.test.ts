@@ -19,7 +19,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a connection that fell silent fails once, as something temporary, and another one takes its place', async () => {
+test('a connection that fell silent fails once, as a temporary failure, and is replaced', async () => {
   const db = openDatabase(relay.url, { max: 1, answerMs: 1500 })
   try {
     await db.execute(sql`select 1`)
@@ -66,7 +66,7 @@ test('a transaction whose connection falls silent ends without waiting again for
   }
 })
 
-test('a transaction that was allowed long statements is waited for', async () => {
+test('a transaction with a longer limit is waited for', async () => {
   const db = openDatabase(database.url, { max: 1, answerMs: 1500 })
   try {
     await db.transaction(async tx => {
@@ -79,7 +79,7 @@ test('a transaction that was allowed long statements is waited for', async () =>
   }
 })
 
-test('the job queue works on after its connections fell silent', async () => {
+test('the job queue continues after its connections fell silent', async () => {
   const waiting = queue<{ n: number }>('test.silence')
   const db = openDatabase(database.url, { max: 1 })
   const own = await startRelay(database.url)
@@ -92,10 +92,10 @@ test('the job queue works on after its connections fell silent', async () => {
     await vi.waitFor(() => expect(done).toEqual([1]), { timeout: 30_000 })
     own.mute()
     await jobs.send(db, waiting, { n: 2 })
-    // Where the answer that was lost gave the job to this process, its missing heartbeat is what brings it back.
+    // If the lost answer assigned the job to this process, only its missing heartbeat brings it back.
     await vi.waitFor(() => expect(done).toEqual([1, 2]), { timeout: 90_000 })
   } finally {
-    // It says goodbye to each of its connections, and the silent ones do not answer.
+    // The driver says goodbye on each connection, and the silent ones do not answer.
     own.stop()
     await jobs.stop()
     await closeDatabase(db)

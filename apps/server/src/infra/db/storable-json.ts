@@ -1,9 +1,6 @@
 import { storableText } from '../text.ts'
 
-/**
- * The same value as PostgreSQL's jsonb takes it: without NUL, and without halves of a surrogate pair. What comes from
- * outside may hold both, and must not fail for it when all we want is to keep it.
- */
+/** External JSON without NUL and unpaired surrogates, which jsonb refuses. */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)
   if (Array.isArray(value)) return value.map(storableJson)

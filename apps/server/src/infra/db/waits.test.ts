@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('who waits for a lock gives up in time while the clock is set back', async () => {
+test('a process that waits for a lock gives up in time while the clock is set back', async () => {
   const { promise: over, resolve: end } = Promise.withResolvers<void>()
   const { promise: held, resolve: hold } = Promise.withResolvers<void>()
   const first = withSessionLock(db, 'platformToken', 0, () => (hold(), over))
@@ -41,7 +41,7 @@ test('no wait of this process ends at a time of day', () => {
   const own = globSync('**/*.ts', { cwd: source }).filter(file => !/\.(?:test|fixture)\.ts$|^testing\//.test(file))
   const waits = own.filter(file => {
     const text = readFileSync(join(source, file), 'utf8')
-    // What another service said about its own clock is another matter.
+    // Integrations compare times of another service's clock.
     return !file.startsWith('integrations/') && /Date\.now\(\) [-+<>]/.test(text)
   })
   expect(own.length).toBeGreaterThan(500)

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 
 type Watched = {
   databaseUrl: string
-  /** Does what the process has open answer? */
+  /** Do the process's open connections answer? */
   answers: () => Promise<boolean>
   log: Log
   /** Called once. */
@@ -15,10 +15,10 @@ type Watched = {
 }
 
 /**
- * Looks whether the process still reaches its database. Connections that vanish without a word are thrown away by time
- * limits of their own; where that does not help, and a new connection works, only a new process does. While the database
- * itself is away, nothing is done: a restart would not bring it back.
- * @returns stops looking
+ * Checks that the process still reaches its database. Timeouts normally close connections that vanished silently. If
+ * that does not help although a new connection works, the process has to restart. While the database itself is away a
+ * restart would not help, so nothing happens.
+ * @returns a function that stops the checks
  */
 export function watchDatabase(watched: Watched): () => void {
   const { databaseUrl, answers, log, onStuck, everyMs = 10_000, patienceMs = 90_000 } = watched
@@ -30,7 +30,7 @@ export function watchDatabase(watched: Watched): () => void {
     const asked = performance.now()
     const answered = await Promise.race([answers().catch(() => false), sleep(everyMs, false, { ref: false })])
     if (answered) last = performance.now()
-    // A machine that slept, or a process that had no time, was not without an answer: it did not ask.
+    // The machine slept or the process was starved, so the silence proves nothing.
     else if (performance.now() - asked > 3 * everyMs) last = performance.now()
     else if (performance.now() - last >= patienceMs && (await opens(databaseUrl, everyMs)) && !stopped) {
       log.fatal({ seconds: Math.round((performance.now() - last) / 1000) }, 'the database answers new connections only')
@@ -52,7 +52,6 @@ export function watchDatabase(watched: Watched): () => void {
   }
 }
 
-/** Does a new connection work? */
 async function opens(databaseUrl: string, withinMs: number): Promise<boolean> {
   const client = new Client({
     connectionString: databaseUrl,

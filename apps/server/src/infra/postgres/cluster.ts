@@ -6,12 +6,12 @@ import { type Account, canEnter, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { pidTaken } from './processes.ts'
 
-/** The name of the superuser that owns everything in the embedded database. */
+/** The superuser, who owns everything in the embedded database. */
 export const superuser = 'netlet'
 
 /**
- * Where one embedded database lives. `folder` is real (no symbolic link) and private to the account:
- * `data` is PostgreSQL's own, beside it stand the password, the log and the owners' marks.
+ * Files of one embedded database. `folder` is no symbolic link, and private to the account. PostgreSQL's own folder
+ * `data`, the password, the log and the owners' marks are in it.
  */
 export type Cluster = {
   folder: string
@@ -22,9 +22,9 @@ export type Cluster = {
 }
 
 /**
- * Opens the database folder at `dataDir`, making it on the first start. Several processes may do so at once: each
- * prepares a folder of its own and one of them is put in place whole, so a killed one leaves nothing half-done there.
- * @throws when the folder is of another PostgreSQL, is something else, or cannot be made or entered
+ * Opens the database folder at `dataDir`, or creates it on the first start. Several processes may do so at once: each
+ * prepares its own folder, and one renames it into place. So a killed process leaves no partial folder there.
+ * @throws if the folder has another PostgreSQL version or other content, or cannot be made or entered
  */
 export async function openCluster(
   dataDir: string,
@@ -65,7 +65,7 @@ async function exists(dataDir: string): Promise<boolean> {
   const link = await lstat(dataDir).catch(() => undefined)
   if (!link) return false
   const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => error.code)
-  // A link whose target is gone, or an empty folder that someone made beforehand: nothing is lost by replacing it.
+  // A link to nowhere or an empty folder: replacing it loses nothing.
   if (link.isSymbolicLink() && names === 'ENOENT') return false
   if (Array.isArray(names) && names.length === 0) return false
   if (Array.isArray(names) && !names.includes('data')) {
@@ -88,7 +88,7 @@ async function create(dataDir: string, binaries: Binaries, account: Account, syn
       cause: error
     })
   }
-  // A folder is put in place by renaming; where the account cannot reach it, a link is there instead.
+  // A rename puts the folder in place. If the account cannot reach that place, a link points to the folder instead.
   const stays = near ? folder : join(parent, `${basename(dataDir)}-${randomBytes(8).toString('hex')}`)
   if (!near) await rename(folder, stays)
   await clearWay(dataDir)
@@ -98,7 +98,7 @@ async function create(dataDir: string, binaries: Binaries, account: Account, syn
   })
 }
 
-/** Removes an empty folder or a link to nowhere; leaves alone what another process has put in place meanwhile. */
+/** Removes an empty folder or a link to nowhere, but nothing that another process put in place in the meantime. */
 async function clearWay(dataDir: string): Promise<void> {
   const link = await lstat(dataDir).catch(() => undefined)
   if (!link || (await exists(dataDir))) return
@@ -119,7 +119,7 @@ async function initialise(folder: string, binaries: Binaries, account: Account, 
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // The same order of text on every machine, whatever locales it has.
+    // Sorts text the same on every machine, independent of its locales.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -128,13 +128,13 @@ async function initialise(folder: string, binaries: Binaries, account: Account, 
   ])
 }
 
-/** A folder that survives a restart of the machine and that the account can pass through, but not list. */
+/** A folder that survives a reboot. The account can enter it, but not list it. */
 async function privatePlace(account: Account): Promise<string> {
   for (const base of ['/var/lib', '/var/tmp']) {
     const place = join(base, 'netlet')
     await mkdir(place, { mode: 0o711 }).catch(() => undefined)
     const info = await lstat(place).catch(() => undefined)
-    // In a place that everyone may write to, the folder could have been put there by someone else.
+    // Anyone can write to /var/tmp, so another user may have created the folder.
     if (!info?.isDirectory() || info.uid !== process.getuid?.()) continue
     await chmod(place, 0o711)
     if (await canEnter(account, place)) return place
@@ -142,7 +142,7 @@ async function privatePlace(account: Account): Promise<string> {
   throw new Error('No folder for the database can be reached by the account that runs it. Set DATABASE_URL.')
 }
 
-/** Removes folders of starts that were killed before their folder was ready. */
+/** Removes unfinished folders of killed starts. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const prefix = `${basename(dataDir)}.new-`
   for (const parent of [dirname(dataDir), '/var/lib/netlet', '/var/tmp/netlet']) {

@@ -88,7 +88,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('a second start keeps the data, the password and the way text is kept', async () => {
+test('a second start keeps the data, the password and the encoding', async () => {
   const first = await start()
   await query(first.url, `CREATE TABLE kept AS SELECT 'Grüße 你好' AS word`)
   await first.stop()
@@ -106,7 +106,7 @@ test('a second start keeps the data, the password and the way text is kept', asy
   expect(about).toEqual({ encoding: 'UTF8', zone: 'UTC', addresses: '127.0.0.1', locale: 'C.UTF-8' })
 })
 
-test('another password is refused, and nobody else may read the right one', async () => {
+test('a wrong password is refused, and only the owner can read the right one', async () => {
   const server = await start()
   const wrong = new URL(server.url)
   wrong.password = 'guess'
@@ -115,7 +115,7 @@ test('another password is refused, and nobody else may read the right one', asyn
   expect((await lstat(dataDir)).mode & 0o777).toBe(0o700)
 })
 
-test('a server that outlives its killed starter is joined, and stopped by the one that joined', async () => {
+test('a server that outlives its killed starter is joined, and stopped by the process that joined', async () => {
   const { child, ready } = startElsewhere()
   const orphan = await ready
   await query(orphan.url, 'CREATE TABLE kept AS SELECT 1 AS id')
@@ -196,7 +196,7 @@ test('a taken port is replaced by a free one', async () => {
   }
 })
 
-test('what cannot be used is refused with what to do about it', async () => {
+test('each unusable folder is refused with advice', async () => {
   await mkdir(join(dataDir, 'holiday pictures'), { recursive: true })
   await expect(start()).rejects.toThrow('holds something else than a database')
   await rm(dataDir, { recursive: true })

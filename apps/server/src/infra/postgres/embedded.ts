@@ -11,21 +11,21 @@ import { type Postmaster, findPostmaster, removeStaleLock, stopPostmaster, verif
 import { pidTaken, startOf } from './processes.ts'
 
 export type EmbeddedPostgresOptions = {
-  /** Folder of the database; made on the first start. It is all there is: remove it to start afresh. */
+  /** Folder of the database, created on the first start. Removing it removes all data. */
   dataDir: string
-  /** Wanted TCP port on 127.0.0.1; where it is taken or not given, the system chooses a free one. */
+  /** Preferred TCP port on 127.0.0.1. If it is taken or missing, the system chooses one. */
   port?: number
-  /** Server settings beside the launcher's own, e.g. `{ fsync: 'off' }`. They do not change a server that runs. */
+  /** Additional server settings, such as `{ fsync: 'off' }`. They do not affect a running server. */
   settings?: Record<string, string>
   log: (line: string) => void
 }
 
 export type EmbeddedPostgres = {
-  /** Connection string of the superuser, database `postgres`. Holds the password. */
+  /** Connection string of the superuser for the database `postgres`. Contains the password. */
   url: string
   port: number
   pid: number
-  /** Shuts the server down and waits for its end, unless another living process has started it as well. */
+  /** Shuts the server down and waits for its end, unless another live process also uses it. */
   stop(): Promise<void>
 }
 
@@ -33,8 +33,8 @@ const startDeadline = 120_000
 const logLimit = 5_000_000
 
 /**
- * Starts PostgreSQL on `dataDir`, or joins the one that already serves it: one that another process has started, or
- * that has outlived its killed starter. The caller must `stop()` before it ends.
+ * Starts PostgreSQL on `dataDir`, or joins a running server that another process started or that outlived its killed
+ * starter. The caller must `stop()` before it exits.
  * @throws with a one-line reason that says what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -93,7 +93,8 @@ async function joinOrLaunch(
     const launched = await launch(cluster, binaries, account, port, options.settings ?? {}, deadline)
     if (launched === 'superseded') continue
     if ('pid' in launched) return launched
-    // It may have ended for another start's sake, for the port's, or because processes of a killed server still end.
+    // It may have ended because another start was first, the port was taken, or processes of a killed server still
+    // exit.
     const passing = /lock file|could not bind|could not create any TCP|pre-existing shared memory/.test(launched.reason)
     if (!passing) throw new Error(`PostgreSQL did not start: ${launched.reason} (log: ${cluster.log})`)
     await sleep(100)
@@ -101,7 +102,7 @@ async function joinOrLaunch(
   throw new Error(`PostgreSQL was not ready after ${startDeadline / 1000} s. Its log: ${cluster.log}`)
 }
 
-/** @returns the server; `superseded` where another start's server has the folder by now; or why it ended */
+/** @returns the server; `superseded` if another start's server now has the folder; or why it ended */
 async function launch(
   cluster: Cluster,
   binaries: Binaries,
@@ -118,7 +119,7 @@ async function launch(
     log_timezone: 'UTC',
     max_connections: '200',
     log_checkpoints: 'off',
-    // Containers give 64 MB of shared memory, which parallel queries can outgrow.
+    // Containers have 64 MB of shared memory, which parallel queries can exceed.
     dynamic_shared_memory_type: process.platform === 'win32' ? 'windows' : 'mmap',
     ...settings
   }
@@ -127,7 +128,7 @@ async function launch(
   const logStart = (await log.stat()).size
   let failure: string | undefined
   try {
-    // In a session of its own: Ctrl+C in the terminal is for the shop, which then stops its database last.
+    // Detached, so that Ctrl+C in the terminal reaches only the shop, which stops its database last.
     const child = spawn(binaries.postgres, args, {
       ...account,
       cwd: safeFolder(),
@@ -143,7 +144,7 @@ async function launch(
     if (child.pid !== undefined && pidTaken(child.pid) && child.exitCode === null && child.signalCode === null) {
       child.kill('SIGQUIT')
     }
-    // Its log may say nothing of that, since it has not met the other's lock file yet.
+    // Its log may not mention this, because it has not found the other server's lock file yet.
     if (ready === 'superseded') return ready
   } finally {
     await log.close()
@@ -152,7 +153,7 @@ async function launch(
   return { reason: failure ?? lines.find(line => line.includes('FATAL')) ?? lines.at(-1) ?? 'it ended without a word' }
 }
 
-/** The account could put a link in its folder, through which root must not write. */
+/** Without O_NOFOLLOW, root would write through a link that the account may put there. */
 async function openLog(path: string): Promise<FileHandle> {
   const log = await open(
     path,
@@ -163,7 +164,7 @@ async function openLog(path: string): Promise<FileHandle> {
   return log
 }
 
-/** Waits until this very process serves the cluster, has ended, or another one has the folder. */
+/** Waits until this process serves the cluster or has ended, or another one has the folder. */
 async function whenReady(
   cluster: Cluster,
   pid: number,

@@ -4,15 +4,15 @@ import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pidTaken, startOf } from './processes.ts'
 
-/** One process's claim on a database; the last living owner's release is the one that shuts the server down. */
+/** One process's claim on a database. The last live owner shuts the server down. */
 export type Owner = {
-  /** Gives the claim up. @returns true when no other living owner is left */
+  /** Gives up the claim. @returns true if no other live owner is left */
   release(): Promise<boolean>
-  /** The same while the process ends and can wait for nothing: an owner counts as living while its id is taken. */
+  /** The same without waiting, for the exit of the process. An owner counts as live while its process id is taken. */
   releaseNow(): boolean
 }
 
-/** Marks this process as an owner by a file in `folder`, before it looks whether the server runs. */
+/** Marks this process as an owner with a file in `folder`. Call it before looking for a running server. */
 export async function markOwner(folder: string): Promise<Owner> {
   const name = `${process.pid}-${randomBytes(6).toString('hex')}`
   const temporary = join(folder, `.${name}`)
@@ -35,7 +35,7 @@ export async function markOwner(folder: string): Promise<Owner> {
   }
 }
 
-/** Counts owners that still run and removes the marks of those that were killed. */
+/** Counts live owners and removes the marks of killed ones. */
 async function livingOwners(folder: string): Promise<number> {
   let living = 0
   for (const name of await readdir(folder).catch(() => [])) {

@@ -6,7 +6,7 @@ import type { Binaries } from './binaries.ts'
 import { type Cluster, superuser } from './cluster.ts'
 import { commandOf, gone, pidTaken, startOf } from './processes.ts'
 
-/** A server process as its lock file describes it. `status` is PostgreSQL's word: starting, ready, stopping. */
+/** A server process as its lock file describes it. `status` is PostgreSQL's: starting, ready, stopping. */
 export type Postmaster = {
   pid: number
   port: number
@@ -15,7 +15,7 @@ export type Postmaster = {
 
 const lockFile = (cluster: Cluster) => join(cluster.data, 'postmaster.pid')
 
-/** The server process that runs on this cluster, if one does, whoever started it. */
+/** The server process that runs on this cluster, if any, including servers that other processes started. */
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
   const lines = (await readFile(lockFile(cluster), 'utf8').catch(() => '')).split('\n')
   const pid = Math.abs(Number(lines[0]))
@@ -23,7 +23,7 @@ export async function findPostmaster(cluster: Cluster): Promise<Postmaster | und
   return { pid, port: Number(lines[3] ?? 0), status: (lines[7] ?? '').trim() }
 }
 
-/** After a crash the id in the lock file may belong to some other program by now. */
+/** After a crash, another program may have the process id of the lock file. */
 async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if ((await startOf(pid)) === undefined) return false
   const command = await commandOf(pid)
@@ -31,8 +31,8 @@ async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
 }
 
 /**
- * Removes a lock file that PostgreSQL itself would not: it only looks whether the id in it is taken. A file whose
- * process is plainly gone is left to PostgreSQL, which replaces it without a gap.
+ * Removes a lock file whose process id now belongs to another program, because PostgreSQL only checks whether the id is
+ * taken. PostgreSQL itself replaces a file whose id is free.
  */
 export async function removeStaleLock(cluster: Cluster): Promise<void> {
   const text = await readFile(lockFile(cluster), 'utf8').catch(() => '')
@@ -41,7 +41,7 @@ export async function removeStaleLock(cluster: Cluster): Promise<void> {
   if ((await readFile(lockFile(cluster), 'utf8').catch(() => '')) === text) await unlink(lockFile(cluster))
 }
 
-/** True when the server on that port takes this cluster's password and serves this cluster's data. */
+/** Does the server on that port accept this cluster's password and serve its data? */
 export async function verify(cluster: Cluster, server: Postmaster): Promise<boolean> {
   const client = new Client({
     host: '127.0.0.1',
@@ -64,14 +64,14 @@ export async function verify(cluster: Cluster, server: Postmaster): Promise<bool
   }
 }
 
-/** Fast shutdown by process id: open transactions are rolled back, everything committed is on disk. */
+/** Fast shutdown: open transactions are rolled back, and everything committed is on disk. */
 export async function stopPostmaster(
   pid: number,
   cluster: Cluster,
   binaries: Binaries,
   account: Account
 ): Promise<void> {
-  // The first asks politely; the second ends without a checkpoint, after which the next start recovers from the log.
+  // SIGQUIT ends the server without a checkpoint; the next start then recovers from the write-ahead log.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     if (!(await isPostmaster(pid, cluster))) return
     if (process.platform === 'win32') await runAs(account, binaries.pgCtl, ['kill', signal.slice(3), String(pid)])

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const run = promisify(execFile)
 
-/** True while a process has this id, whoever owns it. A zombie that nobody reaps still counts. */
+/** Does a process of any user have this id? An unreaped zombie counts. */
 export function pidTaken(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -16,14 +16,14 @@ export function pidTaken(pid: number): boolean {
 }
 
 /**
- * What tells a process from a later one with the same id: when it started. Undefined when it is not running.
- * In a container ids are soon used again, and an orphan may stay a zombie for ever where the first process reaps none.
+ * The start time, which distinguishes a process from a later one with the same id; undefined if it does not run.
+ * Containers reuse ids soon, and a zombie stays if the first process does not reap it.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (!pidTaken(pid)) return undefined
   if (process.platform === 'linux') {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-    // The name in parentheses may hold blanks; the fields after it are state (3rd) … start time (22nd).
+    // The name in parentheses may contain spaces. The fields after it are state (3rd) … start time (22nd).
     const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ')
     return fields && !['Z', 'X'].includes(fields[0] ?? 'X') ? fields[19] : undefined
   }
@@ -34,7 +34,7 @@ export async function startOf(pid: number): Promise<string | undefined> {
   )
 }
 
-/** The command line of a running process; undefined where the system does not tell. */
+/** The command line of a running process; undefined if the system does not reveal it. */
 export async function commandOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined
   if (process.platform === 'linux') {
@@ -47,7 +47,7 @@ export async function commandOf(pid: number): Promise<string | undefined> {
   )
 }
 
-/** Waits until the process is gone. @returns false when it still runs after `ms` milliseconds */
+/** Waits until the process is gone. @returns false if it still runs after `ms` milliseconds */
 export async function gone(pid: number, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms
   while ((await startOf(pid)) !== undefined) {

@@ -1,4 +1,4 @@
-// A process of its own that starts the database in argv[2], says so in one line of JSON, and stops it on SIGTERM.
+// A separate process that starts the database in argv[2], prints it as one line of JSON, and stops it on SIGTERM.
 import { startEmbeddedPostgres } from './embedded.ts'
 
 const server = await startEmbeddedPostgres({
