@@ -15,12 +15,12 @@ import { watchForProxies } from './untrusted-proxies.ts'
 declare module 'fastify' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
   interface FastifyRequest {
-    /** The bytes of a JSON body as they came: webhooks are signed over them. */
+    /** The raw bytes of a JSON body, because webhook signatures cover them. */
     rawBody: Buffer | null
   }
 }
 
-/** Every reply has them; one that leaves Fastify's hands (`hijack`) sends them itself. */
+/** Headers of every reply. One that bypasses Fastify (`hijack`) sends them itself. */
 export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
@@ -30,20 +30,20 @@ export const SAFE_HEADERS = {
 const BODY_LIMIT = 1024 * 1024
 const DEEPEST_JSON = 100
 
-/** Milliseconds. Only tests have other ones. */
+/** Milliseconds. Only tests set other values. */
 export type Timeouts = {
-  /** From the connection, or the end of the request before, until all headers have come. */
+  /** From the connection, or the end of the previous request, until all headers have arrived. */
   headers: number
-  /** The same until the whole body has come. Fastify's own default is to wait for ever. */
+  /** The same until the whole body has arrived. Fastify waits forever by default. */
   request: number
-  /** Without a byte in either direction: a client that does not read its reply. Event streams send heartbeats. */
+  /** Without a byte in either direction, as from a client that does not read. Event streams send heartbeats. */
   idle: number
-  /** How often Node looks for requests that are late: they end up to this much later. */
+  /** How often Node checks for late requests, which therefore end up to this much later. */
   check: number
 }
 const TIMEOUTS: Timeouts = { headers: 20_000, request: 60_000, idle: 300_000, check: 5_000 }
 
-/** An HTTP server with our envelope for every kind of failure. Routes are added by `mount`. */
+/** An HTTP server that sends every failure in our envelope. `mount` adds the routes. */
 export async function createApp(options: {
   log: Log
   trustProxy: string | false
@@ -60,7 +60,7 @@ export async function createApp(options: {
     connectionTimeout: timeouts.idle,
     http: { headersTimeout: timeouts.headers, connectionsCheckingInterval: timeouts.check },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
-    // A path that cannot be decoded is the caller's mistake and deserves our envelope too.
+    // A path that cannot be decoded is the client's mistake, and also gets our envelope.
     frameworkErrors(error, _request, reply) {
       sendError(error, reply as never, options.log)
     },
@@ -69,7 +69,7 @@ export async function createApp(options: {
       const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       const body = JSON.stringify(envelopeOf(refuse(late ? 'too_slow' : 'bad_request')))
       const status = late ? '408 Request Timeout' : '400 Bad Request'
-      // `end` alone would leave a client that never reads, or never ends its own side, connected.
+      // `end` alone would keep a client connected that never reads, or never ends its side.
       socket.once('finish', () => socket.destroy())
       socket.end(
         `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
@@ -92,19 +92,19 @@ export async function createApp(options: {
     }
     if (isDeeperThan(text, DEEPEST_JSON))
       return next(Object.assign(new Error('The body is nested too deeply'), { statusCode: 400 }))
-    // It answers through `next`; its type only says that it might be a promise.
+    // It replies through `next`; only its type allows a promise.
     void parseJson(request, text, next)
   })
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
   app.addHook('onSend', async (request, reply) => {
     reply.headers(SAFE_HEADERS)
-    // Replies carry passwords, keys and codes. None of them is meant for a cache: the catalogue's is the server's own.
+    // Replies carry passwords, keys and codes. No cache may keep one: the catalogue has its own on the server.
     if (request.url.startsWith('/api') && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
   return app
 }
 
-/** A refusal on the wire: its reason with parameters for programs, its sentence for people. */
+/** A refusal on the wire: reason and parameters for programs, a sentence for people. */
 function envelopeOf(refusal: Refusal) {
   const { reason, params, data } = refusal
   return {
@@ -116,7 +116,6 @@ function envelopeOf(refusal: Refusal) {
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const body = envelopeOf(refusal)
-  // Seconds.
   if ('retry_after' in body.data) void reply.header('retry-after', String(body.data.retry_after))
   return reply.code(body.code).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
@@ -141,7 +140,7 @@ const REASON_OF_STATUS: Record<number, Reason> = {
 function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyReply {
   const status = error.statusCode ?? 500
   if (status >= 400 && status < 500) return sendRefusal(reply, refuse(REASON_OF_STATUS[status] ?? 'bad_request'))
-  // The database was away, or chose this transaction to end a deadlock, and did so again when it was repeated.
+  // The database was away, or ended this transaction even after its retries.
   const temporary = isTemporaryFailure(error)
   log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
   return sendRefusal(reply, refuse(temporary ? 'unavailable' : 'internal'))

@@ -8,11 +8,11 @@ import { type PageHead, withHead } from './page-head.ts'
 
 type Made = { etag: string; plain: Buffer; br: Buffer; gzip: Buffer }
 
-/** Addresses can be invented, so both bounds matter. */
+/** Clients can invent addresses, so both bounds are needed. */
 const MOST_PAGES = 200
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** Sends the built page with the head of what was asked for; packed once for all who ask for the same. */
+/** Sends the built page with the head for its address, and caches the compressed result. */
 export function builtPage(path: string) {
   const made = new LRUCache<string, Made>({
     max: MOST_PAGES,

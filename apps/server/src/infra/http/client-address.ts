@@ -1,14 +1,11 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Without the ::ffff: prefix that IPv4 clients of a dual-stack listener have, and without a zone. */
+/** Without the ::ffff: prefix of IPv4 clients on a dual-stack listener, and without a zone. */
 export const plainAddress = (address: string | undefined): string =>
   address?.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '') ?? ''
 
-/**
- * The client's address as the database takes it. Where a proxy in front passes on something that is no address, it is
- * the proxy's own.
- */
+/** The client's address, valid for the database. If a proxy forwards something else, it is the proxy's address. */
 export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   for (const named of [request.ip, request.socket.remoteAddress]) {
     const address = plainAddress(named)

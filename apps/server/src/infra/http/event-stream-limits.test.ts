@@ -22,32 +22,32 @@ describe('an event stream', () => {
   const signedUp = new Set<number>()
   beforeEach(async () => {
     ;[admin, customer, other] = [await shop.admin(), await shop.customer(), await shop.customer()]
-    // Their sign-ups are told, too: before a test begins.
+    // Waits for the events of the sign-ups, which are no part of a test.
     await eventually(() => expect(signedUp).toContain(other.user.id))
   })
   afterAll(() => shop?.close())
 
   const publish: ChangeFeed['publish'] = changes => shop.ctx.changes.publish(changes)
 
-  test('a person has ten at most; one that was closed makes room', async () => {
+  test('a person has ten at most; closing one makes room', async () => {
     const ten = await Promise.all(Array.from({ length: 10 }, () => openStream(shop, customer)))
     expect(ten.map(stream => stream.status)).toEqual(Array.from({ length: 10 }, () => 200))
     expect((await openStream(shop, customer)).status).toBe(429)
     expect((await openStream(shop, other)).status).toBe(200)
-    // Whoever views the shop as that user has room of the own.
+    // An administrator who views the shop as that user has a separate limit.
     await admin.post('/api/users/admin/switch-user', { user_id: customer.user.id })
     expect((await openStream(shop, admin)).status).toBe(200)
     ten[0]?.close()
     await eventually(async () => expect((await openStream(shop, customer)).status).toBe(200))
   })
 
-  test('a look at the headers ends at once', async () => {
+  test('a HEAD request ends at once', async () => {
     const reply = await customer.fetch('/api/events', { method: 'HEAD' })
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   })
 
-  test('a reader that does not read is ended, and the others hear on', async () => {
+  test('a reader that does not read is disconnected, and the others continue', async () => {
     const accepted = once(shop.app.server, 'connection') as Promise<[Socket]>
     const stuck = await openStream(shop, admin)
     const [atServer] = await accepted
@@ -58,7 +58,7 @@ describe('an event stream', () => {
     let most = 0
     await eventually(async () => {
       most = Math.max(most, atServer.writableLength)
-      // Many at once, since the kernel takes some megabytes before anything has to wait with us.
+      // Many at once, because the kernel buffers some megabytes before we have to.
       await shop.ctx.db.$client.query(
         `select pg_notify('netlet_changes', '[' || nextval('change_event_id') || ',' || $1 || ']')
          from generate_series(1, 200)`,
@@ -72,7 +72,7 @@ describe('an event stream', () => {
     await eventually(() => expect(changesIn(reads)).toEqual([{ resource: 'order', id: 3 }]))
   })
 
-  test('while the database is away nothing is told; then all is read again', async () => {
+  test('while the database is away nothing is sent; then clients reload everything', async () => {
     const stream = await openStream(shop, customer)
     const query = vi.spyOn(shop.ctx.db.$client, 'query').mockRejectedValue(new Error('away'))
     try {
@@ -85,7 +85,7 @@ describe('an event stream', () => {
     expect(stream.ended()).toBe(false)
   })
 
-  test('one who left while the session was looked up leaves nothing open', async () => {
+  test('a client that left during the session lookup leaves nothing open', async () => {
     const gone = await Promise.all(
       Array.from({ length: 30 }, async () => {
         const cookie = [...customer.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -107,7 +107,7 @@ describe('an event stream', () => {
 })
 
 describe('a process', () => {
-  test('has a most number of streams over all people', async () => {
+  test('limits its streams over all people', async () => {
     const shop = await startShop({ mostStreams: 3 })
     try {
       const people = [await shop.customer(), await shop.customer(), await shop.admin()]
@@ -118,7 +118,7 @@ describe('a process', () => {
     }
   })
 
-  test('that closes ends all streams at once, also of those who do not read', async () => {
+  test('that closes ends all streams at once, also those of clients that do not read', async () => {
     const shop = await startShop({ heartbeatMs: 60_000 })
     try {
       const admin = await shop.admin()
@@ -133,7 +133,7 @@ describe('a process', () => {
     }
   })
 
-  test('hears what another one publishes', async () => {
+  test('receives what another one publishes', async () => {
     const shop = await startShop()
     const db = openDatabase(shop.ctx.config.databaseUrl, { max: 1 })
     const { databaseUrl } = shop.ctx.config

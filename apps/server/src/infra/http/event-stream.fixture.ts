@@ -13,7 +13,7 @@ import { serveWeb } from './web.ts'
 
 type Options = Partial<Omit<EventStreamOptions, 'app'>>
 
-/** The calls of accounts and the stream, with a heartbeat that a test can wait for. */
+/** The routes of accounts and the stream, with a heartbeat that is short enough for tests. */
 const composing = (options: Options) => async (ctx: AppContext) => {
   const app = await createApp({ log: ctx.log, trustProxy: '127.0.0.1' })
   const guard = createGuard(ctx)
@@ -24,13 +24,13 @@ const composing = (options: Options) => async (ctx: AppContext) => {
   return app
 }
 export const startShop = (options: Options = {}) => startTestShop({ app: composing(options) })
-/** Waits until `check` does not throw any more. */
+/** Waits until `check` no longer throws. */
 export const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
 type Stream = {
   status: number
   headers: IncomingMessage['headers']
-  /** Everything that has come so far. */
+  /** Everything received so far. */
   text: () => string
   events: () => { id?: string; event?: string; data?: unknown }[]
   ended: () => boolean
@@ -71,7 +71,7 @@ export async function openStream(
   }
 }
 
-/** What a stream told, but for the sign-ups of the tests' own people. */
+/** The changes of a stream, without the sign-ups of the test's users. */
 export const changesIn = (stream: Stream) =>
   stream
     .events()

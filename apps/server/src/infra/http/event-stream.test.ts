@@ -18,14 +18,14 @@ describe('the event stream', () => {
   const signedUp = new Set<number>()
   beforeEach(async () => {
     ;[admin, customer, other] = [await shop.admin(), await shop.customer(), await shop.customer()]
-    // Their sign-ups are told, too: before a test begins.
+    // Waits for the events of the sign-ups, which are no part of a test.
     await eventually(() => expect(signedUp).toContain(other.user.id))
   })
   afterAll(() => shop?.close())
 
   const publish: ChangeFeed['publish'] = changes => shop.ctx.changes.publish(changes)
 
-  test('is server-sent events that nothing in between keeps back, with the headers of every reply', async () => {
+  test('is server-sent events without buffering, with the headers of every reply', async () => {
     const stream = await openStream(shop, admin)
     expect(stream.status).toBe(200)
     expect(stream.headers).toMatchObject({
@@ -37,7 +37,7 @@ describe('the event stream', () => {
       'x-frame-options': 'SAMEORIGIN'
     })
     expect(stream.headers['content-security-policy']).toContain("default-src 'self'")
-    // Comments show that it lives.
+    // Comments show that the stream is alive.
     await eventually(() =>
       expect(
         stream
@@ -49,7 +49,7 @@ describe('the event stream', () => {
     expect(stream.events()).toEqual([])
   })
 
-  test('tells administrators everything, customers what is theirs, and nobody whose it is', async () => {
+  test('tells administrators everything, customers their own changes, and neither whose they are', async () => {
     const [all, own, others] = [
       await openStream(shop, admin),
       await openStream(shop, customer),
@@ -89,7 +89,7 @@ describe('the event stream', () => {
     )
   })
 
-  test('of too many customers each hears that something may be theirs', async () => {
+  test('tells each of many customers that something may be theirs', async () => {
     const own = await openStream(shop, customer)
     publish([
       { resource: 'server', id: 1 },
@@ -98,7 +98,7 @@ describe('the event stream', () => {
     await eventually(() => expect(changesIn(own)).toEqual([{ resource: 'order' }]))
   })
 
-  test('an administrator who views the shop as a user hears what the user hears', async () => {
+  test('shows an administrator who views the shop as a user what that user sees', async () => {
     await admin.post('/api/users/admin/switch-user', { user_id: customer.user.id })
     const stream = await openStream(shop, admin)
     publish([
@@ -129,7 +129,7 @@ describe('the event stream', () => {
     ])
   })
 
-  test('a heartbeat carries the number of events that were of no concern', async () => {
+  test('sends with a heartbeat the id of events that did not concern the reader', async () => {
     const stream = await openStream(shop, customer)
     const watcher = await openStream(shop, admin)
     publish([{ resource: 'server', id: 1 }])
@@ -144,7 +144,7 @@ describe('the event stream', () => {
     await eventually(() => expect(stream.events()).toEqual([{ event: 'reset', data: {} }]))
   })
 
-  test('starts afresh where what was missed is more than a reader takes at once', async () => {
+  test('starts afresh if the missed events are more than a reader takes at once', async () => {
     const watcher = await openStream(shop, admin)
     publish([{ resource: 'faq', id: 1 }])
     await eventually(() => expect(watcher.events()).toHaveLength(1))
@@ -191,12 +191,12 @@ describe('the event stream', () => {
     expect((await openStream(shop, customer)).status).toBe(401)
   })
 
-  test('what one may hear follows the account: an administrator no longer', async () => {
+  test('follows the account: a former administrator loses the access', async () => {
     const boss = await shop.admin()
     const stream = await openStream(shop, boss)
     const body = { username: boss.user.username, email: boss.user.email, is_superuser: false }
     expect(await admin.put(`/api/users/u/${boss.user.id}/`, body)).toMatchObject({ code: 2000 })
-    // Two heartbeats later at the latest.
+    // Two heartbeats are enough.
     const beats = () =>
       stream
         .text()

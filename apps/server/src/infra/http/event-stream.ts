@@ -9,28 +9,28 @@ import { SENT, type Guard, type Mount } from './mount.ts'
 
 export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
-/** Streams that one process keeps open: each costs a socket and a query at each heartbeat. */
+/** Streams per process. Each costs a socket, and a query at each heartbeat. */
 const MOST_STREAMS = 5000
 const MOST_STREAMS_OF_A_USER = 10
-/** Bytes that may wait for a reader that does not read. */
+/** Bytes that may wait for a slow reader. */
 const MOST_WAITING_BYTES = 64 * 1024
 const HEARTBEAT_MS = 25_000
-/** How long a browser waits before it opens the stream again. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000
-/** Events may have been missed: everything on the screen is to be read again. */
+/** Tells the page to reload everything, because events may have been missed. */
 const RESET = 'event: reset\ndata: {}\n\n'
 
 export type EventStreamOptions = {
   app: FastifyInstance
   guard: Pick<Guard, 'authenticate'>
-  /** Milliseconds between two heartbeats; at each of them the session is looked at again. */
+  /** Milliseconds between two heartbeats. Each one checks the session again. */
   heartbeatMs?: number
   mostStreams?: number
 }
 
 /**
- * The change feed as server-sent events. A stream ends with the session that opened it, with the server, and when its
- * reader does not keep up; a browser then opens it again and goes on after the last event that it got.
+ * The change feed as server-sent events. A stream ends with its session, with the server, or when its reader is too
+ * slow. A browser then reconnects and resumes after its last event.
  */
 export function eventStreamRoutes(
   mount: Mount,
@@ -47,17 +47,17 @@ export function eventStreamRoutes(
 
   mount(routes.changes.feed, async ({ caller, request, reply }) => {
     if (closing) return refuse('unavailable')
-    // A look at the headers is no stream that stays open.
+    // HEAD does not keep a stream open.
     if (request.method === 'HEAD') {
       await reply.type(EVENT_STREAM).header('cache-control', 'no-store').send()
       return SENT
     }
-    // Whoever views the shop as a user does not use up that user's streams.
+    // An administrator who views the shop as a user does not use up that user's streams.
     const owner = caller.impersonator?.id ?? caller.id
     const theirs = [...open.values()].filter(id => id === owner).length
     if (theirs >= MOST_STREAMS_OF_A_USER || open.size >= mostStreams) return refuse('too_many')
     const stream = startStream(reply)
-    // Gone while we found out who it is.
+    // The client left during the authentication.
     if (stream.destroyed) return SENT
     open.set(stream, owner)
     stream.once('close', () => open.delete(stream))
@@ -73,7 +73,7 @@ function startStream(reply: FastifyReply): ServerResponse {
     ...SAFE_HEADERS,
     'content-type': EVENT_STREAM,
     'cache-control': 'no-store',
-    // nginx would keep the events back until they fill a buffer.
+    // nginx would buffer the events.
     'x-accel-buffering': 'no'
   }
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.raw.setHeader(name, value)
@@ -88,10 +88,10 @@ type Following = {
   authenticate: () => Promise<UserActor | null>
 }
 
-/** Writes the changes that the caller may see, until the stream ends. */
+/** Writes the changes that the caller may see until the stream ends. */
 function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse, following: Following): void {
   const { request, heartbeatMs, authenticate } = following
-  /** Null while the session cannot be looked up: then nothing is written. */
+  /** Null while the session cannot be looked up; then nothing is written. */
   let viewer: UserActor | null = following.caller
   let lastId: number | undefined
 
@@ -113,7 +113,7 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
   if (resumeFrom !== null) {
     const missed = ctx.changes.since(resumeFrom)
     const text = missed?.map(event => textOf(event, following.caller)).join('') ?? RESET
-    // More than this at once would look like a reader that does not read.
+    // More at once would look like a slow reader.
     write(text.length <= MOST_WAITING_BYTES / 2 ? text : RESET)
     lastId = missed?.at(-1)?.id
   }
@@ -129,7 +129,7 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
       viewer = null
     }
     if (!before && viewer) notify(null)
-    // The id of events that others got: whoever resumes from it need not start afresh for those.
+    // The id of events for others, so that a client that resumes from it does not start afresh.
     write(lastId === undefined || !viewer ? ':\n\n' : `:\nid: ${lastId}\n\n`)
     if (!stream.destroyed) timer = setTimeout(() => void beat(), heartbeatMs)
   }
@@ -143,16 +143,13 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
   stream.once('close', stop)
 }
 
-/** Empty where the event is of no concern to the caller. */
+/** Empty if the event does not concern the caller. */
 function textOf(event: FeedEvent, caller: UserActor): string {
   const changes = visibleTo(caller, event)
   return changes.length === 0 ? '' : `id: ${event.id}\nevent: change\ndata: ${JSON.stringify({ changes })}\n\n`
 }
 
-/**
- * Administrators see every change, customers theirs and, without an id, those of what every customer sees. Whose a change
- * is stays here.
- */
+/** Administrators see every change, customers their own and, without an id, those of public resources. */
 function visibleTo({ id: callerId, isSuperuser }: UserActor, { changes }: FeedEvent): Change[] {
   const visible = new Map<string, Change>()
   for (const { resource, id, userId, everyone } of changes) {
@@ -164,7 +161,7 @@ function visibleTo({ id: callerId, isSuperuser }: UserActor, { changes }: FeedEv
   return [...visible.values()]
 }
 
-/** Null: this is not a browser that comes back. */
+/** Null for a first connection, NaN for an invalid id. */
 function lastEventId({ headers }: FastifyRequest): number | null {
   const given = headers['last-event-id']
   if (given === undefined) return null

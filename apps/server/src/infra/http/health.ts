@@ -6,7 +6,7 @@ import { EVENT_STREAM } from './event-stream.ts'
 import { hashToken } from '../secrets.ts'
 import type { AppContext } from '../context.ts'
 
-/** Is the process up, is it ready, and how is it doing? These three answer programs, not people: no envelope. */
+/** Liveness, readiness and metrics. Their readers are programs, so the replies have no envelope. */
 export function healthRoutes(
   app: FastifyInstance,
   ctx: Pick<AppContext, 'db' | 'jobs'>,
@@ -22,7 +22,7 @@ export function healthRoutes(
     registers: [registry]
   })
   app.addHook('onResponse', async (request, reply) => {
-    // An event stream lasts as long as somebody looks at the page.
+    // An event stream lasts as long as the page is open.
     if (reply.raw.getHeader('content-type') === EVENT_STREAM) return
     const route = request.routeOptions.url ?? 'unknown'
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
@@ -39,7 +39,7 @@ export function healthRoutes(
   })
 }
 
-/** A database that fails over answers reads before it takes writes: a shop that is ready needs both. */
+/** During a failover a database answers reads before it takes writes. A ready shop needs both. */
 async function takesWrites(db: AppContext['db']): Promise<boolean> {
   try {
     const { rows } = await db.execute<{ read_only: boolean }>(
@@ -51,7 +51,7 @@ async function takesWrites(db: AppContext['db']): Promise<boolean> {
   }
 }
 
-/** From this machine itself, or with the token. Behind a proxy in front everyone looks local, so then only the token counts. */
+/** From this machine or with the token. Behind a proxy every client looks local, so then only the token counts. */
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
   if (token) return given !== undefined && timingSafeEqual(hashToken(given), hashToken(token))
@@ -59,5 +59,5 @@ function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   return !isPassedOn && /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '')
 }
 
-/** Each proxy in front adds at least one of these, or is set up to; none of them names the client in the same way. */
+/** Every proxy adds at least one of these, or can be configured to. */
 const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']

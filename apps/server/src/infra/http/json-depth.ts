@@ -1,6 +1,6 @@
 /**
- * Is JSON nested deeper than `most`? Code that walks a value by recursion would fall over a value that is deep enough,
- * and nothing that is meant for us is: so it is looked at before it is parsed. Text in quotes does not count.
+ * Is JSON nested deeper than `most`? A deep value would overflow the stack of recursive code. No valid input is that
+ * deep, so it is refused before it is parsed. Brackets in strings do not count.
  */
 export function isDeeperThan(json: string, most: number): boolean {
   let depth = 0
@@ -21,6 +21,6 @@ export function isDeeperThan(json: string, most: number): boolean {
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** `[`; `]` is two further on, and so it is with braces. */
+/** Codes of `[` and `{`. Each closing bracket's code is greater by two. */
 const BRACKET = 0x5b
 const BRACE = 0x7b

@@ -9,11 +9,11 @@ import { clientAddress } from './client-address.ts'
 import { forwardedClient } from './untrusted-proxies.ts'
 
 export type Guard = {
-  /** Finds out who calls; null for a visitor. */
+  /** Identifies the caller; null for a visitor. */
   authenticate(request: FastifyRequest): Promise<UserActor | null>
-  /** Counts the call of a program; a refusal where it has called too often. */
+  /** Counts a program's call, and refuses it if there were too many. */
   admit(caller: UserActor, route: Route): Promise<Refusal | null>
-  /** Did a browser send this from our own pages? True also for programs that send no such headers. */
+  /** Did a browser send this from our own pages? Also true for programs, which send no such headers. */
   fromOurOrigin(request: FastifyRequest): boolean
 }
 
@@ -21,10 +21,10 @@ type Parsed<S> = S extends z.ZodType ? z.output<S> : never
 type PartsOf<R> =
   R extends Route<infer P, infer Q, infer B, infer _> ? { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } : never
 
-/** `caller` is the actor of the commands that the call runs. */
+/** `caller` is the actor of the route's commands. */
 export type Call<R, Who> = PartsOf<R> & { caller: Who; request: FastifyRequest; reply: FastifyReply }
 
-/** Sent by the handler itself (a file, a redirect): the envelope is left away. */
+/** The handler has sent the reply (a file, a redirect), so there is no envelope. */
 export const SENT = Symbol('sent')
 
 export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>> | typeof SENT>
@@ -32,13 +32,13 @@ export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>>
 export type WhoCalls<R extends Route> = R['access'] extends 'public' ? UserActor | VisitorActor : UserActor
 
 type MountOptions = {
-  /** Hears of a request that was answered with a status of 400 to 499 before its handler, as for a body that cannot be read. */
+  /** Called for a request that failed with a status of 400 to 499 before its handler, such as an unreadable body. */
   onUnreadable?: (request: FastifyRequest, status: number) => Promise<void>
 }
 
 export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>, options?: MountOptions) => void
 
-/** Makes the function that puts a call of the contract and its handler on the server. */
+/** Makes the function that adds a route of the contract and its handler to the server. */
 export function mounter(app: FastifyInstance, guard: Guard): Mount {
   return (route, handler, { onUnreadable } = {}) => {
     app.route({
@@ -66,7 +66,7 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
   }
 }
 
-/** Lists of domains are long; everything else is small. */
+/** Lists of domains are long. Most other bodies are small. */
 function bodyLimit(route: Route): number {
   if (route.path.startsWith('/api/servers/acls')) return 4 * 1024 * 1024
   if (route.path === '/api/settings/config') return 2 * 1024 * 1024
@@ -76,10 +76,10 @@ function bodyLimit(route: Route): number {
   return 1024 * 1024
 }
 
-/** What mail programs post to: a form with one field. */
+/** Mail programs post a form with one field. */
 const ONE_CLICK: ReadonlySet<string> = new Set([routes.mail.unsubscribe.path, routes.status.unsubscribe.path])
 
-/** What the platform tells: what is refused for its size would be lost. */
+/** The platform's webhooks: one that is refused for its size would be lost. */
 const WEBHOOKS: ReadonlySet<string> = new Set([routes.orders.payWebhook.path, routes.orders.productWebhook.path])
 
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
@@ -96,8 +96,8 @@ function forbidden(route: Route, caller: UserActor | null): Refusal | null {
 type Parts = { params: unknown; query: unknown; body: unknown }
 
 /**
- * The library compares the `length` of what should be a text, whatever it is: an object there that cannot become a number
- * makes it throw. Null: such a value, which fits no schema.
+ * zod compares the `length` of any value that should be a text, and throws if that is an object without a number. Null
+ * stands for such a value, which fits no schema.
  */
 export function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodType['safeParse']> | null {
   try {
@@ -108,12 +108,12 @@ export function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodTyp
   }
 }
 
-/** More wrong fields than any form has: a list without end must not bring a reply without end. */
+/** More wrong fields than any form has. It bounds the reply for a body with endless fields. */
 export const MOST_TOLD = 200
 
 /**
- * Checks each part against the contract. A refusal maps every field to its message, and to that message's key with what
- * is in it, for those who word it in another language.
+ * Checks each part against the contract. A refusal maps every field to its message, and to that message's key and
+ * parameters for translation.
  */
 function parse(route: Route, request: FastifyRequest): Result<Parts> {
   const found: Parts = { params: request.params, query: request.query, body: request.body }
@@ -126,7 +126,7 @@ function parse(route: Route, request: FastifyRequest): Result<Parts> {
       const errors: Record<string, string> = {}
       for (const issue of parsed.error.issues.slice(0, MOST_TOLD))
         errors[issue.path.join('.') || part] ??= issue.message
-      // A path with an id that cannot exist names nothing; a form deserves its first field's own words.
+      // A path with an invalid id names nothing. A form gets the message of its first wrong field.
       if (part === 'params') return refuse('not_found', { data: fieldReasons(errors) })
       return formRefusal(errors)
     }

@@ -1,20 +1,19 @@
-/** What the head of a page says to those who do not run its code. */
+/** The head of a page, for clients that run no scripts. */
 export type PageHead = {
   status: 200 | 404
   title: string
   description: string
-  /** The one address of a page that has several. */
+  /** The preferred address of a page that has several. */
   canonical?: string
-  /** Absolute. */
   image?: string
   type?: 'website' | 'product'
   /** schema.org */
   data?: object
-  /** False: search engines are asked to leave the page out. */
+  /** False asks search engines to leave the page out. */
   indexed?: false
 }
 
-/** Puts it into the built page, in place of the title and description that stand there. */
+/** Replaces the title and the description of the built page. */
 export function withHead(html: string, head: PageHead): string {
   const { title, description, canonical, image, type = 'website', data, indexed } = head
   const tags = [

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-test('a shop whose database is read-only, as while it fails over, is not ready', async () => {
+test('a shop with a read-only database, as during a failover, is not ready', async () => {
   const ready = () => fetch(`${shop.url}/readyz`)
   expect((await ready()).status).toBe(200)
   const name = new URL(shop.ctx.config.databaseUrl).pathname.slice(1)
@@ -29,7 +29,7 @@ test('a shop whose database is read-only, as while it fails over, is not ready',
   await expect.poll(async () => (await ready()).status).toBe(200)
 })
 
-test('the figures answer this machine itself, and nothing that a proxy passes on', async () => {
+test('metrics answer requests from this machine, and none that a proxy forwards', async () => {
   const read = async (headers: Record<string, string> = {}) => (await fetch(`${shop.url}/metrics`, { headers })).status
   expect(await read()).toBe(200)
   const passedOn: Record<string, string>[] = [

@@ -7,18 +7,20 @@ import { sendRefusal } from './app.ts'
 import type { Guard } from './mount.ts'
 
 const BASE = '/task-monitor'
-/** A job's own page shows its payload as it is: names, addresses, codes. Our page of dead letters hides
- * these. It reads its paths in either case. */
+/**
+ * A job's page shows its raw payload with names, addresses and codes. Our own page of dead letters hides them. The
+ * monitor ignores the case of a path.
+ */
 const PAYLOAD = /\/jobs\/+[^/]+/i
-/** Its pages ask a third party for fonts, which would learn who looks at them. They get an empty style sheet of ours. */
+/** Its pages load fonts from a third party, which would see their readers. They get our empty style sheet. */
 const FONTS = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`\s\\]*/g
 const NO_FONTS = `${BASE}/fonts.css`
-/** Others choose columns of the payload, or search in it. */
+/** Other parameters show columns of the payload or search in it. */
 const QUERY = new Set(['db', 'dir', 'page', 'queue', 'queues', 'sort', 'state', 'status', 'type', 'w', 'minRetries'])
 
 /**
- * The job queue's own monitor, for administrators only, framed by the Tasks screen. It reads: what changes jobs goes
- * through our own calls, so that it stands in the audit log.
+ * The job queue's own monitor, for administrators only, framed by the Tasks screen. It is read-only: changes go through
+ * our own routes, so that they are audited.
  */
 export function taskMonitorRoutes(
   app: FastifyInstance,
@@ -27,7 +29,7 @@ export function taskMonitorRoutes(
 ): void {
   let opened: Promise<DashboardHandler> | undefined
   const open = async (): Promise<DashboardHandler> => {
-    // Read when the module starts.
+    // The module reads this when it loads.
     process.env['PGBOSS_DASHBOARD_READ_ONLY'] = '1'
     const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
     return createDashboardHandler({ databases: [{ url: ctx.config.databaseUrl, name: 'jobs' }], basePath: BASE })
@@ -42,12 +44,12 @@ export function taskMonitorRoutes(
     if (!url) return sendRefusal(reply, refuse('not_found'))
     opened ??= open()
     const handle = await opened
-    // Neither the session's cookie nor anything else of the caller is the monitor's business.
+    // The monitor gets neither the session's cookie nor other headers of the caller.
     const given = await handle(new Request(url, { headers: { accept: '*/*' } }))
     return send(reply, given)
   }
   app.get(BASE, answer)
-  // What its first page shows, when somebody comes back to it from another.
+  // The data of its first page, for navigation within the monitor.
   app.get(`${BASE}.data`, answer)
   app.get(NO_FONTS, (_request, reply) => reply.type('text/css').send(''))
   app.get(`${BASE}/*`, answer)
@@ -56,7 +58,7 @@ export function taskMonitorRoutes(
   })
 }
 
-/** What of an address the monitor is asked for; null where it would show a payload. */
+/** The address to request from the monitor; null if it would show a payload. */
 function askedOf(path: string, publicUrl: string): URL | null {
   const url = new URL(path, publicUrl)
   let decoded: string
@@ -65,7 +67,7 @@ function askedOf(path: string, publicUrl: string): URL | null {
   } catch {
     return null
   }
-  // The path as the monitor reads it, and as somebody who decodes it once more would.
+  // Checks the path as the monitor reads it, and decoded once more.
   const inside = [url.pathname, decoded].every(
     one => one === BASE || one === `${BASE}.data` || one.startsWith(`${BASE}/`)
   )
@@ -75,7 +77,7 @@ function askedOf(path: string, publicUrl: string): URL | null {
   return url
 }
 
-/** Its pages load the routes that they link to from the manifest, which holds no data. */
+/** Its pages load the routes of their links from the manifest, which contains no data. */
 const mayAsk = (path: string, name: string, value: string): boolean =>
   path === `${BASE}/__manifest`
     ? ['p', 'paths', 'version'].includes(name) && /^[\w./,-]*$/.test(value)
@@ -86,14 +88,14 @@ async function send(reply: FastifyReply, given: Response): Promise<FastifyReply>
   const location = given.headers.get('location')
   reply.code(given.status).type(type).header('cache-control', 'no-store')
   if (location) reply.header('location', location)
-  // How it has a page of an older version of it loaded anew.
+  // Tells a page of an older version to reload.
   const reload = given.headers.get('x-remix-reload-document')
   if (reload) reply.header('x-remix-reload-document', reload)
   if (!/^(?:text\/html|(?:text|application)\/javascript)/.test(type))
     return reply.send(Buffer.from(await given.arrayBuffer()))
   const text = (await given.text()).replaceAll(FONTS, NO_FONTS)
   if (!type.startsWith('text/html')) return reply.send(text)
-  // Its pages hold scripts, which may run where the page was made by us: by their hashes.
+  // The policy allows the inline scripts of the page by their hashes.
   const scripts = [...text.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)]
     .map(([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`)
     .join(' ')

@@ -26,9 +26,9 @@ beforeAll(async () => {
 })
 afterAll(() => app?.close())
 
-/** Sends these bytes and nothing more. @returns what came until the server ended the connection */
+/** Sends these bytes and nothing more. @returns the reply up to the end of the connection */
 async function send(bytes: string): Promise<string> {
-  // allowHalfOpen: this client never ends its own side.
+  // With allowHalfOpen this client never ends its own side.
   const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let text = ''
   socket.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -53,7 +53,7 @@ test.each([
   expect(reply).toContain('"msg":"The request did not arrive in time"')
 })
 
-test('a connection on which nothing comes ends', async () => {
+test('an idle connection ends', async () => {
   await send('')
 })
 
@@ -62,7 +62,7 @@ test('a reply may take longer than a request', async () => {
   expect(await reply.json()).toEqual({ slow: true })
 })
 
-test('replies of the API are not kept by any cache unless they say so', async () => {
+test('caches keep no API reply unless it allows that', async () => {
   const cached = async (path: string) => (await app.inject(path)).headers['cache-control']
   expect(await cached('/api/slow')).toBe('no-store')
   expect(await cached('/api/unknown')).toBe('no-store')

@@ -26,7 +26,7 @@ test.each([
   expect(forwardedClient(asked)).toBeNull()
 })
 
-test('a shop that browsers reach by https without a named proxy warns of that as it starts', () => {
+test('a shop with an https address and no named proxy warns at its start', () => {
   const warning = (publicUrl: string, trustProxy: string | false) => unnamedProxyWarning({ publicUrl, trustProxy })
   expect(warning('https://shop.example.com', false)).toContain('Set TRUST_PROXY')
   expect(warning('https://shop.example.com', '172.17.0.1')).toBeNull()

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 import { plainAddress } from './client-address.ts'
 
-/** Addresses that no customer comes from, but a proxy in front may. */
+/** Local networks: no customer comes from one, but a reverse proxy may. */
 const LOCAL = new BlockList()
 for (const [net, prefix] of [
   ['127.0.0.0', 8],
@@ -20,10 +20,7 @@ LOCAL.addSubnet('fe80::', 10, 'ipv6')
 
 type Peer = Pick<FastifyRequest, 'ip' | 'socket' | 'headers'>
 
-/**
- * The peer's address, where it is evidently a reverse proxy that TRUST_PROXY does not name: it is a local one, and says
- * whom it forwards for.
- */
+/** The peer's address if it is local and forwards for others, and so is a proxy that TRUST_PROXY should name. */
 export function untrustedProxyOf({ ip, socket, headers }: Peer): string | null {
   const peer = plainAddress(socket.remoteAddress)
   const trusted = plainAddress(ip) !== peer
@@ -32,9 +29,8 @@ export function untrustedProxyOf({ ip, socket, headers }: Peer): string | null {
 }
 
 /**
- * For whom such a proxy forwards, by the last entry of its header, which is the one that the proxy itself wrote. Good for
- * telling clients apart where a limit would count all of them as one; never for who somebody is, since the proxy may
- * pass on what its client made up.
+ * The client of such a proxy, from the last entry of the header, which the proxy itself wrote. It only separates
+ * clients for limits. It never identifies one, because the proxy may pass on what its client invented.
  */
 export function forwardedClient(request: Peer): string | null {
   if (untrustedProxyOf(request) === null) return null
@@ -43,10 +39,7 @@ export function forwardedClient(request: Peer): string | null {
   return last && isIP(last) ? last : null
 }
 
-/**
- * What to warn of as the shop starts; null: nothing. It speaks no TLS itself, so where browsers reach it by https something
- * stands in front.
- */
+/** The warning at the start, or null. The shop speaks no TLS, so an https address means a proxy in front. */
 export function unnamedProxyWarning({ publicUrl, trustProxy }: { publicUrl: string; trustProxy: string | false }) {
   if (trustProxy !== false || !publicUrl.startsWith('https:')) return null
   return `PUBLIC_URL is ${publicUrl}, so a reverse proxy stands in front, and TRUST_PROXY names none: limits cannot tell its visitors apart for certain, and sessions and the audit log show its address for all of them. Set TRUST_PROXY to its address.`
@@ -55,11 +48,11 @@ export function unnamedProxyWarning({ publicUrl, trustProxy }: { publicUrl: stri
 const MOST_PEERS = 20
 const seen = new Map<string, Date>()
 
-/** The untrusted proxies that this process has seen since it started, with the last time. */
+/** The untrusted proxies of this process, with the last time. */
 export const untrustedProxies = (): { address: string; at: Date }[] =>
   [...seen].map(([address, at]) => ({ address, at }))
 
-/** Notices reverse proxies that TRUST_PROXY does not name; each is logged once. */
+/** Records reverse proxies that TRUST_PROXY does not name, and logs each once. */
 export function watchForProxies(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', async request => {
     const peer = untrustedProxyOf(request)

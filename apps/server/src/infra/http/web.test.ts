@@ -38,7 +38,7 @@ test.each(['/', '/product?id=1', '/dashboard/index/proxies/3', '/..%2f..%2fetc/p
   }
 )
 
-test('what a browser can unpack is sent packed', async () => {
+test('a page is compressed if the browser supports it', async () => {
   for (const url of ['/', '/product']) {
     const reply = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
     expect(reply.headers['content-encoding']).toBe('br')
@@ -53,12 +53,12 @@ test('a page that did not change is not sent again', async () => {
   expect((await app.inject({ url: '/', headers: { 'accept-encoding': 'br;q=0' } })).body).toBe(PAGE)
 })
 
-test('assets are kept for good, since their names change with them', async () => {
+test('assets may be cached permanently, because their names contain a hash', async () => {
   const reply = await app.inject({ url: '/assets/app-1a2b.js' })
   expect(reply.headers['cache-control']).toBe('public, max-age=31536000, immutable')
 })
 
-test('what was built later is served as well', async () => {
+test('files that are built later are served as well', async () => {
   await writeFile(join(folder, 'assets', 'late-3c4d.js'), 'export {}')
   expect((await app.inject({ url: '/assets/late-3c4d.js' })).statusCode).toBe(200)
 })
@@ -74,7 +74,7 @@ test.each([
   expect(reply.json()).toMatchObject({ code })
 })
 
-test('every page says where scripts and pictures may come from', async () => {
+test('every page restricts the sources of scripts and pictures', async () => {
   const { headers } = await app.inject({ url: '/' })
   expect(headers['content-security-policy']).toContain("script-src 'self'")
   expect(headers['content-security-policy']).toContain("frame-ancestors 'self'")

@@ -13,21 +13,21 @@ import type { PageHead } from './page-head.ts'
 const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
 
 type Options = {
-  /** What the page at an address is about. Without it all are the app, and none is missing. */
+  /** The head of the page at an address. Without it every address is the app, and none is missing. */
   about?: (url: string) => Promise<PageHead>
   folder?: string
 }
 
 const ANY: PageHead = { status: 200, title: 'Netlet', description: '' }
 
-/** Serves the built web app; every path that is no call and no file opens it, since it has its own router. */
+/** Serves the built web app. Every path that is neither a route nor a file opens the app, which has its own router. */
 export async function serveWeb(
   app: FastifyInstance,
   config: Pick<Config, 'demo' | 'secureCookies'>,
   { about = async () => ANY, folder = dist }: Options = {}
 ): Promise<void> {
   await app.register(helmet, {
-    // Pictures come from the platform's own servers; the stand-in platform has no certificate.
+    // Pictures come from the platform's servers; the stand-in platform has no certificate.
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
@@ -56,16 +56,16 @@ export async function serveWeb(
       index: false,
       cacheControl: false,
       setHeaders(reply, path) {
-        // The names of assets hold a hash of their content.
+        // The names of assets contain a hash of their content.
         reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
       }
     })
   }
   const sendPage = builtPage(join(folder, 'index.html'))
-  // The file server takes `/` for a folder, and would not list it.
+  // The file server treats `/` as a folder, and lists none.
   if (built) {
     app.get('/', async (request, reply) => sendPage(request, reply, await about(request.url)))
-    // As a file it would be the first page once more, and say nothing of what it is about.
+    // As a file it would be the first page without its head.
     app.get('/index.html', (request, reply) => reply.redirect(`/${/\?.*/.exec(request.url)?.[0] ?? ''}`, 301))
   }
   app.setNotFoundHandler(async (request, reply) => {

@@ -5,18 +5,15 @@ import { containing } from '../db/like.ts'
 import type { List, ListInput, Match } from './list.ts'
 import { eachOf, groupsOf, WALK } from './select-ids.ts'
 
-/** Totals are counted exactly up to here. */
+/** Totals up to this are exact. */
 export const CAP = 10_000
-/** A text that should be found this often is counted by its index, a more common one only in a small table. */
+/** A text with fewer expected rows is counted by its index; a more common one only in a small table. */
 const FEW = 3000
 const SMALL = 20_000
 
 export type Total = { total: number; total_exact: boolean }
 
-/**
- * The query that counts up to one more than the cap; undefined where a text decides, see `countText`. It reads indexes
- * only, as the page does.
- */
+/** Counts up to one more than the cap by indexes only; undefined for a text search (see `countText`). */
 export function countQuery<Q extends ListInput, Item extends { id: number }>(
   list: List<Q, Item>,
   { text, anyOf, where = [] }: Match
@@ -36,13 +33,13 @@ export function countQuery<Q extends ListInput, Item extends { id: number }>(
   return sql`select count(*) as found from (${rows}) matching`
 }
 
-/** What a count up to the cap says. */
+/** The total for a count up to the cap. */
 export const totalOf = (found: number, { capped = false }: Match): Total => ({
   total: Math.min(found, CAP),
   total_exact: found <= CAP && !capped
 })
 
-/** How many rows match: exact up to the cap, and a lower bound beyond it. */
+/** How many rows match: exact up to the cap, a lower bound beyond it. */
 export async function countMatching<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
@@ -54,8 +51,8 @@ export async function countMatching<Q extends ListInput, Item extends { id: numb
 }
 
 /**
- * How common a text is shows in the newest rows. A rare one is counted exactly by its index; of a common one the newest
- * rows' share is told, since an index would have to visit every row that has it.
+ * The newest rows show how common a text is. A rare one is counted exactly by its index. For a common one the count
+ * among the newest rows is a lower bound, because the index would have to visit every match.
  */
 async function countText<Q extends ListInput, Item extends { id: number }>(
   db: Executor,

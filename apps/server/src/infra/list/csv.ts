@@ -13,10 +13,10 @@ const BATCH = 1000
 export type CsvFile = { filename: string; content: Readable }
 
 /**
- * Everything that a list's query matches, as CSV in the list's order; `limit` and `offset` do not count. Each row stands in it
- * once, whatever changes meanwhile. It is read in batches, so memory stays flat however many rows there are: in an order other
- * than by id, only the ids are read at once. Refuses what `paginate` refuses.
- * @param columns where the list does not name its own
+ * Everything that a list's query matches, as CSV in the list's order, without `limit` and `offset`. Each row appears
+ * once even if it changes in the meantime. Rows are read in batches to bound memory; unless the order is by id, all ids
+ * are read first. Refuses what `paginate` refuses.
+ * @param columns if the list has none of its own
  */
 export async function csvOf<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
@@ -27,16 +27,16 @@ export async function csvOf<Q extends ListInput, Item extends { id: number }>(
   const match = (await list.match?.(db, query)) ?? {}
   const isById = orderOf(list, query).byId
   const batches = isById ? batchesByKey(db, list, query, match) : batchesOfIds(db, list, query, match)
-  // Read before anything is sent, so that a failure can still be answered as one.
+  // The first batch is read before anything is sent, so that a failure can still be the reply.
   const { value: first } = await batches.next()
   if (first && !first.ok) return first
   const csv = writer(list.csv?.columns ?? columns)
-  // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
+  // A client that leaves ends the reading. A failure cuts the reply short, which the client notices.
   pipeline(Readable.from(lines(list, first?.data ?? [], batches)), csv, () => {})
   return ok({ filename: `${list.name}_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv })
 }
 
-/** Rows that are read already as CSV; for what no list has. */
+/** A CSV file from rows in memory, for data that has no list. */
 export function csvFile(
   filename: string,
   columns: readonly string[],
@@ -51,18 +51,18 @@ const writer = (columns: readonly string[]) =>
   stringify({
     header: true,
     columns: [...columns],
-    // A spreadsheet would run a product's name that begins with '='.
+    // A spreadsheet would run a name that begins with '=' as a formula.
     escape_formulas: true,
     record_delimiter: 'windows',
-    // It would quote the whole delimiter only, but any part of it ends a line for some reader.
+    // The library would quote only the whole delimiter, but either character ends a line for some readers.
     quoted_match: /[\r\n]/
   })
 
-/** Before the names of the columns it says that the file is UTF-8: a spreadsheet takes Chinese for its own code page without. */
+/** Without this mark a spreadsheet reads Chinese text in its own code page. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFile): Promise<void> {
-  // A program, which calls with a key, would take it for a part of the first name.
+  // A program, which sends an API key, would take the mark for a part of the first column's name.
   if (!reply.request.headers.authorization) content.unshift(BYTE_ORDER_MARK)
   await reply
     .type('text/csv; charset=utf-8')
@@ -73,7 +73,7 @@ export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFil
 
 type Batches<Item> = AsyncGenerator<Result<Item[]>, void>
 
-/** Ids never change: no row is passed over or met twice, whatever is added or removed. */
+/** Ids never change, so no row is skipped or repeated. */
 async function* batchesByKey<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
@@ -88,7 +88,7 @@ async function* batchesByKey<Q extends ListInput, Item extends { id: number }>(
   }
 }
 
-/** A row whose sorted value changes while the file is read would be passed over, or met again: which rows are in it is read first. */
+/** A changed sort value would skip or repeat a row, so all ids are read first. */
 async function* batchesOfIds<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,

@@ -1,4 +1,4 @@
-/** Lists: a list is declared once, and its pages, its CSV and "all that match" come from the declaration. */
+/** A list is declared once. Its pages, its CSV and "all that match" come from the declaration. */
 export { csvFile, csvOf, sendCsv, type CsvFile } from './csv.ts'
 export { badCursor } from './cursor.ts'
 export { defineList, type List, type ListInput, type Match } from './list.ts'

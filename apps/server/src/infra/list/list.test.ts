@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 afterEach(() => db.execute(sql`truncate audit_log`))
 
-/** `actions` in turns, so that many rows are equal in what they are sorted by. */
+/** Repeats `actions`, so that many rows have equal sort values. */
 const insert = (rows: number, { actor = 'a', actions = ['edit', 'delete', 'create'] } = {}) =>
   db.execute(sql`insert into audit_log (actor_name, action, target_type, target_id, at)
     select ${actor}, (${sql.param(actions)}::text[])[1 + n % ${actions.length}::int], 'order', (n % 7)::text,
@@ -62,7 +62,7 @@ const page = async (asked: Partial<Query> = {}) => {
 }
 const idsOf = ({ data }: { data: { id: number }[] }) => data.map(({ id }) => id)
 
-/** Every page by key, to the end. */
+/** Reads all pages by cursor. */
 async function follow(asked: Partial<Query>, between: () => Promise<unknown> = async () => undefined) {
   const ids: number[] = []
   let after: string | undefined
@@ -76,7 +76,7 @@ async function follow(asked: Partial<Query>, between: () => Promise<unknown> = a
   throw new Error('it never ends')
 }
 
-test('equal rows keep one order: by number and by key the same, each once, in every sorting', async () => {
+test('equal rows keep one order: by number and by cursor the same, each once, in every sorting', async () => {
   await insert(83)
   for (const sort_by of ['id', 'action', 'at'] as const) {
     for (const sort_order of ['asc', 'desc'] as const) {
@@ -90,7 +90,7 @@ test('equal rows keep one order: by number and by key the same, each once, in ev
   }
 })
 
-test('equal rows go by id: in the direction of the sorting, or as the list says', async () => {
+test('equal rows are ordered by id, in the direction of the sorting or as the list says', async () => {
   await insert(12, { actions: ['same'] })
   const ascending = idsOf(await page({ limit: 20, sort_order: 'asc' }))
   expect(idsOf(await page({ limit: 20, sort_by: 'action', sort_order: 'desc' }))).toEqual(ascending)
@@ -98,7 +98,7 @@ test('equal rows go by id: in the direction of the sorting, or as the list says'
   expect(idsOf(await page({ limit: 20, sort_by: 'at', sort_order: 'desc' }))).toEqual(ascending.toReversed())
 })
 
-test('the way to the end gives every row once while others are added', async () => {
+test('reading all pages gives every row once while others are added', async () => {
   await insert(60)
   const before = idsOf(await page({ limit: 100 }))
   for (const sort_by of ['id', 'action'] as const) {
@@ -111,7 +111,7 @@ test('the way to the end gives every row once while others are added', async () 
   }
 })
 
-test('a row that was removed ends no way', async () => {
+test('a cursor still works after its row was removed', async () => {
   await insert(30)
   const first = await page({ limit: 10 })
   await db.delete(auditLog).where(among(auditLog.id, idsOf(first)))
@@ -119,7 +119,7 @@ test('a row that was removed ends no way', async () => {
   expect(rest.data).toHaveLength(20)
 })
 
-test('a cursor holds for its list and its order only; any other is refused', async () => {
+test('a cursor is valid for its list and its order only; any other is refused', async () => {
   await insert(30)
   const { next } = await page({ sort_by: 'at' })
   expect(next).not.toBeNull()
@@ -147,7 +147,7 @@ test('a cursor holds for its list and its order only; any other is refused', asy
   expect((await page({ sort_by: 'at', after: next ?? '' })).data).toHaveLength(10)
 })
 
-test('beyond the end there is nothing, and the total stays', async () => {
+test('beyond the end there is nothing, and the total stays the same', async () => {
   await insert(25)
   expect(await page({ offset: 25 })).toMatchObject({ data: [], total: 25, total_exact: true, next: null })
   expect(await page({ offset: 999_999_999 })).toMatchObject({ data: [], total: 25, total_exact: true })
@@ -168,7 +168,7 @@ test('a total is exact up to 10,000 and a lower bound beyond', async () => {
   expect(await page({ targets: [] })).toMatchObject({ total: 0, total_exact: true, next: null })
 })
 
-test('one row is found by its id, where the rest of the query has it too', async () => {
+test('one row is found by its id, if it matches the rest of the query', async () => {
   await insert(30)
   const id = idsOf(await page({ offset: 20, limit: 1 }))[0] ?? 0
   expect(await page({ id, limit: 1 })).toMatchObject({ data: [{ id }], total: 1, total_exact: true, next: null })
@@ -190,7 +190,7 @@ test('rows of several values are one list', async () => {
   expect(idsOf(await page({ ...asked, sort_by: 'action', offset: 6 }))).toEqual(expected.slice(6, 12))
 })
 
-test('a text is found wherever it stands, a common one and a rare one, its wildcards taken literally', async () => {
+test('a text is found anywhere, common or rare, with its wildcards taken literally', async () => {
   await insert(1, { actions: ['needle 50%_off'] })
   await insert(9000)
   await db.execute(sql`analyze audit_log`)
@@ -223,7 +223,7 @@ async function textOf(content: AsyncIterable<Buffer | string>): Promise<string> 
   return text
 }
 
-test('the file holds what the pages hold, in their order, over more than one batch', async () => {
+test('the file contains the same as the pages, in their order, over more than one batch', async () => {
   await insert(2500)
   await insert(300, { actor: 'b' })
   for (const asked of [{ sort_by: 'action' }, { actor: 'b' }, { search: 'edit', sort_order: 'asc' }] as const) {
@@ -239,7 +239,7 @@ test('the file holds what the pages hold, in their order, over more than one bat
   }
 })
 
-test('each row stands in the file once, whatever becomes meanwhile of what it is sorted by', async () => {
+test('each row is in the file once, even if its sort value changes in the meantime', async () => {
   await insert(4000)
   const ids = new Set(idsOf(await page({ limit: 10_000 })))
   const sortings: Partial<Query>[] = [
@@ -256,7 +256,7 @@ test('each row stands in the file once, whatever becomes meanwhile of what it is
         const items = await list.load(executor, some)
         loaded += items.length
         at += 1
-        // Those that were read would come again, and those that are to come would be passed over.
+        // Reading by sort value would repeat or skip these rows.
         const now = at % 2 === 0 ? 'a' : 'z'
         await executor.execute(sql`update audit_log set action = ${`${now}e`}, at = at + ${`${at * 10} days`}::interval
           where id % 3 = ${at % 3}`)
@@ -272,14 +272,14 @@ test('each row stands in the file once, whatever becomes meanwhile of what it is
   }
 })
 
-test('a cell that a spreadsheet would run is made harmless', async () => {
+test('a cell that a spreadsheet would run as a formula is made harmless', async () => {
   await insert(1, { actions: ['=1+1', '@sum'] })
   const file = await csvOf(db, list, query(), { columns: ['action'], now: NOW })
   if (!file.ok) throw new Error('no file')
   expect(await textOf(file.data.content)).toMatch(/^action\r\n'(=1\+1|@sum)\r\n$/)
 })
 
-test('a reader that goes away ends the reading; a bad cursor is refused before anything is sent', async () => {
+test('a client that leaves ends the reading; a bad cursor is refused before anything is sent', async () => {
   await insert(20_000)
   let batches = 0
   const counted = {
@@ -291,7 +291,7 @@ test('a reader that goes away ends the reading; a bad cursor is refused before a
   await once(file.data.content, 'readable')
   file.data.content.destroy()
   await once(file.data.content, 'close')
-  // Whatever was being read when it closed has ended once this statement has its turn.
+  // This query lets reads that are still running finish.
   await db.execute(sql`select 1`)
   expect(batches).toBeLessThan(10)
   expect(await csvOf(db, list, query({ after: 'x' }), { columns: ['id'], now: NOW })).toMatchObject({

@@ -3,9 +3,9 @@ import type { List, ListInput } from './list.ts'
 import { orderOf, selectIds } from './select-ids.ts'
 
 /**
- * The ids of all rows that a list's query matches, in the list's order, whatever page the query asks for: what a bulk
- * command over "all that match" works on.
- * @param options.limit at most this many; ask for one more than allowed to learn that there are too many
+ * The ids of all rows that a list's query matches, in the list's order and without paging, for a bulk action on "all
+ * that match".
+ * @param options.limit maximum number of ids; ask for one more than allowed to detect too many
  */
 export async function matchingIds<Q extends ListInput, Item extends { id: number }>(
   db: Executor,

@@ -12,10 +12,9 @@ type Query = ListInput & { format: 'json' | 'csv' }
 type ItemOf<R> = ReplyOf<R> extends { data: (infer Item extends { id: number })[] } ? Item : never
 
 /**
- * Puts a list on the server: a page as JSON, or with `format=csv` everything that matches as a file. Who may call the
- * one may call the other.
+ * Adds a list's route: a page as JSON, or everything that matches as a file for `format=csv`, with the same access.
  * @param listFor the list that this caller sees
- * @param before what happens first, such as an entry in the audit log; a refusal is the answer
+ * @param before runs first, for example to write an audit entry; a refusal becomes the reply
  */
 export function mountList<R extends Route>(
   mount: Mount,
@@ -33,7 +32,7 @@ export function mountList<R extends Route>(
   })
 }
 
-/** Answers one call of a list: with a page, or with the file where the query asks for it. */
+/** Answers a list request with a page, or with a file if the query asks for it. */
 export async function answerList<Q extends Query, Item extends { id: number }>(
   ctx: Pick<AppContext, 'db' | 'now'>,
   list: List<Q, Item>,
@@ -47,7 +46,7 @@ export async function answerList<Q extends Query, Item extends { id: number }>(
   return SENT
 }
 
-/** The fields of a list's items, as the contract names them. Their versions are for forms, not for a file. */
+/** The contract's fields of a list's items. The version is only for forms. */
 export function columnsOf(route: Route): string[] {
   const data = route.reply instanceof z.ZodObject ? (route.reply.shape['data'] as unknown) : undefined
   const item = data instanceof z.ZodArray ? (data.element as unknown) : undefined

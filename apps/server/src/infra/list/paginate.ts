@@ -7,7 +7,7 @@ import { badCursor, readCursor, writeCursor, type Place } from './cursor.ts'
 import type { List, ListInput, Match } from './list.ts'
 import { orderOf, selectIds } from './select-ids.ts'
 
-/** A page of a list, as the wire has it. Refuses a cursor that this list did not give ('bad_cursor'). */
+/** A page of a list as sent to clients. Refuses a cursor of another list or order ('bad_cursor'). */
 export async function paginate<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
@@ -20,7 +20,7 @@ export async function paginate<Q extends ListInput, Item extends { id: number }>
   const { limit, offset } = query
   const total = async (): Promise<Total> => {
     if (known !== undefined) return { total: known, total_exact: true }
-    // A page by number that reaches the end has counted already.
+    // A page by number that reaches the end already knows the total.
     if (query.after === undefined && last === null && !match.capped && (read > 0 || offset === 0))
       return { total: offset + read, total_exact: true }
     const counted = found === null ? await countMatching(db, list, match) : totalOf(found, match)
@@ -32,11 +32,11 @@ export async function paginate<Q extends ListInput, Item extends { id: number }>
 
 export type Batch<Item> = {
   items: Item[]
-  /** How many ids were read: rows that were removed meanwhile are not among the items. */
+  /** How many ids were read. Rows removed in the meantime are missing from the items. */
   read: number
-  /** The place to go on from; null: this was the end. */
+  /** Where the next batch starts; null at the end. */
   last: Place | null
-  /** What `total` counted; null where it was not asked for, or nothing was read. */
+  /** The result of `total`; null if there was no such query or no row. */
   found: number | null
 }
 
@@ -73,7 +73,7 @@ export async function readBatch<Q extends ListInput, Item extends { id: number }
   })
 }
 
-/** Reads from the query's cursor on, where it has one. Refuses one that this list in this order did not write. */
+/** Reads from the query's cursor on, if any. Refuses a cursor of another list or order. */
 export async function fromCursor<T>(
   list: string,
   query: ListInput,
@@ -84,13 +84,13 @@ export async function fromCursor<T>(
   try {
     return ok(await read(after))
   } catch (error) {
-    // A forged cursor whose key is no value of the sorted column's type.
+    // A forged cursor whose key does not fit the sorted column's type.
     if (after && sqlState(error)?.startsWith('22')) return badCursor()
     throw error
   }
 }
 
-/** The items of these ids, in their sequence; those that are gone are left out. */
+/** The items of these ids in the same order, without removed ones. */
 export async function loadInOrder<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,

@@ -5,7 +5,7 @@ import { containing } from '../db/like.ts'
 import type { Place } from './cursor.ts'
 import type { Among, List, ListInput, Match, Sort } from './list.ts'
 
-/** How many rows are walked in the list's order before a text's index is asked. */
+/** How many rows are scanned in the list's order before the text index is used. */
 export const WALK = 2000
 
 export type Order = { by: SQL | PgColumn; dir: SQL; tiesDir: SQL; byId: boolean; desc: boolean; tiesDesc: boolean }
@@ -21,19 +21,19 @@ const direction = (desc: boolean) => (desc ? sql`desc` : sql`asc`)
 
 type Source = { table: PgTable; id: PgColumn; order: Order; match: Match }
 type Range = { after?: Place | undefined; offset: number; limit: number }
-/** A row's place, and beside it what `total` counted, where it was asked for. */
+/** A row's place, and the result of `total` if it was requested. */
 type Found = Place & { total: number | null }
 
 /**
- * The ids of a range of rows in the list's order, each with its place. Only ids and keys are read here, so that an
- * index can answer without the table: rows are fetched for those that are shown.
- * @param range.total a query of one number that is to come along
+ * The ids of a range of rows in the list's order, with their places. Only ids and keys are read here, so that an index
+ * suffices without the table.
+ * @param range.total a query of one number that runs along
  */
 export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
   const { match, order } = source
   if (match.anyOf && groupsOf(match.anyOf).length === 0) return []
-  // Common words are found by walking, rare ones by the index. Which of the two a word is, only the rows tell: the
-  // planner guesses, and a wrong guess reads the whole table.
+  // A scan finds common words fast, the index rare ones. The planner only guesses which kind a word is, and a wrong
+  // guess reads the whole table.
   if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 4) {
     const walked = await run(db, walkedIds(source, match.text, range))
     return walked.length === range.limit ? walked : run(db, indexedIds(source, match.text, range))
@@ -45,7 +45,7 @@ async function run(db: Executor, query: SQL): Promise<Found[]> {
   return (await db.execute<Found>(query)).rows
 }
 
-/** The ids of all rows in the list's order, from a place on: one text, since a row for each takes ten times the memory. */
+/** All ids in the list's order from a place on. Read as one text: a row for each takes ten times the memory. */
 export async function allIds(db: Executor, source: Source, after: Place | undefined): Promise<number[]> {
   const { match } = source
   if (match.anyOf && groupsOf(match.anyOf).length === 0) return []
@@ -56,7 +56,7 @@ export async function allIds(db: Executor, source: Source, after: Place | undefi
   return rows[0]?.ids?.split(',').map(Number) ?? []
 }
 
-/** In one statement: of each value of `anyOf` the first rows in order, then the first of all of these. */
+/** One statement: the first rows of each value of `anyOf`, then the first of all of these. */
 function idsInOrder({ table, id, order, match }: Source, range: Range & { total?: SQL }): SQL {
   const { after, offset, limit, total } = range
   const all = conditions({ match, after, order, id })
@@ -64,7 +64,7 @@ function idsInOrder({ table, id, order, match }: Source, range: Range & { total?
     sql`select ${id} as id, ${order.by} as sorted from ${table} where ${and(...all, condition) ?? sql`true`}
       order by ${order.by} ${order.dir}, ${id} ${order.tiesDir}`
   const [only, ...more] = groupsOf(match.anyOf)
-  // Of one value the rows come in order already.
+  // The rows of a single value are already in order.
   const plain = !only || (more.length === 0 && only.among.length === 1)
   const found = plain
     ? sql`${first(only && sql`${only.column} = ${only.among[0]}`)} offset ${offset} limit ${limit}`
@@ -88,18 +88,18 @@ function walkedIds({ table, id, order, match }: Source, text: NonNullable<Match[
 
 function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match['text']>, range: Range): SQL {
   const all = conditions({ match: { ...match, text }, after: range.after, order, id })
-  // Materialized: otherwise the limit could persuade the planner to walk the key after all.
+  // Materialized, because otherwise the limit could make the planner scan the key.
   return sql`with found as materialized (select ${id} as id from ${table} where ${and(...all) ?? sql`true`})
     select id, id::text as key, null as total from found order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
 }
 
-/** What `anyOf` names, each value once; groups without a value are left out. */
+/** The groups of `anyOf` with each value once, without empty groups. */
 export const groupsOf = (anyOf: Match['anyOf'] = []): Among[] =>
   anyOf
     .map(({ column, among: values }) => ({ column, among: [...new Set(values)] }))
     .filter(({ among: values }) => values.length > 0)
 
-/** A subquery for each value, or a plain one where there is one value only. */
+/** A subquery for each value, without a join if there is only one. */
 export function eachOf({ column, among }: Among, subquery: (condition: SQL) => SQL): SQL {
   if (among.length === 1) return subquery(sql`${column} = ${among[0]}`)
   const type = sql.raw(column.getSQLType())
@@ -122,7 +122,7 @@ function conditions(options: {
   ]
 }
 
-/** Rows that come after a place. The row comparison is what an index on (key, id) can start at. */
+/** Rows after a place. An index on (key, id) supports the row comparison. */
 function beyond({ by, byId, desc, tiesDesc }: Order, id: PgColumn, after: Place): SQL {
   const than = (down: boolean) => (down ? sql`<` : sql`>`)
   if (byId) return sql`${id} ${than(desc)} ${after.id}`
@@ -131,7 +131,7 @@ function beyond({ by, byId, desc, tiesDesc }: Order, id: PgColumn, after: Place)
   return sql`${by} ${orEqual} ${after.key} and (${by} ${than(desc)} ${after.key} or ${id} ${than(tiesDesc)} ${after.id})`
 }
 
-/** The newest ids whose text contains a term, at most `limit`: for resolving a name to the few that it can mean. */
+/** The newest ids whose text contains a term, at most `limit`. It resolves a name to the few rows that it may mean. */
 export async function idsByText(
   db: Executor,
   from: { table: PgTable; id: PgColumn; text: SQL | PgColumn; where?: SQL },
@@ -146,11 +146,11 @@ export async function idsByText(
 
 export const NEWEST = { limit: 1, offset: 0, sort_by: 'id', sort_order: 'desc' } as const satisfies ListInput
 
-/** `column` is one of `ids`: one parameter, however many they are. */
+/** `column` is one of `ids`, as a single parameter. */
 export const among = (column: PgColumn, ids: readonly number[]): SQL =>
   sql`${column} = any(${sql.param([...ids])}::bigint[])`
 
-/** Any of these holds, as a condition. */
+/** A condition that is true if any of these holds. */
 export const anyAmong = (anyOf: readonly Among[]): SQL =>
   or(
     ...anyOf.map(({ column, among: values }) => {
