@@ -13,7 +13,7 @@ export type AuditEntry = {
   after?: unknown
 }
 
-/** Writes down what a command changed, in its transaction. Secrets are left out by their names. */
+/** Records what a command changed, in its transaction. Values are masked if the field's name is that of a secret. */
 export async function insertAuditEntries(tx: Executor, by: Actor, at: Date, entries: AuditEntry[]): Promise<void> {
   if (entries.length === 0) return
   const who = namesOf(by)
@@ -30,14 +30,14 @@ export async function insertAuditEntries(tx: Executor, by: Actor, at: Date, entr
   )
 }
 
-/** How often a row was changed by these actions, of one resource. Exact under the lock that they take on the row. */
+/** How often these actions of one resource changed a row. Exact under the lock that they take on the row. */
 export const countChanges = (tx: Executor, targetId: number, actions: readonly AuditAction[]): Promise<number> => {
   const targetType = actions[0]?.split('.')[0] ?? ''
   const of = and(eq(auditLog.targetType, targetType), eq(auditLog.targetId, String(targetId)))
   return tx.$count(auditLog, and(of, inArray(auditLog.action, [...actions])))
 }
 
-/** An administrator who views the shop as a user is the one who acts. */
+/** An administrator who views the shop as a user is the actor. */
 function namesOf(by: Actor) {
   if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, ip: null }
   if (by.kind === 'visitor') return { actorId: null, actorName: 'visitor', viewedAs: null, ip: by.ip }
@@ -47,7 +47,7 @@ function namesOf(by: Actor) {
     : { actorId: by.id, actorName: by.username, viewedAs: null, ip: by.ip }
 }
 
-/** A row as it is presented has a version, which says nothing that its fields do not. */
+/** The version is a hash of the fields, so it adds nothing. */
 function withoutVersion(row: unknown): unknown {
   if (typeof row !== 'object' || row === null || !('version' in row)) return row
   const { version: _version, ...fields } = row
@@ -55,14 +55,14 @@ function withoutVersion(row: unknown): unknown {
 }
 
 const SECRET = /passw|secret|token|hash|credential|authorization|cookie|(^|_)((api|ssh)?key|pass|passphrase|pwd)$/i
-/** `apiKey` is read as `api_Key`; `monkey` is no secret. */
+/** Splits camel case first, so that `apiKey` counts as a key and `monkey` does not. */
 export const isSecret = (name: string): boolean => SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1_$2'))
 
-/** Whether there is a secret (`has_password`) is none. */
+/** A flag such as `has_password` is not a secret. */
 const hides = (name: string, value: unknown): boolean =>
   isSecret(name) && Boolean(value) && !(typeof value === 'boolean' && /^has(_|[A-Z])/.test(name))
 
-/** What was secret stays so in the log: only that it was set is written. */
+/** Replaces secrets, so that the log shows only that they were set. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (value instanceof Date) return value.toISOString()

@@ -35,7 +35,7 @@ async function open(options: Partial<ChangeFeedOptions> = {}): Promise<Heard> {
 
 const changesOf = ({ heard }: Heard) => heard.flatMap(event => event?.changes ?? [])
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
-/** Ends every connection that listens, as a restart of the server does. */
+/** Ends every listening connection, as a restart of the server does. */
 const endListening = () =>
   withClient(database.url, client =>
     client.query(
@@ -63,7 +63,7 @@ test('what is published at once is one event, each change once', async () => {
   expect(changesOf(feed)).toEqual(Array.from({ length: 20 }, (_, id) => ({ resource: 'order', id })))
 })
 
-test('of a burst that is too large only the resources are named, for everyone where customers are concerned', async () => {
+test('a burst that is too large names only the resources, for everyone if customers are concerned', async () => {
   const feed = await open()
   feed.publish([
     { resource: 'server', id: 1 },
@@ -71,7 +71,7 @@ test('of a burst that is too large only the resources are named, for everyone wh
   ])
   const rough = [{ resource: 'server' }, { resource: 'order', everyone: true }]
   await eventually(() => expect(changesOf(feed)).toEqual(rough))
-  // Neither does a larger one fill the memory while it waits.
+  // A larger burst does not fill the memory while it waits either.
   feed.heard.length = 0
   for (let id = 0; id < 5000; id++) feed.publish([{ resource: 'order', id, userId: id }])
   await eventually(() => expect(changesOf(feed)).toContainEqual({ resource: 'order', everyone: true }))
@@ -91,7 +91,7 @@ test('the events after one that is remembered', async () => {
   expect(feed.since(NaN)).toBeNull()
 })
 
-test('a connection that was ended is opened again, and everyone is told that events may be missing', async () => {
+test('a connection that was ended is opened again, and all listeners learn that events may be missing', async () => {
   const feed = await open()
   feed.publish([{ resource: 'order', id: 1 }])
   await eventually(() => expect(feed.heard).toHaveLength(1))
@@ -103,7 +103,7 @@ test('a connection that was ended is opened again, and everyone is told that eve
   await eventually(() => expect(feed.heard.at(-1)).toMatchObject({ changes: [{ resource: 'order', id: 2 }] }))
 })
 
-test('publishing fails never: what cannot be sent follows when the database is back', async () => {
+test('publishing never fails: what cannot be sent follows when the database is back', async () => {
   const away = await relay(database.url)
   const gone = openDatabase(away.url, { max: 1 })
   opened.push(() => closeDatabase(gone))
@@ -122,7 +122,7 @@ test('publishing fails never: what cannot be sent follows when the database is b
   await eventually(() => expect(changesOf(feed)).toEqual(expect.arrayContaining(both)))
 })
 
-test('a connection whose other side vanished without a word is noticed', async () => {
+test('a connection whose other side vanished silently is noticed', async () => {
   const between = await relay(database.url)
   const feed = await open({ databaseUrl: between.url, probe: { everyMs: 100, answerMs: 2000 } })
   const before = between.accepted()
@@ -142,7 +142,7 @@ test('a notification that is not ours counts as one that was missed', async () =
   await eventually(() => expect(feed.heard).toEqual([null, null, null, null, null]))
 })
 
-test('a listener that fails keeps nobody else from hearing', async () => {
+test('a listener that fails does not keep others from hearing', async () => {
   const feed = await openChangeFeed({ databaseUrl: database.url, db, log })
   opened.push(() => feed.stop())
   const heard: unknown[] = []

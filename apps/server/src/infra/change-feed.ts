@@ -5,22 +5,22 @@ import type { Database } from './db/client.ts'
 import type { Log } from './log.ts'
 
 /**
- * A change, and which customer may see it; without one only administrators do. `everyone`: of too many customers
- * for one notification, so that each of them may be concerned.
+ * A change, and the customer who may see it. Without a customer only administrators see it. `everyone`: it concerns too
+ * many customers to list in one notification, so any customer may see it.
  */
 export type Published = Change & { userId?: number; everyone?: true }
 
-/** Changes of one notification, under the number that a browser resumes from. */
+/** The changes of one notification. A browser resumes after its id. */
 export type FeedEvent = { id: number; changes: Published[] }
 
 export type ChangeListener = (event: FeedEvent | null) => void
 
 export type ChangeFeed = {
-  /** Notifies every process of the shop, soon and together with others. Never waits and never fails: it is a hint. */
+  /** Notifies all processes of the shop, batched. Never waits or throws: a change is only a hint. */
   publish(changes: Published[]): void
-  /** Calls `listener` for each event of any process; null: events may have been missed. */
+  /** Calls `listener` for each event of any process, and with null if events may have been missed. */
   subscribe(listener: ChangeListener): () => void
-  /** The events after `id`, as far as they are remembered; null where some may be missing. */
+  /** The remembered events after `id`; null if some may be missing. */
   since(id: number): FeedEvent[] | null
   stop(): Promise<void>
 }
@@ -29,26 +29,26 @@ export type ChangeFeedOptions = {
   databaseUrl: string
   db: Pick<Database, '$client'>
   log: Log
-  /** How often the listening connection is asked whether it still lives, and how long it may take to answer (ms). */
+  /** How often the listening connection is probed, and how long an answer may take (ms). */
   probe?: { everyMs: number; answerMs: number }
 }
 
 const CHANNEL = 'netlet_changes'
-/** Publishing a burst of commands at once costs one notification for each of these times (milliseconds). */
+/** How long changes are gathered, so that a burst of commands costs one notification (ms). */
 const GATHER_MS = 50
 const RETRY_MS = 1000
-/** Events that are remembered for those who reconnect. */
+/** Events kept for clients that reconnect. */
 const REMEMBERED = 1000
-/** Changes that wait while the database is away; of more only the resources are kept. */
+/** Changes kept while the database is away. Above this, only their resources are kept. */
 const MOST_WAITING = 1000
-/** A notification holds at most 8,000 bytes. Of a burst that is larger only the resources are named. */
+/** PostgreSQL allows 8,000 bytes in a notification. A larger burst names only its resources. */
 const MOST_BYTES = 7500
 const PROBE = { everyMs: 30_000, answerMs: 10_000 }
 
 /**
- * The shop's change feed, over PostgreSQL's LISTEN and NOTIFY. A notification inside of a command's transaction would
- * make all commits of the database wait for each other, so it is sent after the commit, and may be lost with a process:
- * whoever listens must also be right without it, only later.
+ * The shop's change feed, over PostgreSQL's LISTEN and NOTIFY. A notification inside a transaction would serialise all
+ * commits of the database, so we send it after the commit. A crash may lose it: listeners must also be right without
+ * it, only later.
  */
 export async function openChangeFeed(options: ChangeFeedOptions): Promise<ChangeFeed> {
   const { log } = options
@@ -66,7 +66,7 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
     }
   }
 
-  /** What came before does not lead up to what comes next: something between them is missing. */
+  /** Forgets the remembered events, because some may be missing between them and the next one. */
   function invalidate(): void {
     remembered.length = 0
     notify(null)
@@ -143,7 +143,7 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
 
 type Connection = { end(): void }
 
-/** Listens on a connection of its own. `lost` is called once, when it has ended by itself or does not answer any more. */
+/** Listens on its own connection. Calls `lost` once, when the connection ends or no longer answers. */
 async function connect(
   { databaseUrl, probe = PROBE }: ChangeFeedOptions,
   receive: (payload: string | undefined) => void,
@@ -158,7 +158,7 @@ async function connect(
     connectionTimeoutMillis: probe.answerMs,
     query_timeout: probe.answerMs
   })
-  // The promises below report what is wrong, or the end that follows.
+  // The promises below report the error.
   client.on('error', () => undefined)
   client.on('notification', ({ payload }) => receive(payload))
   try {
@@ -168,7 +168,7 @@ async function connect(
     socket.destroy()
     throw error
   }
-  // A connection whose other side vanished without a word looks like one on which nothing happens.
+  // A connection whose other side vanished silently looks like an idle one.
   let timer: NodeJS.Timeout
   const probeLater = () => {
     timer = setTimeout(() => {
@@ -189,7 +189,7 @@ async function connect(
   }
 }
 
-/** Gathers changes and sends them, one notification at a time; what cannot be sent waits for the database. */
+/** Gathers changes and sends one notification at a time. What cannot be sent waits for the database. */
 function createSender({ db, log }: ChangeFeedOptions) {
   let waiting = new Map<string, Published>()
   let timer: NodeJS.Timeout | undefined
@@ -262,7 +262,7 @@ function encode(changes: Published[]): string {
   return Buffer.byteLength(text) <= MOST_BYTES ? text : JSON.stringify(resourcesOf(changes))
 }
 
-/** One change without an id for each resource, for everyone where customers were among those who may see it. */
+/** One change without an id for each resource, for everyone if any customer may see one of its changes. */
 function resourcesOf(changes: Published[]): Published[] {
   const forEveryone = new Map<Published['resource'], boolean>()
   for (const { resource, userId, everyone } of changes) {

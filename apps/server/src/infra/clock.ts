@@ -1,4 +1,4 @@
-/** The present moment: a parameter, so that tests own time. */
+/** The present time, as a parameter so that tests control it. */
 export type Clock = () => Date
 export const systemClock: Clock = () => new Date()
 

@@ -21,7 +21,7 @@ import { ok } from './result.ts'
 useCommands()
 
 describe('jobs', () => {
-  test('leave at the end, by queue and key: commands that send the same in opposite order do not meet', async () => {
+  test('are sent last, by queue and key: commands that send the same ones in opposite order do not deadlock', async () => {
     const keys = Array.from({ length: 40 }, (_, at) => at)
     let runs = 0
     const send = (order: number[]) =>
@@ -32,7 +32,7 @@ describe('jobs', () => {
     for (let round = 1; round <= 5; round++) {
       await db.execute(sql`delete from pgboss.job where name like 'test.%'`)
       await Promise.all([send(keys), send(keys.toReversed()), send(keys), send(keys.toReversed())])
-      // Nobody was chosen to end a deadlock.
+      // No deadlock made a command run twice.
       expect(runs).toBe(4 * round)
       expect(await queued()).toHaveLength(40)
     }
@@ -54,7 +54,7 @@ describe('jobs', () => {
 })
 
 describe('a deadlock', () => {
-  /** Opens when `count` have come. */
+  /** Opens when `count` callers have arrived. */
   function barrier(count: number): () => Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
     let come = 0
@@ -93,7 +93,7 @@ describe('a deadlock', () => {
     expect(published.flatMap(one => one.changes)).toHaveLength(4)
   })
 
-  test('that comes again and again is an exception in the end', async () => {
+  test('that keeps coming back is an exception in the end', async () => {
     let runs = 0
     const failing = command(ctx(), boss, async unit => {
       runs++
@@ -105,7 +105,7 @@ describe('a deadlock', () => {
     await expectNoTrace()
   })
 
-  test('in a rehearsal is tried again as well, and leaves nothing behind', async () => {
+  test('in a dry run is retried too, and leaves nothing behind', async () => {
     let runs = 0
     const failing = dryRun(ctx(), boss, {}, async unit => {
       runs++
@@ -118,7 +118,7 @@ describe('a deadlock', () => {
     await expectNoTrace()
   })
 
-  test('a refusal or another failure is not tried again', async () => {
+  test('is the only failure that is retried', async () => {
     let runs = 0
     await command(ctx(), boss, async () => {
       runs++

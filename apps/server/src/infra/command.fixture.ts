@@ -26,7 +26,7 @@ let database: TestDatabase
 export let db: Database
 let jobs: Jobs
 let feed: ChangeFeed
-/** What was published, and which rows others could see at that moment. */
+/** What was published, and which rows other transactions saw at that moment. */
 export let published: { changes: Published[]; visible: Promise<number[]> }[] = []
 export const ctx = () => ({
   db,
@@ -40,7 +40,7 @@ export const ctx = () => ({
   }
 })
 
-/** Opens a database with the two queues for a test file. */
+/** Gives a test file a database with both queues. */
 export function useCommands(): void {
   beforeAll(async () => {
     database = await createTestDatabase()
@@ -82,7 +82,7 @@ export async function queued(): Promise<unknown[]> {
 export const insert = ({ tx }: Unit, id: number, name = `thing ${id}`) =>
   tx.execute(sql`insert into things (id, name) values (${id}, ${name})`)
 
-/** Does a bit of everything that leaves a trace. */
+/** Writes an audit entry, a job, a change and a row. */
 export async function leaveTraces(unit: Unit): Promise<void> {
   unit.audit('faq.create', 1, { after: { question: 'Why?' } })
   unit.jobs.send(red, { n: 1 })

@@ -50,7 +50,7 @@ describe('a command', () => {
       { resource: 'order', id: 5, userId: 3 }
     ]
     expect(published.map(one => one.changes)).toEqual([changes])
-    // Not before the commit: others see the row by then.
+    // Published only after the commit: others already see the row.
     expect(await published[0]?.visible).toEqual([1])
   })
 
@@ -64,7 +64,7 @@ describe('a command', () => {
       { actor_id: null, actor_name: 'visitor', viewed_as: null, ip: '192.0.2.9' },
       { actor_id: null, actor_name: 'system', viewed_as: null, ip: null }
     ])
-    // What has no number of its own is published without one.
+    // A target without a numeric id is published without one.
     expect(published[0]?.changes).toEqual([{ resource: 'faq' }])
   })
 

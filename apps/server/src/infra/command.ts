@@ -8,40 +8,41 @@ import type { AppContext } from './context.ts'
 import { sqlState, violatedConstraint, type Executor, type Transaction } from './db/client.ts'
 import type { JobQueue, SendOptions } from './jobs.ts'
 
-/** What a command works with: one transaction, and what leaves with it. */
+/** What a command works with: a transaction, and what is sent when it commits. */
 export type Unit = {
   tx: Transaction
-  /** The command's moment: one for all that it writes. */
+  /** When the command began; all its rows carry this time. */
   now: Date
   by: Actor
-  /** Writes an entry into the audit log, and publishes the change of its target. */
+  /** Adds an entry to the audit log and publishes the change of its target. */
   audit(action: AuditAction, targetId: string | number, change?: { before?: unknown; after?: unknown }): void
   jobs: {
-    /** Enqueues a job that exists if, and only if, the command commits. Sent at the end, see `sendInOrder`. */
+    /** Enqueues a job that exists if, and only if, the command commits. */
     send<T extends object>(queue: JobQueue<T>, data: T, options?: SendOptions): void
   }
   /**
-   * Tells browsers and other processes, after the commit, that something changed. An audited change needs no call.
-   * @param userId the customer who may hear of it, or everyone; without one only administrators do
+   * Tells browsers and other processes after the commit that something changed. `audit` already does this for its
+   * target.
+   * @param userId the customer who may see it, or everyone; without it only administrators do
    */
   publish(resource: Resource, id?: number, userId?: number | 'everyone'): void
 }
 
 type Running = Pick<AppContext, 'db' | 'jobs' | 'now' | 'changes'>
 type Options = {
-  /** Unique constraints that the command may meet, with the refusal that each one means. */
+  /** Unique constraints that the command may violate, with the refusal for each. */
   unique?: Readonly<Record<string, Reason | Refusal>>
 }
 
-/** Once more after each of these pauses (milliseconds), where the database chose this transaction to end a deadlock. */
+/** Pauses before each retry after a deadlock or a serialisation failure (ms). */
 const RETRY_AFTER = [10, 40, 160]
 
 /**
- * Runs one write in one transaction. A refusal (as `work` gives it back) or an exception undoes all of it; otherwise the
- * audit entries and jobs that it asked for are written with it, and changes are published once it has committed. A
- * deadlock or a serialisation failure runs `work` again, so it must not change anything outside of the unit. A customer whose
- * account was deleted meanwhile is refused ('unauthorized').
- * @returns what `work` gave back, or the refusal of a unique constraint
+ * Runs one write in one transaction. A refusal that `work` returns, or an exception, rolls it back. Otherwise its audit
+ * entries and jobs commit with it, and its changes are published after the commit. A deadlock or a serialisation
+ * failure runs `work` again, so `work` must change nothing outside its unit. If the customer's account was deleted in
+ * the meantime, the command is refused ('unauthorized').
+ * @returns what `work` returned, or the refusal for a unique constraint
  */
 export async function command<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T>
 export async function command<T>(
@@ -60,7 +61,7 @@ export async function command<T>(
     try {
       return await runOnce(ctx, by, work)
     } catch (error) {
-      // What it wrote would have belonged to nobody.
+      // The row refers to a customer whose account was deleted.
       const isGone = sqlState(error) === '23503' && !(await keepCustomer(ctx.db, by))
       throw isGone ? new Refused(refuse('unauthorized')) : error
     }
@@ -68,10 +69,9 @@ export async function command<T>(
 }
 
 /**
- * Does a write as `command` would, and undoes it: for a plan, which says what the write would come to. Nothing is
- * audited, sent or published. It takes the write's locks for as long as `work` runs, and runs it again after a deadlock or
- * a serialisation failure, as `command` does.
- * @returns what `work` gave back, or the refusal of a unique constraint
+ * Runs a write and rolls it back, to preview its result. It audits, sends and publishes nothing. It holds the write's
+ * locks while `work` runs, and retries like `command`.
+ * @returns what `work` returned, or the refusal for a unique constraint
  */
 export async function dryRun<T>(
   ctx: Running,
@@ -93,7 +93,7 @@ export async function dryRun<T>(
   })
 }
 
-/** Runs a transaction, again after a deadlock or a serialisation failure. */
+/** Runs a transaction, and retries it after a deadlock or a serialisation failure. */
 async function attempt<T>(unique: Options['unique'], run: () => Promise<T>): Promise<T | Refusal> {
   for (let tries = 0; ; tries++) {
     try {
@@ -143,8 +143,8 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
 }
 
 /**
- * Keeps the customer who acts from being deleted until the command has ended; false where there is none any more. Last of all, since
- * what the command locked before may be the same row.
+ * Keeps the acting customer from being deleted until the command ends; false if the account is gone. It runs last,
+ * because `work` may lock the same row.
  */
 async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
   if (by.kind !== 'user' || by.isSuperuser) return true
@@ -155,8 +155,8 @@ async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
 type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }
 
 /**
- * A job with a key makes everyone else who sends the same one wait for our commit, which is a lock; taken last and in
- * one order, it cannot deadlock with those on rows.
+ * A job with a key blocks other senders of the same key until our commit. Sending jobs last and in one order keeps this
+ * lock from deadlocking with row locks.
  */
 async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): Promise<void> {
   for (const { queue, data, options } of jobs.toSorted(byQueueAndKey)) await ctx.jobs.send(tx, queue, data, options)
@@ -165,12 +165,12 @@ async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): P
 function byQueueAndKey(a: PendingJob, b: PendingJob): number {
   if (a.queue.name !== b.queue.name) return a.queue.name < b.queue.name ? -1 : 1
   const [first, second] = [a.options.key ?? '', b.options.key ?? '']
-  // Shorter keys first: so numbers are in numeric order.
+  // Shorter keys first puts numbers in numeric order.
   if (first.length !== second.length) return first.length - second.length
   return first === second ? 0 : first < second ? -1 : 1
 }
 
-/** Carries a refusal out of a transaction, which nothing but an exception undoes. */
+/** Carries a refusal out of a transaction, because only an exception rolls it back. */
 class Refused extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal) {
@@ -179,7 +179,7 @@ class Refused extends Error {
   }
 }
 
-/** Carries what a rehearsed write gave back out of its transaction. */
+/** Carries the result of a dry run out of its transaction. */
 class DryRunEnd extends Error {
   readonly given: unknown
   constructor(given: unknown) {
@@ -198,5 +198,5 @@ function refusalOf(error: unknown, unique: Options['unique']): Refusal | undefin
   return typeof found === 'string' ? refuse(found) : found
 }
 
-/** A serialisation failure or a deadlock: the same again may succeed. */
+/** The same transaction may succeed when it runs again. */
 const isConcurrencyFailure = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')

@@ -42,7 +42,7 @@ test.each<[NodeJS.ProcessEnv, string]>([
   expect(() => readConfig(env)).toThrow(message)
 })
 
-test('what is not set has a default that suits production', () => {
+test('each unset variable has a default for production', () => {
   expect(readConfig(valid)).toMatchObject({
     demo: false,
     host: '0.0.0.0',
@@ -67,7 +67,7 @@ test.each([
   expect(readConfig({ ...valid, DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
-test('an address that is empty is none, or its default', () => {
+test('an empty address is unset or the default', () => {
   const empty = { SMTP_URL: '', SENDGRID_URL: '', CHECK_BING_URL: '', DNS_SERVERS: '' }
   expect(readConfig({ ...valid, ...empty })).toMatchObject({
     smtpUrl: undefined,
@@ -77,7 +77,7 @@ test('an address that is empty is none, or its default', () => {
   })
 })
 
-test('what is set is used', () => {
+test('each set variable is used', () => {
   const admin = { ADMIN_USERNAME: 'boss', ADMIN_PASSWORD: 'Other#2026', ADMIN_EMAIL: 'a@b.example' }
   const install = { AGENT_INSTALL_USER: 'deploy', AGENT_INSTALL_ROOT: '/srv' }
   const env = {
@@ -96,16 +96,16 @@ test('what is set is used', () => {
     install: { username: 'deploy', root: '/srv' },
     admin: { username: 'boss', password: 'Other#2026', email: 'a@b.example' }
   })
-  // The demo listens on this machine only, and takes its own password.
+  // The demo listens on loopback only, and accepts its own password.
   const demo = readConfig({ ...valid, NETLET_DEMO: '1', ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' })
   expect(demo).toMatchObject({ demo: true, host: '127.0.0.1', admin: { username: 'admin' } })
 })
 
-test('an address of this machine is taken where it is meant, and in demo mode, which needs none', () => {
+test('a loopback address is accepted if it is allowed, and in demo mode without asking', () => {
   const meant = { ...valid, PUBLIC_URL: 'http://127.0.0.1:3000', ALLOW_LOOPBACK_PUBLIC_URL: '1' }
   expect(readConfig(meant)).toMatchObject({ demo: false, publicUrl: 'http://127.0.0.1:3000', secureCookies: false })
   const demo = readConfig({ ...valid, PUBLIC_URL: undefined, NETLET_DEMO: '1', PORT: '3100' })
   expect(demo.publicUrl).toBe('http://127.0.0.1:3100')
-  // A name that only looks like one of this machine's.
+  // Only looks like a loopback name.
   expect(readConfig({ ...valid, PUBLIC_URL: 'https://localhost.example.com' }).demo).toBe(false)
 })

@@ -5,41 +5,41 @@ import { z } from 'zod'
 import { StartupError } from './db/migrate.ts'
 
 export type Config = {
-  /** Demo mode: demo accounts, stand-ins, no secret demanded. */
+  /** Demo mode: demo accounts and stand-ins, with looser rules for addresses and passwords. */
   demo: boolean
   host: string
   port: number
   databaseUrl: string
-  /** Seals secrets at rest and signs links. */
+  /** Encrypts stored secrets and signs links. */
   appSecret: string
   /** The address that browsers use, without a trailing slash. */
   publicUrl: string
-  /** Cookies are marked Secure where the public address is https. */
+  /** Cookies are marked Secure if the public address is https. */
   secureCookies: boolean
-  /** Which proxies in front may name the client's address (Fastify's trustProxy). */
+  /** Which proxies in front of the shop may name the client's address (Fastify's trustProxy). */
   trustProxy: string | false
   admin: { username: string; password: string; email: string } | undefined
-  /** Where third parties answer; only tests and demo mode move them. */
+  /** Base addresses of third parties; only tests and demo mode set them. */
   sendgridUrl: string | undefined
   mailgunUrl: string | undefined
   discordUrl: string | undefined
   smtpUrl: string | undefined
-  /** Name servers for the check of the sending domain, as `address` or `address:port`; none: the system's. */
+  /** Name servers that check the sending domain, as `address` or `address:port`; empty: those of the system. */
   dnsServers: string[]
-  /** Sites that a proxy check asks for, in the order Google, Bing, Amazon. */
+  /** Sites that a proxy check requests, in the order Google, Bing, Amazon. */
   checkSites: { google: string; bing: string; amazon: string }
   /**
-   * Asked through a proxy before it is handed over: it answers from which address it was asked. By default this shop's own call, as
-   * its public address has it. Null: none.
+   * Answers with the address that a request came from. Requested through a proxy before its handover. By default a
+   * route of this shop; null: not checked.
    */
   egressSite: string | null
-  /** 'http://127.0.0.1:4000': origins that the operators' own webhooks and notices may go to though they are not public, or not https. */
+  /** Origins ('http://127.0.0.1:4000') that operators' webhooks may use although they are not public or not https. */
   webhookOrigins: string[]
-  /** 'http://127.0.0.1:4000/hooks/': the same of customers' webhooks, by how addresses begin. For demo mode and tests. */
+  /** The same for customers' webhooks, as prefixes such as 'http://127.0.0.1:4000/hooks/'. For demo mode and tests. */
   customerWebhookUrls: string[]
-  /** As whom and below which folder agents are installed over SSH; only tests on one machine move them. */
+  /** The user and the root folder for installing agents over SSH; only tests on one machine set them. */
   install: { username: string; root: string }
-  /** Addresses and prefixes that this console's machines reach agents from, where it has several. */
+  /** Addresses and prefixes from which the console reaches agents, if it has several. */
   consoleAddresses: string[]
   logLevel: string
 }
@@ -47,7 +47,6 @@ export type Config = {
 const DATABASE_URL_UNREADABLE =
   'DATABASE_URL is not the address of one database. In a user or password write % as %25, @ as %40 and / as %2F.'
 
-/** The sites of a proxy check. */
 const SITES = {
   google: 'https://www.google.com/generate_204',
   bing: 'https://www.bing.com/',
@@ -59,7 +58,7 @@ const DEFAULT_ADMIN_PASSWORD = 'Admin#2026'
 const DATABASE_URL_MISSING =
   'Set DATABASE_URL to a PostgreSQL database, such as postgres://netlet:secret@127.0.0.1:5432/netlet'
 
-/** An address in the environment; empty is none. What follows `%` in its user and password has to be hexadecimal digits. */
+/** An address in the environment; empty counts as unset. After `%`, its user and password need hexadecimal digits. */
 const address = (name: string, example: string, schemes = ['https:', 'http:']) =>
   z
     .string()
@@ -70,7 +69,7 @@ const address = (name: string, example: string, schemes = ['https:', 'http:']) =
     )
     .optional()
 
-/** The driver takes one without a host, as for a socket that `?host=` names. */
+/** The driver also takes an address without a host, such as one whose `?host=` names a socket. */
 const isDatabaseUrl = (text: string): boolean =>
   isAddress(text.replace(/\/\/(.*@)?\//, '//$1socket/'), ['postgres:', 'postgresql:'])
 
@@ -85,7 +84,7 @@ function isAddress(text: string, schemes: readonly string[]): boolean {
   }
 }
 
-/** The environment, in the order in which its mistakes are told. */
+/** The environment. Its first mistake, in this order, is reported. */
 const Environment = z
   .object({
     NETLET_DEMO: z
@@ -184,7 +183,7 @@ function areNameServers(list: string[]): boolean {
   }
 }
 
-/** Is this an address that only the machine itself can reach? */
+/** Can only this machine reach the address? */
 function isLoopback(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? ''
   return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/.test(

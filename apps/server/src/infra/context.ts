@@ -6,7 +6,7 @@ import type { Jobs } from './jobs.ts'
 import type { Log } from './log.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What the process has opened once and commands borrow. A query asks only for the parts it needs (`Pick`). */
+/** What the process opens once. A query takes only the parts it needs (`Pick`). */
 export type AppContext = {
   config: Config
   db: Database
@@ -15,6 +15,6 @@ export type AppContext = {
   now: Clock
   secrets: Secrets
   changes: ChangeFeed
-  /** How the e-commerce platform is waited for, where the standard is too long: for its silence, and while it limits calls. */
+  /** Shorter waits for the e-commerce platform: for its silence, and for its rate limit. */
   platformLimits?: { timeoutMs: number; sleep: (ms: number) => Promise<unknown> }
 }

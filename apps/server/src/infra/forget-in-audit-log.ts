@@ -9,11 +9,11 @@ type Forgotten = {
   userId: number
   username: string
   email: string
-  /** What stands in their place. */
+  /** Replaces the name and the address. */
   replacement: string
 }
 
-/** Fields of a user's own entries that name or find the person. */
+/** Fields of entries about a user that identify the person. */
 const PERSONAL = [
   'username',
   'email',
@@ -28,10 +28,9 @@ const PERSONAL = [
 ]
 
 /**
- * Takes a person out of the audit log: as the one who acted, who was viewed, on whom it was done, and in what was
- * changed. The entries stay, with the account's id, so that what was done can still be told. What names nobody stays as it
- * is, whatever the person was called: a name counts as the value of a field of account names, an address wherever it stands
- * whole.
+ * Removes a person from the audit log: as actor, as viewed user, as target, and in the changed values. The entries and
+ * the account's id stay, so that the history does. A name is replaced only if it is the whole value of a name field,
+ * and a mail address only if no longer address contains it: the same word elsewhere means something else.
  */
 export async function forgetInAuditLog(
   tx: Executor,
@@ -47,12 +46,12 @@ export async function forgetInAuditLog(
     .update(auditLog)
     .set({ before: withoutPerson(auditLog.before, replacement), after: withoutPerson(auditLog.after, replacement) })
     .where(ofUser)
-  // A ticket that was deleted stands there whole: its words and its phone number are the sender's.
+  // A deleted ticket is stored whole, with its sender's words and phone number.
   await tx
     .update(auditLog)
     .set({ before: null, after: null })
     .where(and(eq(auditLog.targetType, 'ticket'), sql`lower(${auditLog.before} ->> 'email') = ${email.toLowerCase()}`))
-  // The name and the networks of a key say what the person does, and from where.
+  // A key's name and networks say what the person does, and from where.
   await tx
     .update(auditLog)
     .set({ before: null, after: null })
@@ -60,7 +59,7 @@ export async function forgetInAuditLog(
   await forgetInOthers(tx, { userId, username, email, replacement })
 }
 
-/** Clears what entries say of these targets, whoever made them. That they were made, by whom and when, stays. */
+/** Clears the values in entries about these targets. Who acted, and when, stays. */
 export async function clearEntriesOf(tx: Executor, targetType: Resource, ids: readonly string[]): Promise<void> {
   await tx
     .update(auditLog)
@@ -71,26 +70,26 @@ export async function clearEntriesOf(tx: Executor, targetType: Resource, ids: re
 const BATCH = 500
 
 /**
- * In entries about anything else. They are found by their text, in one pass, and changed value by value. What an entry about
- * another user names is that user's own: a name or an address of theirs before somebody else had it.
+ * Entries about anything else: found by their text in one pass, then changed value by value. Entries about another user
+ * are left alone: their name or address belonged to that user then.
  */
 async function forgetInOthers(tx: Executor, person: Forgotten): Promise<void> {
   const text = sql`lower(concat(${auditLog.before}::text, ' ', ${auditLog.after}::text))`
-  // As jsonb is written; keys and other fields are left to the walk.
+  // As PostgreSQL prints jsonb. The walk below decides about keys and other fields.
   const marks = [
     ...NAMES.map(field => `"${field}": ${JSON.stringify(person.username)}`),
     JSON.stringify(person.email).slice(1, -1)
   ]
-  const ofNoOther = or(ne(auditLog.targetType, 'user'), eq(auditLog.targetId, String(person.userId)))
+  const aboutNoOtherUser = or(ne(auditLog.targetType, 'user'), eq(auditLog.targetId, String(person.userId)))
   const named = or(...marks.map(mark => sql`strpos(${text}, lower(${mark}::text)) > 0`))
   for (let last = 0; ;) {
     const rows = await tx
       .select({ id: auditLog.id, of: auditLog.targetType, before: auditLog.before, after: auditLog.after })
       .from(auditLog)
-      .where(and(gt(auditLog.id, last), ofNoOther, named))
+      .where(and(gt(auditLog.id, last), aboutNoOtherUser, named))
       .orderBy(asc(auditLog.id))
       .limit(BATCH)
-      // Another person of the same entry may be forgotten at once.
+      // Another person in the same entry may be removed at the same time.
       .for('update')
     for (const { id, of, ...entry } of rows) {
       const fields = of === 'server' ? [] : NAMES
@@ -103,7 +102,7 @@ async function forgetInOthers(tx: Executor, person: Forgotten): Promise<void> {
   }
 }
 
-/** Fields that hold an account's name, at any depth. Those of servers are users of a proxy. */
+/** Fields that hold an account's name, at any depth. In entries about servers they hold a proxy's user instead. */
 const NAMES = ['username', 'holder_username']
 
 type Column = typeof auditLog.before | typeof auditLog.after

@@ -17,7 +17,7 @@ function collector() {
 
 const texts = (lines: LogLine[]) => lines.map(({ source, line }) => `${source}: ${line.replace(/^\S+ /, '')}`)
 
-test('lines of both kinds reach the store, those from before it was there too, without what was redacted', async () => {
+test('lines of both kinds reach the store, also earlier ones, without what was redacted', async () => {
   const tail = createLogTail({ worker: false, interval: 5 })
   const log = pino({ level: 'debug', redact: { paths: ['password'], censor: '[secret]' } }, tail.stream)
   const { stored, store } = collector()
@@ -36,7 +36,7 @@ test('lines of both kinds reach the store, those from before it was there too, w
   expect(stored[2]?.line).toContain('Error: why')
 })
 
-test('all that a worker says is about tasks', async () => {
+test('all lines of a worker are about tasks', async () => {
   const tail = createLogTail({ worker: true })
   const { stored, store } = collector()
   pino({}, tail.stream).info('started')
@@ -45,7 +45,7 @@ test('all that a worker says is about tasks', async () => {
   expect(texts(stored)).toEqual(['task: INFO started'])
 })
 
-test('while nothing can be stored the latest lines wait, a bounded number of them', async () => {
+test('while nothing can be stored, a bounded number of the latest lines wait', async () => {
   const tail = createLogTail({ worker: false, interval: 5 })
   const collected = collector()
   collected.break(true)

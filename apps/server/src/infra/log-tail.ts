@@ -1,14 +1,14 @@
 import type { DestinationStream } from 'pino'
 
-/** A line of a process's log, for people. */
+/** A line of a process's log, for the console. */
 export type LogLine = { source: 'server' | 'task'; line: string; at: Date }
 
 export type LogTail = {
-  /** Give it to pino beside the real destination. It never throws and never waits. */
+  /** Passed to pino beside the real destination. It never throws or waits. */
   stream: DestinationStream
-  /** From now on lines go to `store`, every so often; what came before is kept for it. */
+  /** Passes lines to `store` at intervals, earlier lines included. */
   start(store: (lines: LogLine[]) => Promise<void>): void
-  /** Stores what is left and stops. */
+  /** Stores the remaining lines and stops. */
   stop(): Promise<void>
 }
 
@@ -17,9 +17,9 @@ const MAX_WAITING = 500
 const MAX_LINE = 2000
 
 /**
- * Collects a process's log lines (info and above) for the console. While they cannot be stored the oldest are dropped:
- * the real log has them all.
- * @param worker whether the process only works on jobs: then all it says is about tasks
+ * Collects a process's log lines (info and above) for the console. While they cannot be stored it drops the oldest; the
+ * real log has them all.
+ * @param worker the process only runs jobs, so all its lines are about tasks
  */
 export function createLogTail({ worker, interval = 1000 }: { worker: boolean; interval?: number }): LogTail {
   let waiting: LogLine[] = []
@@ -34,7 +34,7 @@ export function createLogTail({ worker, interval = 1000 }: { worker: boolean; in
     try {
       await store(lines)
     } catch {
-      // Saying so in the log would only feed this again: the database's absence is told by everything else.
+      // Not logged, because that would add a line here. Other code reports that the database is away.
       waiting = [...lines, ...waiting].slice(-MAX_WAITING)
     }
   }

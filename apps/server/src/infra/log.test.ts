@@ -16,7 +16,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
   return text
 }
 
-test('a failed query is told without the values that it was asked with', () => {
+test('a failed query is logged without its values', () => {
   const cause = Object.assign(new Error('duplicate key value violates unique constraint "users_email"'), {
     code: '23505',
     constraint: 'users_email',
@@ -41,7 +41,7 @@ test('an error keeps its kind, message, place and causes', () => {
 test('fields that hold secrets are blanked', () => {
   const headers = { cookie: 'one in a cookie', authorization: 'one in a header' }
   const text = logged(log => log.info({ password: 'one by itself', headers }, 'x'))
-  // A line names the machine as well: what is looked for can be no part of such a name.
+  // A line also names the machine, so we search for texts that no host name contains.
   expect(text).not.toMatch(/one in a cookie|one in a header|one by itself/)
 })
 

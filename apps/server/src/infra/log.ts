@@ -2,7 +2,7 @@ import { pino, type DestinationStream, type Level, type Logger } from 'pino'
 
 export type Log = Logger
 
-/** Paths that could carry a secret into a log line. */
+/** Fields that could bring a secret into a log line. */
 const SECRET_PATHS = [
   'password',
   'new_password',
@@ -15,9 +15,9 @@ const SECRET_PATHS = [
 ]
 
 /**
- * @param level from which on lines go to `main`; `silent`: none of them, and none to `beside` either
- * @param beside gets every line from info on, whatever `level` leaves out of `main`
- * @param main where the lines go; standard output by default
+ * @param level lowest level for `main`; `silent` turns off `beside` too
+ * @param beside gets every line from info on, even if `level` is higher
+ * @param main standard output by default
  */
 export function createLog(name: string, level: string, beside?: DestinationStream, main?: DestinationStream): Log {
   const options = {
@@ -44,7 +44,7 @@ export function createLog(name: string, level: string, beside?: DestinationStrea
   )
 }
 
-/** Does this level let through all that the console keeps? */
+/** Does this level include all lines that the console keeps? */
 const isVerbose = (level: string): boolean =>
   (pino.levels.values[level] ?? Infinity) <= (pino.levels.values['info'] ?? 0)
 
@@ -58,8 +58,8 @@ type LoggedError = {
 }
 
 /**
- * What of an error is written down. A failed query's own text quotes the values it was asked with, and PostgreSQL's
- * `detail` the row: passwords and addresses among them. The statement and the place tell enough.
+ * The parts of an error that are logged. A failed query's message quotes its values, and PostgreSQL's `detail` the row;
+ * both may hold passwords and addresses. The statement and the stack are enough.
  */
 function errorForLog(error: unknown): LoggedError | string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'no error, but something else was thrown'

@@ -5,9 +5,9 @@ import type { Executor } from './db/client.ts'
 export type Outcomes = NonNullable<BulkPlan['outcomes']>
 
 /**
- * Counts rows by what would become of them, those of most rows first.
- * @param from what is looked through: `unnest(ids)` and what hangs on it
- * @param outcome.refused a reason, or null where the row is not refused
+ * Counts rows by their outcome, the most frequent first.
+ * @param from a table expression such as `unnest(ids)` with its joins
+ * @param outcome.refused a reason, or null if the row is not refused
  */
 export async function countOutcomes(
   db: Executor,

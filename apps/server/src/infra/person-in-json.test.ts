@@ -4,7 +4,7 @@ import { withoutPersonIn } from './person-in-json.ts'
 const person = { username: 'state', email: 'a.b+c@b.com', replacement: 'deleted-3' }
 const without = (value: unknown) => withoutPersonIn(value, ['username'], person)
 
-test('a name is replaced as the whole value of a field of names alone, at any depth', () => {
+test('a name is replaced only as the whole value of a name field, at any depth', () => {
   expect(
     without({
       username: 'State',
@@ -20,7 +20,7 @@ test('a name is replaced as the whole value of a field of names alone, at any de
   })
 })
 
-test('an address is replaced wherever it stands whole, and no address that contains it', () => {
+test('a mail address is replaced, but not inside a longer address', () => {
   const words = {
     whole: 'A.B+C@b.com',
     list: ['<a.b+c@b.com>, "a.b+c@b.com" and \'a.b+c@b.com\'.', 'mailto:a.b+c@b.com?x', 'Write to a.b+c@b.com.'],

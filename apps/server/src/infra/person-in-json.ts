@@ -1,9 +1,9 @@
-/** How somebody is named, and what stands in place of that. */
+/** How a person is named, and what replaces it. */
 type Named = { username: string; email: string; replacement: string }
 
 /**
- * A JSON value that does not name a person any more: the values of `nameFields` that are the username, at any depth, and the
- * address in every text where it stands whole. Keys stay, and so do other words that happen to be the username.
+ * Removes a person from a JSON value: the username if it is the whole value of one of `nameFields`, at any depth, and
+ * the mail address in any text unless it is part of a longer address. Keys and other words stay.
  */
 export function withoutPersonIn(value: unknown, nameFields: readonly string[], person: Named): unknown {
   const username = person.username.toLowerCase()
@@ -20,7 +20,7 @@ export function withoutPersonIn(value: unknown, nameFields: readonly string[], p
   return walk(value)
 }
 
-/** Not as a part of a longer address. An apostrophe belongs to one where it follows a letter, and is a quotation mark elsewhere. */
+/** Matches no part of a longer address. An apostrophe belongs to one only after a letter. */
 function wholeAddress(email: string): RegExp {
   const escaped = email.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)
   return new RegExp(String.raw`(?<![\p{L}\p{N}_+.%\-]'*)${escaped}(?![\p{L}\p{N}_\-]|\.[\p{L}\p{N}])`, 'giu')

@@ -1,23 +1,22 @@
 import { fillIn, messageKeyOf, refusals, refuse, type Params, type Reason, type Refusal } from '@netlet/contract'
 
 /**
- * A refusal that is about one field of a form: its sentence is shown beside that field.
- * @param more what else `data` tells
+ * A refusal about one field of a form, shown beside that field.
+ * @param more other properties of `data`
  */
 export function fieldRefusal(field: string, reason: Reason, params: Params = {}, more: object = {}): Refusal {
   return refuse(reason, { params, data: { ...more, errors: { [field]: fillIn(refusals[reason][1], params) } } })
 }
 
 /**
- * A form that does not fit. Each field is mapped to its message, and to that message's key with what stands in it, for
- * those who word it in another language.
- * @param errors sentences of the contract's `formMessages` by field; the first one is the refusal's own
+ * A refused form. Each field has its message, and that message's key and parameters for translation.
+ * @param errors sentences of the contract's `formMessages` by field; the first is the refusal's message
  */
 export function formRefusal(errors: Record<string, string>): Refusal {
   return refuse('invalid', { msg: Object.values(errors)[0] ?? 'invalid', data: fieldReasons(errors) })
 }
 
-/** What `data` of a refused form holds. */
+/** The `data` of a refused form. */
 export function fieldReasons(errors: Record<string, string>) {
   const field_reasons: Record<string, { reason: string; params: Params }> = {}
   for (const [field, sentence] of Object.entries(errors)) {

@@ -4,21 +4,18 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Unit } from './command.ts'
 import type { Executor } from './db/client.ts'
 
-/** How long rows are kept: as long as a setting (in days) says, or a fixed time in milliseconds. */
+/** How long rows are kept: a setting (in days) or a fixed time in milliseconds. */
 export type Keep = { setting: RetentionSetting } | { ms: number }
 
-/**
- * One kind of rows that would grow for ever, declared by the domain that owns them. docs/RETENTION.md is made of these.
- */
+/** Rows that would grow without limit, declared by the domain that owns them. Source of docs/RETENTION.md. */
 export type RetentionEntry = {
   what: Retained
   keep: Keep
-  /** A sentence for people who operate the shop: what it is for, and what it costs to lose it. */
+  /** A sentence for operators of the shop: what the rows are for, and what their loss costs. */
   why: string
   /**
-   * Removes some of the rows that are older than `before`. It is called until it removes nothing, each time in a command
-   * of its own.
-   * @param limit at most so many rows
+   * Removes rows older than `before`. It is called in a new command each time, until it removes nothing.
+   * @param limit maximum number of rows
    * @returns how many it removed
    */
   remove(unit: Unit, before: Date, limit: number): Promise<number>
@@ -27,11 +24,11 @@ export type RetentionEntry = {
 
 export type Counted = { rows: number; oldest: Date | null }
 
-/** Deletes at most `limit` rows; one that someone else works on is left for the next time. @returns how many */
+/** Deletes at most `limit` rows, without rows that another transaction has locked. @returns how many */
 export const removeRows = async (unit: Unit, table: PgTable, where: SQL | undefined, limit: number): Promise<number> =>
   (await unit.tx.execute(removal(table, where, limit))).rowCount ?? 0
 
-/** The same, for what has to be done about each of them. @returns their `column` */
+/** The same, for callers that clean up after each row. @returns their `column` */
 export async function removeRowsGiving(
   unit: Unit,
   column: PgColumn,
@@ -47,10 +44,10 @@ export async function removeRowsGiving(
 const removal = (table: PgTable, where: SQL | undefined, limit: number): SQL => sql`delete from ${table}
   where ctid = any (array(select ctid from ${table} where ${where} limit ${limit} for update skip locked))`
 
-/** From so many rows on, PostgreSQL's own estimate is used: counting them would read the table. */
+/** From this number of rows on we use PostgreSQL's estimate, because counting reads the whole table. */
 const ESTIMATED_FROM = 100_000
 
-/** How many rows a table has (or those of `where`), and the oldest by `time`, which should have an index. */
+/** The number of rows of a table (or of `where`), and the oldest by `time`, which should have an index. */
 export async function countRows(db: Executor, table: PgTable, time: PgColumn, where?: SQL): Promise<Counted> {
   const estimate = where ? 0 : await estimatedRows(db, getTableName(table))
   const rows = estimate < ESTIMATED_FROM ? await db.$count(table, where) : estimate

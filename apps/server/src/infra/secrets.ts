@@ -9,11 +9,11 @@ import {
 } from 'node:crypto'
 
 export type Secrets = {
-  /** Encrypts for the database; the same text gives other bytes each time. */
+  /** Encrypts for the database, with a new nonce each time. */
   seal(plain: string): Buffer
-  /** @throws where the bytes were sealed with another APP_SECRET or changed */
+  /** @throws if the bytes were changed, or sealed with another APP_SECRET */
   open(sealed: Buffer): string
-  /** A text as `randomCode` makes, always the same for `name`: without APP_SECRET nobody finds it, whatever of the name is known. */
+  /** A text like that of `randomCode`, always the same for `name`, and not guessable without APP_SECRET. */
   codeOf(name: string, length: number): string
 }
 
@@ -43,30 +43,29 @@ export function createSecrets(appSecret: string): Secrets {
   }
 }
 
-/** What a high-entropy token (session, API key) is stored as. */
+/** How a high-entropy token (session, API key) is stored. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** `bytes` of randomness, URL-safe. */
+/** A URL-safe text of `bytes` random bytes. */
 export const randomToken = (bytes = 32): string => randomBytes(bytes).toString('base64url')
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** A random text without look-alikes, for codes that people read: 31 letters, about 5 bits each. */
+/** A random code for people to read, without look-alikes: 31 letters, about 5 bits each. */
 export function randomCode(length: number): string {
   let code = ''
   while (code.length < length) code += lettersOf(randomBytes(length * 2))
   return code.slice(0, length)
 }
 
-/** 248 = 8 × 31: larger bytes would make the first letters likelier. */
+/** Drops bytes from 248 (8 × 31) on, because they would make the first letters likelier. */
 const lettersOf = (bytes: Buffer): string =>
   [...bytes].map(byte => (byte < 248 ? (LETTERS[byte % 31] ?? '') : '')).join('')
 
-/** Could `randomCode` have made this text? */
 export const looksLikeCode = (text: string, length: number): boolean =>
   text.length === length && new RegExp(`^[${LETTERS}]*$`).test(text)
 
-/** Compares in a time that tells nothing about where they differ. */
+/** Compares in constant time. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hashToken(a), hashToken(b))
 }

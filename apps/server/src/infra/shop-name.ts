@@ -1,2 +1,2 @@
-/** What the shop calls itself, in its pages and on its receipts. */
+/** The shop's name on pages and receipts. */
 export const SHOP_NAME = 'Netlet'

@@ -2,19 +2,19 @@ import { sql, type SQL } from 'drizzle-orm'
 import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, lower, ref } from './db/columns.ts'
 
-/** What was done: 'extend' of 'order.extend'. */
+/** The verb of an action: 'extend' of 'order.extend'. */
 export const verbOf = (action: unknown): SQL => sql`split_part(${action}, '.', 2)`
 
-/** Who changed what, and when. Rows are added by commands (command.ts), and only retention removes them. */
+/** Who changed what, and when. Commands add the rows (command.ts), and only retention removes them. */
 export const auditLog = pgTable(
   'audit_log',
   {
     id: id(),
     at: createdAt(),
-    /** Null: the system itself, or a visitor. */
+    /** Null for the system and visitors. */
     actorId: ref(),
     actorName: text().notNull(),
-    /** Whom the actor viewed the shop as, if anyone. */
+    /** The user whom the actor viewed the shop as. */
     viewedAs: text(),
     /** The target's type and a verb: 'order.extend'. */
     action: text().notNull(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { endOf, startOf, storableText } from './text.ts'
 
-test('what PostgreSQL does not take is taken out of a text', () => {
+test('characters that PostgreSQL refuses are removed', () => {
   expect(storableText('a\0b\ud83dc😀')).toBe('ab\ufffdc😀')
 })
 

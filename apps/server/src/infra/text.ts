@@ -1,13 +1,13 @@
-/** The same text as PostgreSQL takes it: without NUL, and without halves of a surrogate pair. */
+/** The text without NUL and unpaired surrogates, which PostgreSQL refuses. */
 export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
-/** At most so many UTF-16 units of the start of what others wrote, cut between characters, and storable. */
+/** The first `length` UTF-16 units of foreign text, cut between characters, without what PostgreSQL refuses. */
 export function startOf(text: string, length: number): string {
   const storable = storableText(text)
   return storable.slice(0, isWithinPair(storable, length) ? length - 1 : length)
 }
 
-/** At most so many UTF-16 units of the end, likewise. */
+/** The last `length` UTF-16 units, likewise. */
 export function endOf(text: string, length: number): string {
   const storable = storableText(text)
   const from = Math.max(0, storable.length - length)

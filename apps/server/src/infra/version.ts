@@ -1,22 +1,22 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import { createHash } from 'node:crypto'
 
-/** What a form shows of a row, by the names of its own fields: JSON, in one order, and no secret. */
+/** The fields of a row that its form shows, under the form's names. JSON without secrets. */
 export type FormFields = Readonly<Record<string, unknown>>
 
-/** A form that edits a row, with the version that the row had when it was opened. */
+/** A form that edits a row, with the row's version from when the form was opened. */
 export type Edit<Form> = Form & { version?: string | undefined }
 
-/** The version of a row: 16 characters that change if, and only if, a field changes that its form shows. */
+/** The version of a row: 16 characters that change if, and only if, a field of its form changes. */
 export const versionOf = (fields: FormFields): string =>
   createHash('sha256').update(canonical(fields)).digest('base64url').slice(0, 16)
 
 /**
- * Refuses an edit whose form was opened on another version of the row. Called under the row's lock, before anything is
- * written. A form without a version overwrites what is there.
+ * Refuses an edit if the row changed since its form was opened. Call it under the row's lock, before any write. A form
+ * without a version overwrites the row.
  * @param opened the version in the form
- * @param current the row as it is presented now; the refusal carries it
- * @param fields what the form would show now, and what it sends; those that differ are named in `changed`
+ * @param current the row as presented now, which the refusal carries
+ * @param fields the form's fields now and as sent; those that differ are named in `changed`
  */
 export function staleEdit(
   opened: string | undefined,
