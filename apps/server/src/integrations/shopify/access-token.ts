@@ -4,16 +4,16 @@ import { retryAfterMs } from './retry-after.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { shopBase } from './shop-base.ts'
 
-/** How a call gets what it is let in with, where that ends and is renewed. */
+/** Supplies the access token of a call, and renews one that expires. */
 export type AccessTokens = {
   current(): Promise<ShopifyResult<string>>
-  /** The platform did not take this one: the next one, or the same where there is no other. */
+  /** The next token after the platform refused this one; the same one if there is no other. */
   renewed(refused: string): Promise<ShopifyResult<string>>
-  /** The platform did not take this one, and there is no other. */
+  /** Called if the platform refused this token and there is no other. */
   refused(token: string, message: string): Promise<void>
 }
 
-/** A token without an end that anybody knows of. */
+/** A token without a known expiry. */
 export const fixedToken = (token: string): AccessTokens => ({
   current: async () =>
     token === ''
@@ -35,10 +35,10 @@ export type GrantOptions = {
 
 export type GrantedToken = { token: string; lifetimeMs: number }
 
-/** `waitMs`: how long the platform asks us to stay away. */
+/** `waitMs`: the wait that the platform requests. */
 export type GrantFailure = ShopifyFailure & { waitMs?: number }
 
-/** In seconds. A token that is to live longer is none that the platform gives, and its end may be no date at all. */
+/** In seconds. The platform grants no longer lifetime, and a huge one would be no valid date. */
 const LONGEST_LIFE = 366 * 24 * 3600
 const Granted = z.object({
   access_token: z.string().min(1).max(1000),
@@ -47,8 +47,8 @@ const Granted = z.object({
 const Refused = z.object({ error: z.string().max(200), error_description: z.string().max(500).nullish() })
 
 /**
- * Gets an access token for the app's key and secret: OAuth's client credentials grant, the only way of an app that was made
- * since 2026. It ends after a day, and nothing but the same call renews it.
+ * Requests an access token with the app's key and secret (OAuth client credentials), the only way for apps made since
+ * 2026. The token expires after a day, and only the same request renews it.
  */
 export async function requestToken(options: GrantOptions): Promise<{ ok: true; value: GrantedToken } | GrantFailure> {
   const { clientId, clientSecret, fetch: request = fetch, timeoutMs = 10_000 } = options
@@ -91,7 +91,7 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
   return done({ token: granted.data.access_token, lifetimeMs: granted.data.expires_in * 1000 })
 }
 
-/** What is to be done about each refusal that the platform documents. */
+/** Advice for each refusal that the platform documents. */
 const KNOWN: Readonly<Record<string, string>> = {
   application_cannot_be_found: 'it knows no app with this API key',
   invalid_client: 'the API secret is not the one of this app',
@@ -100,7 +100,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   unsupported_grant_type: 'this kind of app needs an access token of its own'
 }
 
-/** It refuses in JSON, or on a page that says "Oauth error <name>: …". */
+/** The platform refuses in JSON, or on a page that says "Oauth error <name>: …". */
 function refusalOf(status: number, text: string): string {
   const json = Refused.safeParse(parseJson(text))
   const name = json.success ? json.data.error : /Oauth error ([a-z_]{1,60})/i.exec(text)?.[1]

@@ -7,24 +7,24 @@ import type { Execute } from './transport.ts'
 /** 420 orders, oldest change first. */
 const MOST_PAGES = 60
 
-/** An order of a shape that we do not know. */
+/** An order of unknown shape. */
 export type UnreadableOrder = { raw: unknown; message: string }
 
 export type ChangedOrders = {
   orders: ShopifyOrder[]
   unreadable: UnreadableOrder[]
-  /** When the last of them was changed; null where there are none. */
+  /** When the last of them changed; null if there are none. */
   until: Date | null
-  /** There are later ones: go on from `until`. */
+  /** There are later ones: continue from `until`. */
   more: boolean
 }
 
 const Changed = z.object({ updatedAt: z.coerce.date() })
 
 /**
- * Orders that changed since an instant, oldest change first, whatever was paid or given back: finds payments and refunds
- * whose webhook never came. An order that cannot be read keeps no other one from being read.
- * @param most how many pages of 7 are read; more where all of these changed at the same instant
+ * Orders that changed since a time, oldest change first: finds payments and refunds whose webhook never came. An
+ * unreadable order does not stop the others from being read.
+ * @param most pages of 7 to read; more if all their orders changed at the same time
  */
 export async function readChangedOrders(
   execute: Execute,
@@ -53,7 +53,7 @@ export async function readChangedOrders(
     }
     after = reply.value.next
     if (after === null) return done(found)
-    // Who goes on from `until` must not begin where this reading began.
+    // The next reading starts at `until`, so it must be later than `since`.
     if (count >= most && found.until && found.until > since) return done({ ...found, more: true })
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { checkoutUrl } from './checkout-url.ts'
 import { shopBase } from './shop-base.ts'
 
-test('lines, email, note, attributes and codes stand where the platform reads them', () => {
+test('lines, email, note, attributes and codes are where the platform expects them', () => {
   const url = checkoutUrl({
     shopUrl: 'netlet.myshopify.com',
     lines: [
@@ -26,13 +26,13 @@ test('lines, email, note, attributes and codes stand where the platform reads th
   })
 })
 
-test('what is not given is not in the link', () => {
+test('missing values are not in the link', () => {
   const lines = [{ variantId: '1', quantity: 1 }]
   const url = checkoutUrl({ shopUrl: 'http://127.0.0.1:3001/', lines, attributes: { order_id: '9' } })
   expect(url).toBe('http://127.0.0.1:3001/cart/1:1?attributes%5Border_id%5D=9')
 })
 
-test('any email, note and order id come out as they went in', () => {
+test('any email, note and order id come back unchanged', () => {
   assert(
     property(string({ minLength: 1 }), string({ minLength: 1 }), string(), (email, note, order_id) => {
       const lines = [{ variantId: '1', quantity: 1 }]

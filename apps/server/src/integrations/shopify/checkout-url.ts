@@ -7,14 +7,14 @@ export type CheckoutInput = {
   lines: readonly CheckoutLine[]
   email?: string
   note?: string
-  /** Come back on the order as `note_attributes`: this is how a payment finds its order. */
+  /** The paid order returns these as `note_attributes`, which identify our order. */
   attributes: { order_id: string; renewal?: boolean }
   discountCodes?: readonly string[]
 }
 
 /**
- * The cart permalink that opens the platform's checkout with everything filled in.
- * Null where the shop's address is not set. Quantities have to be positive whole numbers.
+ * The cart permalink that opens the platform's checkout with everything filled in. Null if the shop's address is not
+ * set. Quantities have to be positive whole numbers.
  */
 export function checkoutUrl(input: CheckoutInput): string | null {
   const base = shopBase(input.shopUrl)
@@ -30,7 +30,7 @@ export function checkoutUrl(input: CheckoutInput): string | null {
   query.set('attributes[order_id]', input.attributes.order_id)
   if (input.attributes.renewal) query.set('attributes[renewal]', '1')
   const codes = (input.discountCodes ?? []).filter(code => code !== '')
-  // The platform takes several codes as one comma-joined value.
+  // The platform takes several codes as one comma-separated value.
   if (codes.length > 0) query.set('discount', codes.join(','))
   const cart = input.lines.map(line => `${line.variantId}:${line.quantity}`).join(',')
   return `${base}/cart/${cart}?${query.toString()}`

@@ -18,7 +18,7 @@ import { PaidOrder, createShopify, orderNamed, type ShopifyResult } from './inde
 const shop = useStarted(startReceiver)
 const sandbox: Sandbox = useStarted(() => launchAlone(shop.url))
 const slept: number[] = []
-/** How many topics the shop wants to hear of. */
+/** How many topics the shop subscribes to. */
 const wanted = 8
 
 const client = (options: Partial<Parameters<typeof createShopify>[0]> = {}) =>
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
 })
 
-/** Buys through the permalink as a browser would, and gives the webhook that came of it. */
+/** Buys through the permalink like a browser. @returns the resulting webhook */
 async function buy(orderId: string, renewal = false) {
   const url = client().checkoutUrl({
     lines: [
@@ -59,7 +59,7 @@ async function buy(orderId: string, renewal = false) {
   return { hook, order: PaidOrder.parse(JSON.parse(hook.body.toString())) }
 }
 
-test('the whole catalogue comes, page by page, as it was put in', async () => {
+test('the whole catalogue arrives, page by page, unchanged', async () => {
   const products = value(await client().products())
   expect(products.map(one => one.title)).toEqual([...demoPlans.map(one => one.title), 'Access rules'])
   expect(value(await client().productCount())).toBe(products.length)
@@ -97,7 +97,7 @@ test('a product in more collections than a page holds comes with all of them', a
     variants: [{ options: ['one'], price: '1.00' }]
   })
   const { product, productCollections } = documents
-  // Pages of one, as of a product in hundreds of collections.
+  // Pages of one stand for a product in hundreds of collections.
   Object.assign(documents, {
     product: product.replace('collections(first: 10)', 'collections(first: 1)'),
     productCollections: productCollections.replace('first: 200', 'first: 1')
@@ -149,7 +149,7 @@ test('a payment comes back signed, with our order id, and reconciliation sees th
   })
 })
 
-test('orders that changed since an instant: those whose webhook never came are among them', async () => {
+test('orders that changed since a time include those whose webhook never came', async () => {
   const before = new Date()
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'drop' })
   const url = client().checkoutUrl({
@@ -163,7 +163,7 @@ test('orders that changed since an instant: those whose webhook never came are a
   expect(value(await client().changedOrders(new Date(Date.now() + 60_000))).orders).toEqual([])
 })
 
-test('tags are removed with the same call that adds others; one that is not there is no error', async () => {
+test('one call adds and removes tags; removing a missing one is no error', async () => {
   const { order } = await buy('702')
   value(await client().tagOrder(order.id, ['vip', 'delivery_fail'], { note: 'No free addresses' }))
   const without = ['delivery_fail', 'never_there']
@@ -176,7 +176,7 @@ const subscribed = async () =>
   (await control<{ subscriptions: { topic: string; uri: string }[] }>(sandbox, 'GET', '/webhooks')).subscriptions
 const counts = { created: 0, updated: 0, kept: 0, blocked: false }
 
-test('webhooks: made once, kept on repeat, moved with the shop’s address', async () => {
+test('webhooks: created once, kept on repeat, moved with the shop’s address', async () => {
   const register = async (callbackBase: string, earlier: string[] = []) =>
     value(await client().registerWebhooks({ callbackBase, earlier }))
   const first = 'http://127.0.0.1:1'
@@ -187,7 +187,7 @@ test('webhooks: made once, kept on repeat, moved with the shop’s address', asy
   expect(new Set(subscriptions.map(({ topic }) => topic)).size).toBe(wanted)
   for (const { topic, uri } of subscriptions)
     expect(uri, topic).toBe(`${shop.url}/api/orders/${topic.startsWith('PRODUCTS_') ? 'product' : 'pay'}_webhook`)
-  // One that registers beside it is told nothing any more once this one has taken over.
+  // An installation that registers beside it receives nothing after this one takes over.
   const other = 'http://127.0.0.1:3'
   expect(await register(other, [other])).toMatchObject({ ...counts, created: wanted, foreign: [shop.url] })
   const here = { callbackBase: shop.url, earlier: [shop.url] }
@@ -199,7 +199,7 @@ test('webhooks: made once, kept on repeat, moved with the shop’s address', asy
   })
 })
 
-test('what the same app sends to other programs is left alone', async () => {
+test('subscriptions of the same app for other programs are left alone', async () => {
   const pos = 'https://warehouse.example.com/hooks/orders'
   await control(sandbox, 'DELETE', '/webhooks/subscriptions')
   await fetch(`${sandbox.url}/admin/api/2026-07/graphql.json`, {
@@ -215,7 +215,7 @@ test('what the same app sends to other programs is left alone', async () => {
   expect((await subscribed()).map(one => one.uri)).toContain(pos)
 })
 
-test('more prices than the platform takes in a call are written, and again changes nothing more', async () => {
+test('more prices than one call takes are written, and a repeat changes nothing more', async () => {
   const { id, variants } = await control<{ id: string; variants: { id: string }[] }>(sandbox, 'POST', '/products', {
     title: 'Large',
     optionNames: ['Place'],
@@ -230,7 +230,7 @@ test('more prices than the platform takes in a call are written, and again chang
   await control(sandbox, 'DELETE', `/products/${id}`)
 })
 
-test('the shop tells its currency and what the access token may do', async () => {
+test('the shop reports its currency and the scopes of the access token', async () => {
   expect(value(await client().shop())).toEqual({
     name: 'Netlet stand-in',
     currency: 'USD',
@@ -243,20 +243,20 @@ test('the shop tells its currency and what the access token may do', async () =>
   })
 })
 
-test('throttled: waits as long as the budget needs, then goes on', async () => {
+test('throttled: waits as long as the budget needs, then continues', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', next: 3 })
   expect(value(await client().collections())).toHaveLength(3)
-  // 60 points wanted, 40 there, 100 a second: 200 ms, but never less than the growing pause.
+  // 60 points are needed and 40 are left. At 100 a second this takes 200 ms, but the growing pause is longer.
   expect(slept).toEqual([250, 500, 1000])
 })
 
-test('a limit of calls: waits for what Retry-After says, however long within a minute, and goes on', async () => {
+test('rate limited: waits for Retry-After up to a minute, and continues', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'too_many', next: 2, retry_after: 25 })
   expect(value(await client().collections())).toHaveLength(3)
   expect(slept).toEqual([25_000, 25_000])
 })
 
-test('a limit of calls beyond a minute: says so at once, and knocks no more', async () => {
+test('rate limited for more than a minute: fails at once, without another call', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'too_many', next: 5, retry_after: 90 })
   expect(await client().collections()).toEqual({
     ok: false,
@@ -267,7 +267,7 @@ test('a limit of calls beyond a minute: says so at once, and knocks no more', as
   expect(slept).toEqual([])
 })
 
-/** A platform whose first reply is this one, and whose others list no tags. */
+/** A platform whose first reply is this one, and whose other replies list no tags. */
 function answering(first: object) {
   let asked = 0
   const tags = { productTags: { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } } }
@@ -301,7 +301,7 @@ test.each([[null], [{ cost: null }], [{ cost: 'high' }], [costOf('ten', 1, 1)]])
   }
 )
 
-test('the version that the platform answers in is known, also where it is another one than was asked for', async () => {
+test('the version of the platform’s reply is known, also if another one was requested', async () => {
   const platform = client()
   expect(platform.apiVersion()).toBeNull()
   await platform.shop()
@@ -311,7 +311,7 @@ test('the version that the platform answers in is known, also where it is anothe
   expect(platform.apiVersion()).toBe('2026-10')
 })
 
-test('throttled for good: gives up after six tries', async () => {
+test('throttled permanently: gives up after six tries', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', next: 50 })
   expect(await client().collections()).toMatchObject({ ok: false, reason: 'throttled', retryable: true })
   expect(slept).toHaveLength(5)
@@ -329,7 +329,7 @@ test.each([
   expect(value(await client().collections())).toHaveLength(3)
 })
 
-test('silence ends at the time-out', async () => {
+test('silence ends at the timeout', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'timeout', next: 1 })
   expect(await client({ timeoutMs: 100 }).collections()).toMatchObject({
     ok: false,
@@ -338,7 +338,7 @@ test('silence ends at the time-out', async () => {
   })
 })
 
-test('nobody there, no shop set, a wrong token: each says what to do and none tells the token', async () => {
+test('no server, no shop set, a wrong token: each gives advice, and none contains the token', async () => {
   const results = [
     await client({ shopUrl: await closedUrl() }).collections(),
     await client({ shopUrl: '' }).collections(),
@@ -358,7 +358,7 @@ test('nobody there, no shop set, a wrong token: each says what to do and none te
   }
 })
 
-test('a redirect is not followed: the token goes nowhere else', async () => {
+test('a redirect is not followed, so the token goes nowhere else', async () => {
   const seen = shop.received.length
   const mover = createServer((_request, response) => response.writeHead(307, { location: shop.url }).end())
   await new Promise<void>(resolve => mover.listen(0, '127.0.0.1', resolve))
@@ -369,7 +369,7 @@ test('a redirect is not followed: the token goes nowhere else', async () => {
   expect(shop.received).toHaveLength(seen)
 })
 
-test('an answer that goes on without an end is given up', async () => {
+test('an endless answer is given up', async () => {
   const endless = createServer((_request, response) => {
     const block = Buffer.alloc(1024 * 1024, ' ')
     const more = (): void => {
@@ -389,7 +389,7 @@ test('an answer that goes on without an end is given up', async () => {
   expect(result).toMatchObject({ ok: false, message: expect.stringContaining('answered more than 16 MB') })
 })
 
-test('a failure in the middle of a walk is the result of the walk', async () => {
+test('a failure on a later page is the result', async () => {
   const pages = client().productPages()
   expect((await pages.next()).value).toMatchObject({ ok: true })
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 1 })

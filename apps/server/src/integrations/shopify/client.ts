@@ -45,14 +45,14 @@ import {
 } from './webhook-registration.ts'
 import { verifyWebhook } from './webhooks.ts'
 
-/** Far beyond any real shop: ends a walk whose cursor the platform never lets run out. */
+/** Far beyond any real shop. Ends a walk if the platform's cursor never does. */
 const maxPages = 10_000
 
 const VARIANTS_A_CALL = 250
 
 /**
- * The platform's Admin API. Every function gives `{ok: true, value}` or a failure with a message for the
- * operator; nothing here throws for what the platform or the network does.
+ * The platform's Admin API. Every function returns `{ok: true, value}` or a failure with a message for the operator.
+ * None throws because of the platform or the network.
  */
 export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
   let apiVersion: string | null = null
@@ -80,7 +80,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
   return {
     productPages,
 
-    /** `checkoutUrl` for this shop; null where the shop's address is not set. */
+    /** `checkoutUrl` for this shop; null if the shop's address is not set. */
     checkoutUrl: (input: Omit<CheckoutInput, 'shopUrl'>): string | null =>
       checkoutUrl({ ...input, shopUrl: options.shopUrl }),
 
@@ -88,7 +88,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     verifyWebhook: (rawBody: Uint8Array, hmacHeader: string | undefined): boolean =>
       verifyWebhook(rawBody, hmacHeader, options.apiSecret),
 
-    /** How many products there are; null where the platform does not say it exactly. */
+    /** How many products there are; null if the platform does not count exactly. */
     async productCount(): Promise<ShopifyResult<number | null>> {
       const reply = await execute(
         documents.productCount,
@@ -110,7 +110,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return done(all)
     },
 
-    /** One product; 'not_found' where the platform has none of that id. */
+    /** One product; 'not_found' if the platform has none with that id. */
     async product(id: string): Promise<ShopifyResult<ShopifyProduct>> {
       const reply = await execute(
         documents.product,
@@ -122,7 +122,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return wholeProduct(execute, reply.value.product)
     },
 
-    /** Variants by id, those that the platform does not have left out: 250 a call. */
+    /** Variants by id, 250 per call, without those that the platform does not have. */
     async variants(ids: readonly string[]): Promise<ShopifyResult<Map<string, ShopifyPricedVariant>>> {
       const found = new Map<string, ShopifyPricedVariant>()
       for (let at = 0; at < ids.length; at += VARIANTS_A_CALL) {
@@ -138,17 +138,17 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return done(found)
     },
 
-    /** Writes prices of one product's variants; repeating it changes nothing more. */
+    /** Writes prices of one product's variants. Idempotent. */
     setPrices: (productId: string, prices: ReadonlyMap<string, string>): Promise<ShopifyResult<null>> =>
       setPrices(execute, productId, prices),
 
     /** The shop's address, as an origin. */
     base: shopBase(options.shopUrl) ?? '',
 
-    /** The version of the API that the last call was answered in; null where none was, or its answer did not say. */
+    /** The API version of the last reply; null before the first, or if the reply named none. */
     apiVersion: (): string | null => apiVersion,
 
-    /** The shop's name, currency and own domain, and what the access token may do. */
+    /** The shop's name, currency and own domain, and the scopes of the access token. */
     shop: (): Promise<ShopifyResult<ShopifyShop>> => execute(documents.shop, {}, ShopInfo),
 
     collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>
@@ -185,21 +185,19 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       readChangedOrders(execute, withAllLines, since, most),
 
     /**
-     * Gives money of an order back.
+     * Refunds money of an order.
      * @param amount in the shop's currency: '12.30'
-     * @param key the same refund asked for twice is made once
+     * @param key idempotency key
      */
     refund: (
       orderId: string,
       refund: { amount: string; key: string; note: string }
     ): Promise<ShopifyResult<string | null>> => refundOrder(execute, orderId, refund),
 
-    /** What became of a refund that `refund` started, by its id. */
+    /** The state of a refund that `refund` started, by its id. */
     refundFate: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),
 
-    /**
-     * Adds tags, removes those of `without`, and with `note` replaces the order's note. Repeating it changes nothing more.
-     */
+    /** Adds tags, removes those in `without`, and with `note` replaces the order's note. Idempotent. */
     async tagOrder(
       orderId: string,
       tags: readonly string[],
@@ -249,14 +247,13 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       tags: { add: readonly string[]; remove: readonly string[] }
     ): Promise<ShopifyResult<null>> => tagCustomer(execute, id, tags),
 
-    /** What the platform sends where, seen from this installation. */
+    /** The platform's webhook subscriptions, seen from this installation. */
     inspectWebhooks: (installation: Installation): Promise<ShopifyResult<Webhooks>> =>
       inspectWebhooks(execute, installation),
 
     /**
-     * Makes the platform send payments and product changes to this installation. Idempotent: subscriptions that stand
-     * are kept, those that point to an earlier address of it are moved. Another installation's stay as they are, unless
-     * `takeOver` says to move them here.
+     * Subscribes this installation to payments and product changes. Idempotent: existing subscriptions are kept, and
+     * those to its earlier addresses are moved. Other installations keep theirs unless `takeOver` is set.
      */
     registerWebhooks: (
       installation: Installation,
@@ -276,7 +273,7 @@ async function everyPage<T>(read: ReadPage<T>): Promise<ShopifyResult<T[]>> {
   return others.ok ? done([...first.value.nodes, ...others.value]) : others
 }
 
-/** What comes after a page. @param next null: it was the last one, and nothing is read */
+/** The pages after a page. @param next null if it was the last */
 async function otherPages<T>(read: ReadPage<T>, next: string | null): Promise<ShopifyResult<T[]>> {
   const all: T[] = []
   for (let after = next, count = 1; after !== null && count < maxPages; count++) {
@@ -302,7 +299,7 @@ async function withAllLines(execute: Execute, order: z.infer<typeof Order>): Pro
   return done(whole)
 }
 
-/** With what is not on the first page of its variants and of its collections. */
+/** Adds the variants and collections beyond the first page. */
 async function wholeProduct(
   execute: Execute,
   product: z.infer<typeof Product>

@@ -13,13 +13,13 @@ const Customer = z
   .transform(({ id, defaultEmailAddress, tags }) => ({ id, email: defaultEmailAddress?.emailAddress ?? null, tags }))
 export type ShopifyCustomer = z.infer<typeof Customer>
 
-/** The platform's customer of an e-mail address; null where it has none. */
+/** The platform's customer with an e-mail address; null if there is none. */
 export async function readCustomer(execute: Execute, email: string): Promise<ShopifyResult<ShopifyCustomer | null>> {
   const reply = await execute(documents.customer, { email }, z.object({ customerByIdentifier: Customer.nullable() }))
   return reply.ok ? done(reply.value.customerByIdentifier) : reply
 }
 
-/** A page of the platform's customers in the order of their ids: 100, and the cursor of the next one. */
+/** A page of 100 customers by ascending id, and the cursor of the next one. */
 export function readCustomers(
   execute: Execute,
   after: string | null
@@ -31,7 +31,7 @@ export function readCustomers(
   )
 }
 
-/** Adds and removes tags of a customer. Repeating it changes nothing more. @param id the platform's own, of `readCustomer` */
+/** Adds and removes tags of a customer. Idempotent. @param id the platform's id, as in `readCustomer` */
 export async function tagCustomer(
   execute: Execute,
   id: string,

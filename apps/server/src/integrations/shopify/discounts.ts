@@ -6,21 +6,21 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { Money, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-/** By it the shop knows the discounts that it made: it changes and ends no others. */
+/** Tags the discounts that the shop made. It changes and ends no others. */
 export const MADE_BY_SHOP = 'netlet'
 
-/** A code's discount as the shop wants it: off the whole order, now and without an end. */
+/** A code's discount as the shop wants it: off the whole order, from now on, without an end. */
 export type WantedDiscount = {
   code: string
-  /** What the platform's own list shows. */
+  /** Shown in the platform's list. */
   title: string
   /** Decimal with 2 places, in the shop's currency or percent. */
   value: string
   unit: 'amount' | 'percent'
-  /** How often at all; null: no limit. */
+  /** Total number of uses; null for no limit. */
   uses: number | null
   oncePerCustomer: boolean
-  /** The e-mail address of the one customer whom it is for; null: everybody. */
+  /** The e-mail address of the only customer who may use it; null for everyone. */
   holder: string | null
 }
 
@@ -59,12 +59,12 @@ const Node = z
   .object({ id: z.string(), codeDiscount: z.union([Discount, z.object({ __typename: z.string() })]) })
   .transform(({ id, codeDiscount }) => ({ id, basic: Discount.safeParse(codeDiscount).data }))
 
-/** What the platform has under a code. `basic`: undefined where it is another kind of discount, such as free shipping. */
+/** The platform's discount of a code. `basic` is undefined for other kinds of discounts, such as free shipping. */
 export type FoundDiscount = z.infer<typeof Node>
 
 const Answer = z.record(z.string(), Node.nullable())
 
-/** What the platform has under these codes, by the code as it was asked for; null: nothing. 10 a call. */
+/** The platform's discounts by code, as requested; null if there is none. 10 per call. */
 export async function readDiscounts(
   execute: Execute,
   codes: readonly string[]
@@ -89,8 +89,8 @@ export async function readDiscounts(
 }
 
 /**
- * In what a discount is another one than the shop wants; empty: it is as good as made by the shop. What is compared is what a customer gets, and who. Whether other codes can be used beside it, and its title, are the
- * operator's.
+ * How a discount differs from what the shop wants; empty if it is equivalent. Compares who gets what. Its title, and
+ * whether it combines with other codes, are the operator's choice.
  */
 export function differencesOf({ basic }: FoundDiscount, wanted: WantedDiscount): CodeDifference[] {
   if (!basic) return ['kind']
@@ -120,7 +120,7 @@ const emailsOf = (context: Basic['context']): string[] | null =>
     ? context.customers.map(one => one.defaultEmailAddress?.emailAddress.toLowerCase() ?? '')
     : null
 
-/** One for everybody that counts any number of times may be narrowed to segments of customers by an operator; whoever gets a card may use it. */
+/** Operators may restrict a code without a limit of uses to segments; a gift card must work for anyone. */
 function isFor(context: Basic['context'], { holder, uses }: WantedDiscount): boolean {
   const emails = emailsOf(context)
   if (holder === null) return uses === null ? emails === null : context.__typename === 'DiscountBuyerSelectionAll'
@@ -131,10 +131,10 @@ const Changed = z
   .object({ userErrors: z.array(z.object({ code: z.string().nullable(), message: z.string() })) })
   .nullable()
 
-/** 'taken': another discount has the code by now. */
+/** 'taken': another discount already has the code. */
 export type Written = 'written' | 'taken'
 
-/** Makes a discount. Asked twice at once, or after an answer that was lost, the second one is told 'taken'. */
+/** Creates a discount. A repeat, also after a lost answer, gets 'taken'. */
 export async function createDiscount(
   execute: Execute,
   wanted: WantedDiscount,
@@ -150,7 +150,7 @@ export async function createDiscount(
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicCreate) : reply
 }
 
-/** Makes a discount of the shop's what is wanted now, and lets it count again where it had ended. */
+/** Changes a discount of the shop to what is wanted, and reactivates it if it had ended. */
 export async function updateDiscount(
   execute: Execute,
   found: FoundDiscount,
@@ -166,7 +166,7 @@ export async function updateDiscount(
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicUpdate) : reply
 }
 
-/** Lets a discount count no longer; it stays for the orders that used it. */
+/** Deactivates a discount; it stays for the orders that used it. */
 export async function endDiscount(execute: Execute, { id }: FoundDiscount): Promise<ShopifyResult<Written>> {
   const reply = await execute(documents.endDiscount, { id }, z.object({ discountCodeDeactivate: Changed }))
   return reply.ok ? outcomeOf(reply.value.discountCodeDeactivate) : reply
@@ -201,7 +201,7 @@ async function inputOf(
   })
 }
 
-/** Whom it is for, as the platform takes it: a holder who never bought becomes a customer there. */
+/** The customer in the platform's format. A holder who never bought becomes a customer there. */
 async function contextOf(
   execute: Execute,
   { holder }: WantedDiscount,

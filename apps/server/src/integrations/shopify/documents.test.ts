@@ -27,8 +27,9 @@ test('a wrong field does not slip through', () => {
 })
 
 /**
- * What a document costs at most, in the platform's points: one for an object, for each of those that a connection or a list may
- * bring, two for a connection, ten for a mutation. The platform counts large connections for less by now.
+ * The most that a document can cost in the platform's points: one for each object, two for a connection, ten for a
+ * mutation, times the objects that connections and lists may return. The platform now counts large connections for
+ * less.
  */
 function costOf(document: DocumentNode): number {
   const schema = realSchema()
@@ -50,7 +51,7 @@ function costOf(document: DocumentNode): number {
       const inner = field && getNamedType(field.type)
       const first = one.arguments?.find(({ name }) => name.value === 'first')?.value
       const count = first?.kind === Kind.INT ? Number(first.value) : 1
-      // A connection's page has one object of its own facts, whatever it brings.
+      // A connection has only one of these, even with many nodes.
       if (inner?.name === 'PageInfo') continue
       const isConnection = inner?.name.endsWith('Connection') === true
       const own = isConnection ? 2 : 0
@@ -69,9 +70,9 @@ test.each(Object.entries(documents))('%s costs less than the platform lets one c
   expect(costOf(parse(document))).toBeLessThanOrEqual(1000)
 })
 
-test('what a call costs is counted by what it may bring', () => {
+test('the cost of a call includes everything that it may return', () => {
   const orders = 'query { orders(first: 10) { nodes { lineItems(first: 5) { nodes { variant { id } } } } } }'
-  // Ten orders, each with five lines, of which each has a variant; and the connections.
+  // Ten orders with five lines each, and one variant per line, plus the connections.
   expect(costOf(parse(orders))).toBeGreaterThanOrEqual(10 + 10 * 5 * 2)
   expect(costOf(parse(orders.replace('first: 10', 'first: 100')))).toBeGreaterThan(1000)
 })

@@ -1,14 +1,14 @@
 import { orderDocuments } from './order-documents.ts'
 import { promotionDocuments } from './promotion-documents.ts'
 
-// Every query that the shop sends to the platform. Page sizes keep a call under the platform's limit of
-// 1,000 cost points even by its older, dearer formula (each node of a connection counted in full).
+// All queries that the shop sends to the platform. Page sizes keep a call under the platform's limit of 1,000 cost
+// points, even by its older formula, which counts each node of a connection in full.
 
 export const API_VERSION = '2026-07'
 
 /**
- * A version of the platform's API, as headers name it; null where they name none. A version that the platform has given up is
- * answered in the oldest one that it still has: replies and webhooks say which.
+ * The API version in a header; null if there is none. The platform answers a retired version with its oldest supported
+ * one, which replies and webhooks name.
  */
 export const versionOf = (header: unknown): string | null =>
   typeof header === 'string' && /^(\d{4}-\d{2}|unstable)$/.test(header) ? header : null

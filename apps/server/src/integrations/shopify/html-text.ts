@@ -18,7 +18,7 @@ const toText = compile({
 })
 
 /**
- * A product description as plain text with its paragraphs kept. The platform's own `description` field joins
- * everything into one line, which reads badly for lists. The result is text: whoever shows it escapes it.
+ * A product description as plain text with its paragraphs. The platform's own `description` field joins everything into
+ * one line, which is hard to read for lists. Callers escape the result.
  */
 export const htmlToText = (html: string): string => toText(html).replace(/\n{3,}/g, '\n\n')

@@ -14,7 +14,7 @@ const platform = () =>
 
 beforeEach(() => control(sandbox, 'POST', '/app', { read_all_orders: true }))
 
-/** An order that was paid so many days ago. */
+/** An order that was paid `days` days ago. */
 async function old(days: number): Promise<string> {
   const token = new URL(await openCart(sandbox, `/cart/${demoPlans[0]?.variants[1]?.id}:8`)).pathname.split('/').at(-1)
   const { order } = await control<{ order: PlatformOrder }>(sandbox, 'POST', `/checkouts/${token}/pay`, {})
@@ -25,7 +25,7 @@ async function old(days: number): Promise<string> {
 const refund = (id: string) => platform().refund(id, { amount: '1.00', key: `key of ${id}`, note: 'n' })
 const lacksScope = { ok: false, reason: 'not_found', message: expect.stringContaining('read_all_orders') }
 
-test('an order that is older than 60 days is neither read nor refunded without a permission, which is named', async () => {
+test('without the permission, an order older than 60 days is neither read nor refunded, and the refusal names it', async () => {
   const id = await old(61)
   await control(sandbox, 'POST', '/app', { read_all_orders: false })
   expect(await refund(id)).toMatchObject(lacksScope)
@@ -42,12 +42,12 @@ test('a younger order is refunded without it', async () => {
   expect(await refund(id)).toMatchObject({ ok: true })
 })
 
-test('an order that there is not is said to be unknown where the app may see all', async () => {
+test('a missing order is reported as unknown if the app may see all orders', async () => {
   expect(await refund('1')).toMatchObject({ message: 'The shop platform knows no payment of order 1.' })
   expect(await platform().order('1')).toMatchObject({ message: 'The shop platform has no order 1.' })
 })
 
-test('the page of the stand-in takes the permission away and grants it', async () => {
+test('the page of the stand-in revokes and grants the permission', async () => {
   const press = async (to: string) => {
     const body = new URLSearchParams({ read_all_orders: to })
     return (await fetch(`${sandbox.url}/app`, { method: 'POST', body })).text()

@@ -3,12 +3,13 @@ import { failed, type ShopifyFailure } from './result.ts'
 import { ShopInfo } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-/** The permission without which the platform shows no order older than 60 days; it is granted on request. */
+/** The scope for orders older than 60 days, which the platform grants on request. */
 export const ALL_ORDERS = 'read_all_orders'
 
 /**
- * Why the platform shows no order of an id. It says the same of an order that it does not have and of one that the app may not see.
- * @param otherwise what to say where the app may see all
+ * Why the platform returned no order for an id. It answers the same for a missing order and for one that the app may
+ * not see.
+ * @param otherwise the message if the app may see all orders
  */
 export async function orderNotShown(execute: Execute, orderId: string, otherwise: string): Promise<ShopifyFailure> {
   const shop = await execute(documents.shop, {}, ShopInfo)

@@ -75,7 +75,7 @@ const orderFields = /* GraphQL */ `
   }
 `
 
-/** The queries about the platform's orders. */
+/** Queries about the platform's orders. */
 export const orderDocuments = {
   order: /* GraphQL */ `
     query Order($id: ID!) {

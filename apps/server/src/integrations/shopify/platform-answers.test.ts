@@ -8,7 +8,7 @@ import { htmlToText } from './html-text.ts'
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const odd = (minute: number) => ({ id: `gid://shopify/Order/${minute}`, updatedAt: at(minute).toISOString() })
 
-/** A platform whose every page has one order, of the minutes given. */
+/** A platform whose pages have one order each, changed at these minutes. */
 const pages =
   (minutes: number[]): Execute =>
   async (_document, { after }, schema) => {
@@ -31,16 +31,16 @@ const read = (minutes: number[], since: Date) =>
     2
   )
 
-test('a reading ends after so many pages and says where to go on', async () => {
+test('a reading ends after its limit of pages and says where to continue', async () => {
   expect(await read([1, 2, 3], at(0))).toMatchObject({ ok: true, value: { until: at(2), more: true } })
   expect(await read([2, 3], at(2))).toMatchObject({ ok: true, value: { until: at(3), more: false } })
 })
 
-test('where more orders changed at one instant than a reading has, it goes on beyond them', async () => {
+test('a reading continues beyond its limit if more orders changed at the same time', async () => {
   expect(await read([2, 2, 2, 2, 3, 4], at(2))).toMatchObject({ ok: true, value: { until: at(3), more: true } })
 })
 
-test.each([1e300, 367 * 24 * 3600, 0, -1])('a token that is said to live for %d s is none', async life => {
+test.each([1e300, 367 * 24 * 3600, 0, -1])('a token with a lifetime of %d s is invalid', async life => {
   const request = async () => Response.json({ access_token: 'shpat_x', expires_in: life })
   const client = { shopUrl: 'shop.example', clientId: 'key', clientSecret: 'secret', fetch: request }
   expect(await requestToken(client)).toMatchObject({ ok: false, reason: 'bad_reply' })

@@ -5,12 +5,12 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-/** The platform takes no longer list in a call. */
+/** The platform's limit for one call. */
 export const PRICES_A_CALL = 250
 
 /**
- * Writes prices of one product's variants, 250 a call: of each call all or none. A refusal has the platform's own words, and ends
- * it; writing them again changes nothing more.
+ * Writes prices of one product's variants, 250 per call. Each call writes all or none. A refusal stops it, with the
+ * platform's message. Idempotent.
  */
 export async function setPrices(
   execute: Execute,

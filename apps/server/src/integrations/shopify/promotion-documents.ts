@@ -1,4 +1,4 @@
-// Queries about discount codes and customers; as in documents.ts.
+// Queries about discount codes and customers, with the limits of documents.ts.
 
 const discountFields = /* GraphQL */ `
   id
@@ -45,7 +45,7 @@ const discountFields = /* GraphQL */ `
   }
 `
 
-/** Codes that one call looks up. */
+/** Codes per lookup. */
 export const CODES_A_CALL = 10
 
 const places = Array.from({ length: CODES_A_CALL }, (_, at) => at)

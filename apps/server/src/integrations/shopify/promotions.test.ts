@@ -41,13 +41,13 @@ const differences = async (wanted: WantedDiscount) => {
   return there ? differencesOf(there, wanted) : null
 }
 
-test('a discount is made as it is wanted, for its holder, once', async () => {
+test('a discount is created as wanted, for its holder, once', async () => {
   const wanted = gift('HELD')
   expect(await found('HELD')).toBeNull()
   expect(value(await client().createDiscount(wanted, NOW))).toBe('written')
   expect(value(await client().createDiscount(wanted, NOW))).toBe('taken')
   expect(await differences(wanted)).toEqual([])
-  // As the platform spells the holder's address.
+  // The platform may write the holder's address differently.
   expect(value(await client().customer('holder@example.test'))).toMatchObject({ email: 'holder@example.test' })
 })
 
@@ -68,7 +68,7 @@ test('each difference is named', async () => {
   expect(await differences(wanted)).toEqual(['ended'])
 })
 
-test('an update makes it what is wanted now, and lets it count again', async () => {
+test('an update changes it to what is wanted now, and reactivates it', async () => {
   await client().createDiscount(gift('MOVED'), NOW)
   const there = await found('MOVED')
   if (!there) throw new Error('it was not made')
@@ -81,14 +81,14 @@ test('an update makes it what is wanted now, and lets it count again', async () 
   expect(await differences(open)).toEqual([])
 })
 
-test('many codes are asked for together, and every one is answered', async () => {
+test('many codes are looked up together, and every one is answered', async () => {
   const codes = Array.from({ length: 23 }, (_, at) => (at % 5 === 0 ? 'WELCOME10' : `NONE-${at}`))
   const all = value(await client().discounts([...new Set(codes)]))
   expect(all.size).toBe(new Set(codes).size)
   expect([...all].filter(([, one]) => one !== null).map(([code]) => code)).toEqual(['WELCOME10'])
 })
 
-test('what the platform refuses comes with its words', async () => {
+test("the platform's refusal comes with its message", async () => {
   expect(
     await client().createDiscount(gift('WRONG', { unit: 'percent', value: '101.00', holder: null }), NOW)
   ).toMatchObject({ ok: false, reason: 'rejected', message: expect.stringContaining('between 0.0 and 1.0') as string })
@@ -97,14 +97,14 @@ test('what the platform refuses comes with its words', async () => {
   })
 })
 
-test.each(['too_many', 'throttled'])('%s: the call waits and goes again, and gives up after six', async kind => {
+test.each(['too_many', 'throttled'])('%s: the call waits, retries, and gives up after six tries', async kind => {
   await fault(kind, { next: 3 })
   expect((await client().discounts(['X'])).ok).toBe(true)
   await fault(kind, { next: 10 })
   expect(await client().discounts(['X'])).toMatchObject({ reason: 'throttled', retryable: true })
 })
 
-test.each(['half', 'lost'])('%s: a discount whose answer was lost is there once, as it was wanted', async kind => {
+test.each(['half', 'lost'])('%s: a discount whose answer was lost exists once, as wanted', async kind => {
   const wanted = gift(`LOST-${kind}`, { holder: null })
   await fault(kind)
   expect((await client().createDiscount(wanted, NOW)).ok).toBe(false)
@@ -114,7 +114,7 @@ test.each(['half', 'lost'])('%s: a discount whose answer was lost is there once,
   expect(all.filter(one => one.code === wanted.code)).toHaveLength(1)
 })
 
-test('customers are walked page by page and tagged; again changes nothing', async () => {
+test('customers are read page by page and tagged; a repeat changes nothing', async () => {
   for (let n = 0; n < 101; n++) await control(sandbox, 'PATCH', `/customers/page${n}@example.test`, { tags: [] })
   const emails: (string | null)[] = []
   for (let after: string | null = null; ;) {

@@ -18,7 +18,7 @@ const sandbox = useStarted(() => launchAlone(shop.url))
 const platform = () =>
   createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
 
-/** An order of 16.16, a part of which a gift card pays. */
+/** An order of 16.16, partly paid by gift card. */
 async function buy(giftCard: string): Promise<PlatformOrder> {
   const token = new URL(await openCart(sandbox, `/cart/${demoPlans[0]?.variants[1]?.id}:8`)).pathname.split('/').at(-1)
   const paid = await control<{ order: PlatformOrder }>(sandbox, 'POST', `/checkouts/${token}/pay`, {
@@ -38,7 +38,7 @@ async function givenBack(order: PlatformOrder): Promise<string[][]> {
   return (now?.refunds ?? []).map(({ parts = [] }) => parts.map(one => `${gateway(one.parentId)} ${one.amount}`))
 }
 
-test('an order that a gift card and a card paid gives back what each of them took', async () => {
+test('an order that a gift card and a card paid is refunded to each what it paid', async () => {
   const order = await buy('10.01')
   expect(await refund(order, '16.16', 'all')).toMatchObject({ ok: true })
   expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 6.15']])
@@ -52,7 +52,7 @@ test('an order that a gift card and a card paid gives back what each of them too
   expect(await platform().order(order.id)).toMatchObject({ value: { financialStatus: 'REFUNDED' } })
 })
 
-test('parts go to the gift card first, then over both, cent by cent, and no further than the order goes', async () => {
+test("parts go to the gift card first, then over both, cent by cent, and no further than the order's total", async () => {
   const order = await buy('10.01')
   expect(await refund(order, '10.00', 'first')).toMatchObject({ ok: true })
   expect(await refund(order, '0.02', 'second')).toMatchObject({ ok: true })
@@ -62,23 +62,23 @@ test('parts go to the gift card first, then over both, cent by cent, and no furt
   expect(await givenBack(order)).toHaveLength(3)
 })
 
-test('what the merchant gave back on the platform is no longer there', async () => {
+test('what the merchant already refunded on the platform is not refunded again', async () => {
   const order = await buy('10.01')
   await control(sandbox, 'POST', `/orders/${order.id}/refund`, { amount: '12.00' })
   expect(await refund(order, '4.16', 'rest')).toMatchObject({ ok: true })
   expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 1.99'], ['bogus 4.16']])
 })
 
-test('asked again with the same key, a refund is not made again; who asks is told that nobody knows', async () => {
+test('a repeat with the same key makes no second refund; its outcome is unknown', async () => {
   const order = await buy('10.01')
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'lost', next: 1, after: 1 })
   expect(await refund(order, '12.00', 'once')).toMatchObject({ ok: false, reason: 'network' })
-  // By now it would be spread otherwise. 'rejected' would say that it was not made.
+  // A new call would spread it differently. 'rejected' would mean that it was not made.
   expect(await refund(order, '12.00', 'once')).toMatchObject({ ok: false, reason: 'bad_reply' })
   expect(await givenBack(order)).toEqual([['gift_card 10.01', 'bogus 1.99']])
 })
 
-test('of an order that one payment paid the same refund is answered again', async () => {
+test('the repeat of a refund of a single payment gets the same answer', async () => {
   const order = await buy('0')
   const first = await refund(order, '16.16', 'single')
   expect(first).toMatchObject({ ok: true })

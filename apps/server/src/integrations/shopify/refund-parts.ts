@@ -7,7 +7,7 @@ export type BothMoneys = z.infer<typeof BothMoneys>
 
 const Reference = z.object({ id: z.string() }).nullish()
 
-/** What an order was paid by and gave back, and in which sequence and how far the platform would give it back. */
+/** An order's payments and refunds, and the order and limits in which the platform would refund them. */
 export const OrderMoney = z.object({
   transactions: z.array(
     z.object({
@@ -30,25 +30,25 @@ export const OrderMoney = z.object({
 type OrderMoney = z.infer<typeof OrderMoney>
 type Transaction = OrderMoney['transactions'][number]
 
-/** A payment of an order that can give money back. `amountSet` is missing where the platform does not say it. */
+/** A payment of an order that can be refunded. `amountSet` is missing if the platform does not report it. */
 export type Payment = Pick<Transaction, 'id' | 'amountSet'> & { gateway: string }
 
-/** The payments that were taken; one that is pending, or was only authorised, gives nothing back. */
+/** The completed payments. A pending or only authorised one cannot be refunded. */
 export const paymentsOf = ({ transactions }: OrderMoney): Payment[] =>
   transactions.flatMap(({ id, kind, status, gateway, amountSet }) =>
     (kind === 'SALE' || kind === 'CAPTURE') && status === 'SUCCESS' && gateway ? [{ id, gateway, amountSet }] : []
   )
 
-/** In thousandths: no currency has a smaller unit. */
+/** In thousandths, because no currency has a smaller unit. */
 const units = (amount: string): number => Math.round(Number(amount) * 1000)
 
-/** The decimals that a currency knows. */
+/** The decimals of a currency. */
 export const decimalsOf = (currency: string): number =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
 
 /**
- * Spreads an amount over the payments of an order, each as far as it goes, in the platform's sequence: gift cards, store credit
- * and cards give back what each of them took.
+ * Spreads an amount over the payments of an order in the platform's order, each up to its limit. So gift cards, store
+ * credit and cards get back what each of them paid.
  * @param asked in the buyer's currency, as `currency`
  */
 export function spreadOver(
@@ -67,7 +67,7 @@ export function spreadOver(
     if (part > 0) parts.push({ payment, units: part })
     open -= Math.max(0, part)
   }
-  // More than there is: the platform says so, or that this same refund was made before.
+  // The amount exceeds the payments. The platform refuses it, or recognises a repeat of the same refund.
   if (open > 0 && payments[0]) {
     const last = parts.pop() ?? { payment: payments[0], units: 0 }
     parts.push({ ...last, units: last.units + open })
@@ -80,7 +80,7 @@ export function spreadOver(
   }))
 }
 
-/** What a payment took less what it gave back, or is about to. */
+/** A payment's amount less its refunds, including pending ones. */
 function leftOf({ transactions }: OrderMoney, { id, amountSet }: Payment): number {
   if (!amountSet) return Infinity
   const back = transactions.filter(

@@ -5,7 +5,7 @@ type Asked = { query: string; variables: { input?: { currency?: string; transact
 
 const both = (shop: string, buyer: string) => ({ shopMoney: { amount: shop }, presentmentMoney: { amount: buyer } })
 
-/** Has the platform give money back of an order that was paid in another currency. @returns what it was asked for */
+/** Refunds an order that was paid in another currency. @returns what the platform was asked for */
 async function refund(
   amount: string,
   order: { presentmentCurrencyCode: string; paid: object | null; left?: object }
@@ -35,12 +35,12 @@ async function refund(
   return { ok, input }
 }
 
-test('money is given back in the currency in which the buyer paid, and that is named', async () => {
+test("a refund is in the buyer's currency, which is named", async () => {
   const part = await refund('5.00', { presentmentCurrencyCode: 'GBP', paid: both('20.00', '15.41') })
   expect(part.input).toMatchObject({ currency: 'GBP', transactions: [{ amount: '3.85' }] })
   const yen = await refund('1.00', { presentmentCurrencyCode: 'JPY', paid: both('20.00', '3010') })
   expect(yen.input).toMatchObject({ currency: 'JPY', transactions: [{ amount: '150' }] })
-  // All that is left is neither a penny more nor less.
+  // All that is left is refunded exactly.
   const rest = await refund('15.00', {
     presentmentCurrencyCode: 'GBP',
     paid: both('20.00', '15.41'),
@@ -55,7 +55,7 @@ test('in the shop’s own currency the amount stays, and no currency is named', 
   expect(input).toMatchObject({ transactions: [{ amount: '5.00' }] })
 })
 
-test('nothing is given back where nobody says how it was converted', async () => {
+test('nothing is refunded if the conversion is unknown', async () => {
   expect(await refund('5.00', { presentmentCurrencyCode: 'EUR', paid: null })).toEqual({ ok: false, input: undefined })
 })
 

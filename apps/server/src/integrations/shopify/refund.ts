@@ -20,11 +20,11 @@ const OrderToRefund = z
   .transform(data => data.order)
 
 /**
- * Gives money of an order back. The platform wants it in the currency in which the buyer paid: where that is another one, the
- * amount is converted as the payment was.
+ * Refunds money of an order. The platform expects the buyer's currency, so the amount is converted at the payment's
+ * rate if that differs from the shop's.
  * @param refund.amount in the shop's currency
- * @param refund.key the same refund asked for twice is made once
- * @returns the refund's id; null where the platform names none
+ * @param refund.key idempotency key
+ * @returns the refund's id; null if the platform names none
  */
 export async function refundOrder(
   execute: Execute,
@@ -61,19 +61,16 @@ export async function refundOrder(
   return failed(errors.some(isAboutKey) ? 'bad_reply' : 'rejected', message)
 }
 
-/**
- * The key came before, with amounts that are others by now, or still is being worked on: the refund may have been made. The
- * platform gives such errors no code.
- */
+/** Errors about the key, which have no code: the same key with other amounts, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
-/** What became of a refund that the platform was asked for. */
+/** The state of a refund on the platform. */
 export type RefundFate = 'made' | 'pending' | 'failed'
 
 const Transactions = z.object({ nodes: z.array(z.object({ status: z.string() })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
-/** @returns 'pending' while any of its money may still go or come back; 'failed' also where the platform has no such refund */
+/** @returns 'pending' while any transaction is open; 'failed' also if the platform has no such refund */
 export async function readRefundFate(execute: Execute, refundId: string): Promise<ShopifyResult<RefundFate>> {
   const reply = await execute(documents.refundStatus, { id: toGid('Refund', refundId) }, AskedRefund)
   if (!reply.ok) return reply
@@ -82,7 +79,7 @@ export async function readRefundFate(execute: Execute, refundId: string): Promis
   return done(!isOver ? 'pending' : statuses.has('SUCCESS') ? 'made' : 'failed')
 }
 
-/** All that is left is exactly that; a part is rounded down to what the currency knows. Null: it cannot be told. */
+/** All that is left is exact; a part is rounded down to the currency's decimals. Null if the rate is unknown. */
 function inPresentment(
   amount: string,
   currency: string,
@@ -96,6 +93,6 @@ function inPresentment(
   const decimals = decimalsOf(currency)
   const unit = 10 ** decimals
   const exact = (Number(amount) * sum('presentmentMoney')) / paid
-  // A product of decimals may fall short of its whole unit by a hair.
+  // Floating point may fall just short of a whole unit.
   return (Math.floor(exact * unit + 1e-6) / unit).toFixed(decimals)
 }

@@ -1,4 +1,4 @@
-/** Why a call to the platform gave nothing. Only `retryable` failures are worth another try without a person. */
+/** Why a call to the platform failed. Only `retryable` failures are worth a retry without an operator. */
 export type ShopifyReason =
   | 'not_configured'
   | 'unauthorized'
@@ -10,7 +10,7 @@ export type ShopifyReason =
   | 'rejected'
   | 'not_found'
 
-/** `message` is written for the shop's operator and never holds the access token. */
+/** `message` is for the shop's operator and never contains the access token. */
 export type ShopifyFailure = { ok: false; reason: ShopifyReason; message: string; retryable: boolean }
 
 export type ShopifyResult<T> = { ok: true; value: T } | ShopifyFailure

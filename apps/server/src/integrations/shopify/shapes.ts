@@ -2,19 +2,19 @@ import { z } from 'zod'
 import { htmlToText } from './html-text.ts'
 import { fromGid } from './ids.ts'
 
-/** What the platform says of a product's sale. */
+/** How the platform sells a product. */
 export type Sale = {
-  /** A checkout takes it. */
+  /** Checkouts accept it. */
   forSale: boolean
   /** For sale by its own link only. */
   unlisted: boolean
-  /** For sale, but not in the Online Store, whose checkout our links lead to; null: the platform did not tell. */
+  /** For sale, but not in the Online Store, whose checkout our links use; null if unknown. */
   unpublished: boolean | null
 }
 
 /**
  * @param status as GraphQL or a webhook writes it: 'ACTIVE', 'active'
- * @param publishedAt null: not in the Online Store; undefined: not told, since the app may not read it
+ * @param publishedAt null: not in the Online Store; undefined: unknown, because the app may not read it
  */
 export function saleOf(status: string, publishedAt: string | null | undefined): Sale {
   const upper = status.toUpperCase()
@@ -30,7 +30,7 @@ const MoneyBag = z.object({ shopMoney: z.object({ amount: Money }) }).transform(
 
 const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() })
 
-/** A connection's page; `next` is the cursor of the page after it, or null on the last one. */
+/** A page of a connection; `next` is the cursor of the next page, or null on the last one. */
 export const page = <T extends z.ZodType>(node: T) =>
   z
     .object({ nodes: z.array(node), pageInfo: PageInfo })
@@ -69,7 +69,7 @@ export const Product = z
     moreVariants: variants.next
   }))
 
-/** A variant by itself: what it costs, and whether its product is for sale. */
+/** A variant without its product: its price, and whether it is for sale. */
 export const PricedVariant = z
   .object({
     id: Gid,
@@ -125,7 +125,7 @@ const BothMoneys = z.object({
   presentmentMoney: z.object({ amount: Money, currencyCode: z.string() }).nullish()
 })
 
-/** Money in the buyer's currency as webhooks tell it. */
+/** Money in the buyer's currency, in the shape of a webhook. */
 const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
   money ? { amount: money.amount, currency_code: money.currencyCode } : null
 
@@ -164,7 +164,7 @@ export const Order = z
     test: order.test,
     lines: order.lineItems.nodes,
     moreLines: order.lineItems.next,
-    /** `buyer`: the same as the buyer was given back, in the buyer's currency. */
+    /** `buyer`: the same refund in the buyer's currency. */
     refunds: order.refunds.flatMap(({ id, totalRefundedSet: { shopMoney, presentmentMoney } }) =>
       id ? [{ id, amount: shopMoney.amount, buyer: buyerMoney(presentmentMoney) }] : []
     ),
@@ -174,7 +174,7 @@ export const Order = z
     discountCodes: order.discountCodes,
     attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
     totalPrice: order.totalPriceSet.shopMoney.amount,
-    /** The same as the buyer was charged, in the shape of a webhook. */
+    /** The buyer's charge, in the shape of a webhook. */
     buyerTotal: buyerMoney(order.totalPriceSet.presentmentMoney),
     subtotalPrice: order.subtotalPriceSet,
     totalDiscounts: order.totalDiscountsSet ?? '0.00'
@@ -183,11 +183,11 @@ export const Order = z
 export type ShopifyVariant = z.infer<typeof Variant>
 /** Ids are numbers as strings, prices decimal strings, the description plain text. */
 export type ShopifyProduct = Omit<z.infer<typeof Product>, 'moreVariants' | 'moreCollections'>
-/** `updatedAt` is the product's: an older one says nothing new. */
+/** `updatedAt` is the product's, so that callers can ignore older versions. */
 export type ShopifyPricedVariant = z.infer<typeof PricedVariant>
 export type ShopifyShop = z.infer<typeof ShopInfo>
 export type ShopifyCollection = z.infer<typeof Collection>
-/** A platform order as reconciliation reads it: `attributes.order_id` names ours, money is decimal strings. */
+/** A platform order for reconciliation: `attributes.order_id` names ours, money is decimal strings. */
 export type ShopifyOrder = Omit<z.infer<typeof Order>, 'moreLines'>
 
 export const UserErrors = z.array(z.object({ field: z.array(z.string()).nullable(), message: z.string() }))

@@ -1,6 +1,6 @@
 /**
- * The origin of the shop, without a trailing slash, or null where the setting holds no address.
- * A bare domain gets https; a whole http(s) URL is taken as it is, so that the same setting can name a stand-in.
+ * The origin of the shop, without a trailing slash, or null if the setting is no address. A bare domain gets https. A
+ * whole http(s) URL is kept, so that it can name a stand-in.
  */
 export function shopBase(shopUrl: string): string | null {
   const given = shopUrl.trim()

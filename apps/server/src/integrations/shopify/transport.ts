@@ -8,15 +8,15 @@ import { retryAfterMs } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
 
 export type ShopifyOptions = {
-  /** A bare domain (https is meant) or a whole URL. */
+  /** A bare domain (https) or a whole URL. */
   shopUrl: string
-  /** One that stays, or where to get one that ends. */
+  /** A permanent token, or a source of tokens that expire. */
   accessToken: string | AccessTokens
   fetch?: typeof fetch
-  /** For one HTTP exchange, waiting for the platform's budget not counted. Default 15 s. */
+  /** For one HTTP exchange, without waits for the platform's budget. Default 15 s. */
   timeoutMs?: number
   sleep?: (ms: number) => Promise<unknown>
-  /** Hears which version of the API each reply names; null: none. */
+  /** Called with the API version of each reply; null if it names none. */
   onVersion?: (version: string | null) => void
 }
 
@@ -28,7 +28,7 @@ export type Execute = <T>(
 ) => Promise<ShopifyResult<T>>
 
 const maxThrottledTries = 6
-/** A call waits for so long in all. Where the platform asks for more, the caller says so at once, and its job comes again. */
+/** Total wait of a call. If the platform requests more, the call fails at once, and the caller's job retries. */
 const PATIENCE_MS = 60_000
 
 const GraphqlError = z.object({
@@ -42,7 +42,7 @@ type GraphqlError = z.infer<typeof GraphqlError>
 const Reply = z.object({
   data: z.unknown().optional(),
   errors: z.union([z.string(), z.array(GraphqlError)]).optional(),
-  // It only says how long to wait: a reply whose cost has another shape is still a reply.
+  // The cost only determines the wait, so an unknown shape does not invalidate the reply.
   extensions: z
     .object({
       cost: z.object({
@@ -54,9 +54,9 @@ const Reply = z.object({
     .catch(undefined)
 })
 
-/** `waitMs`: how long the platform asks us to stay away. */
+/** `waitMs`: the wait that the platform requests. */
 type Exchange =
-  /** `denied`: the app may not read some fields of `WITHHELD`, which are left out. */
+  /** `denied`: fields of `WITHHELD` that the app may not read are left out. */
   | { kind: 'reply'; data: unknown; denied?: ShopifyFailure }
   | { kind: 'throttled'; waitMs: number }
   | { kind: 'refused'; failure: ShopifyFailure }
@@ -74,8 +74,8 @@ const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
 })
 
 /**
- * The platform's GraphQL endpoint as a function. Throttled calls wait for as long as the platform says and go again, at most 6
- * times and for a minute in all; one whose token was not taken goes again once, with the next one.
+ * The platform's GraphQL endpoint as a function. Throttled calls wait as the platform requests and retry, at most 6
+ * times and a minute in all. A call whose token is refused retries once with the next one.
  */
 export function createTransport(options: ShopifyOptions): Execute {
   const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
@@ -166,27 +166,27 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
     return { kind: 'reply', data, denied }
   }
   if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
-  // Without a code, and without a place in our document, it says nothing about what we asked for: another try may help.
+  // An error without a code and a location is not about our query, so a retry may help.
   if (!list.some(isAboutCall))
     return failure('server_error', `The shop platform has a fault of its own: ${list[0]?.message ?? ''}`)
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
 
-/** Fields without which the rest of an answer is of use: the address of a customer, and since when a product is published. */
+/** Optional fields, without which the rest of an answer is still useful. */
 const WITHHELD: readonly unknown[] = ['email', 'publishedAt']
 
 /** May the app not read one of these? */
 const isWithheld = ({ path, extensions }: GraphqlError): boolean =>
   extensions?.code === 'ACCESS_DENIED' && WITHHELD.includes(path?.at(-1))
 
-/** Takes a field away, so that what may not be read is not taken for what is not there. */
+/** Removes a field, because null would mean that there is no value. */
 function leaveOut(data: unknown, path: readonly unknown[]): void {
   let inner = data as Record<string, unknown> | undefined
   for (const key of path.slice(0, -1)) inner = inner?.[String(key)] as typeof inner
   if (typeof inner === 'object' && inner !== null) delete inner[String(path.at(-1))]
 }
 
-/** Does an error name what it has against the call? */
+/** Does the error point to something in the call? */
 const isAboutCall = ({ extensions, locations }: GraphqlError): boolean =>
   extensions?.code !== undefined || locations !== undefined
 

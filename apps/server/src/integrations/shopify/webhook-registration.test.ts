@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Execute } from './transport.ts'
 import { registerWebhooks } from './webhook-registration.ts'
 
-test('where the platform refuses the topics of disputes, the others are told all the same, and those are named as missing', async () => {
+test('if the platform refuses the topics of disputes, the others are registered, and the refused ones are named as missing', async () => {
   const made: string[] = []
   const userErrors = [{ field: ['topic'], message: 'Invalid topic specified. Is there a missing access scope?' }]
   const execute = (async (_document, variables, shape) => {

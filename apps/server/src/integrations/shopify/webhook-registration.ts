@@ -7,7 +7,7 @@ import type { Execute } from './transport.ts'
 const PAY_WEBHOOK_PATH = '/api/orders/pay_webhook'
 const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 
-/** What the shop wants to hear of, and where. One more topic is one more line. */
+/** The topics that the shop subscribes to, with their paths. */
 const wanted = [
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },
   { topic: 'ORDERS_CANCELLED', path: PAY_WEBHOOK_PATH },
@@ -22,26 +22,26 @@ const wanted = [
 type Topic = (typeof wanted)[number]['topic']
 const PATHS = new Set<string>(wanted.map(({ path }) => path))
 
-/** Who asks: one shop with its database. */
+/** The shop that registers, with its database. */
 export type Installation = {
   /** Its address, `PUBLIC_URL`. */
   callbackBase: string
-  /** Every address at which it registered webhooks of this platform before. Empty: it never did. */
+  /** All addresses at which it registered webhooks of this platform before; empty if it never did. */
   earlier: readonly string[]
 }
 
-/** The platform's subscriptions, by whose they are. */
+/** The platform's subscriptions, by owner. */
 export type Webhooks = {
   wanted: Topic[]
   /** Topics that reach this installation. */
   present: Topic[]
-  /** Addresses of other installations of this shop on the same keys. */
+  /** Addresses of other installations of this shop with the same keys. */
   foreign: string[]
 }
 
 /**
- * How many subscriptions were made, moved to the new address, or found in place. `blocked`: another installation is
- * there, this one never registered, and so nothing was done.
+ * How many subscriptions were created, moved to the new address, or kept. `blocked`: another installation is registered
+ * and this one never was, so nothing was changed.
  */
 export type WebhookRegistration = Webhooks & { created: number; updated: number; kept: number; blocked: boolean }
 
@@ -81,12 +81,12 @@ export async function registerWebhooks(
     const moved = stands ? undefined : others.shift()
     if (!stands) {
       const made = moved ? await update(execute, moved, uri) : await create(execute, topic, uri)
-      // Such as of disputes, where the app lacks their scope: the others are told all the same.
+      // The platform refuses a topic if the app lacks its scope, such as disputes. The others still count.
       if (!made.ok && made.reason !== 'rejected') return made
       if (made.ok) counts[moved ? 'updated' : 'created']++
       else refused.set(topic, made)
     }
-    // A second one of the same topic would tell everything twice, or tell it to a shop that was given up.
+    // A second subscription of a topic would send everything twice, or to a shop that no longer exists.
     for (const surplus of others) {
       const gone = await remove(execute, surplus)
       if (!gone.ok) return gone
@@ -119,7 +119,7 @@ const originsOf = ({ callbackBase, earlier }: Installation) => new Set([callback
 
 const originOf = (uri: string): string => URL.parse(uri)?.origin ?? uri
 
-/** Does it lead to a shop like this one? The platform lists all of the app's, which may serve other programs too. */
+/** Does it lead to a shop like this one? The list contains all of the app's subscriptions, also for other programs. */
 const isShop = ({ uri }: Subscription): boolean => PATHS.has(URL.parse(uri)?.pathname ?? '')
 
 async function readSubscriptions(execute: Execute): Promise<ShopifyResult<Subscription[]>> {

@@ -28,11 +28,11 @@ const shapes = {
 } satisfies Record<ShopTopic, unknown>
 const topics = Object.keys(shapes) as ShopTopic[]
 
-/** How a body is made of a schema: what is required, with null wherever that is allowed; or all that there is. */
+/** How a body is made from a schema: the required fields, with null if that is allowed, or all fields. */
 type Making = 'least' | 'least and null' | 'all' | 'all and null' | 'empty lists'
 const makings: Making[] = ['least', 'least and null', 'all', 'all and null', 'empty lists']
 
-/** Values that the platform writes as text, and that mean something to it. */
+/** Values that the platform sends as text in a specific format. */
 const TEXTS: Record<string, string> = {
   email: 'buyer@example.test',
   uri: 'gid://shopify/Thing/9007199254740993',
@@ -61,7 +61,7 @@ function bodyOf(schema: JsonSchema, making: Making, name = ''): unknown {
   return null
 }
 
-test.for(topics)('%s: whatever the platform’s schema allows is read', topic => {
+test.for(topics)('%s: all bodies that the platform’s schema allows are read', topic => {
   const schema = schemaOf(topic)
   for (const making of makings) {
     const body = bodyOf(schema, making)
@@ -71,7 +71,7 @@ test.for(topics)('%s: whatever the platform’s schema allows is read', topic =>
   }
 })
 
-/** What the documentation's bodies say to the shop; the package has their ids as rounded numbers. */
+/** The content of the documentation's bodies for the shop. The package has their ids as rounded numbers. */
 const meant: Record<ShopTopic, object> = {
   'orders/paid': {
     id: '820982911946154500',
@@ -114,6 +114,6 @@ const meant: Record<ShopTopic, object> = {
   'products/delete': {}
 }
 
-test.for(topics)('%s: the body that the documentation shows is read as what it says', topic => {
+test.for(topics)('%s: the documented body is read correctly', topic => {
   expect(shapes[topic].parse(exampleOf(topic, parseExact))).toMatchObject(meant[topic])
 })

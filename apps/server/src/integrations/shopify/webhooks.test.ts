@@ -10,7 +10,7 @@ const signature = Buffer.from('5bdcc146bf60754e6a042426089575c75a003f089d2739839
   'base64'
 )
 
-test('the published vector verifies', () => {
+test('the published test vector verifies', () => {
   expect(verifyWebhook(body, signature, secret)).toBe(true)
 })
 
@@ -32,7 +32,7 @@ test.each([
   expect(verifyWebhook(bytes, header, key)).toBe(false)
 })
 
-// As text, the way it arrives: the platform's own samples have ids that a JavaScript number cannot hold.
+// As text, as it arrives: the platform's samples have ids that a JavaScript number cannot hold.
 const paid = parseExact(`{
   "id": 820982911946154508,
   "order_number": 1234,
@@ -57,14 +57,14 @@ test('an order id beyond 2^53 keeps its last digits', () => {
   expect(PaidOrder.parse(paid).id).toBe('820982911946154508')
 })
 
-test('attributes are found by name; money stays text; unknown fields do no harm', () => {
+test('attributes are found by name; money stays text; unknown fields are ignored', () => {
   const order = PaidOrder.parse(paid)
   expect(orderNamed(order)).toEqual({ order: '77', isRenewal: true, isByNote: false })
   expect(order).toMatchObject({ total_price: '388.00', subtotal_price: '378.00' })
   expect(order.line_items[0]?.variant_id).toBe('808950810')
 })
 
-test('an order placed elsewhere, without attributes or customer, still reads', () => {
+test('an order placed elsewhere, without attributes or customer, is read too', () => {
   const { customer: _customer, note_attributes: _attributes, discount_codes: _codes, ...bare } = paid
   const order = PaidOrder.parse(bare)
   expect(order.note_attributes).toEqual([])
@@ -80,7 +80,7 @@ test.each([
   expect(PaidOrder.safeParse(payload).success).toBe(false)
 })
 
-test('product events read, tags split', () => {
+test('product events are read, with their tags split', () => {
   const event = ProductEvent.parse({
     id: '788032119674292922',
     title: 'Metro',
@@ -94,7 +94,7 @@ test('product events read, tags split', () => {
   expect(ProductDeletedEvent.parse({ id: 12 })).toEqual({ id: '12' })
 })
 
-test('headers: ids are needed, an event id falls back to the webhook id', () => {
+test('headers: ids are required; a missing event id is the webhook id', () => {
   const headers = { 'x-shopify-topic': 'orders/paid', 'x-shopify-webhook-id': 'w1', 'x-shopify-shop-domain': 'a.b' }
   expect(webhookHeaders(headers)).toEqual({
     topic: 'orders/paid',

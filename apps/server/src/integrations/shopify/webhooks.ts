@@ -6,8 +6,8 @@ import { versionOf } from './documents.ts'
 import { Money, saleOf } from './shapes.ts'
 
 /**
- * True where `X-Shopify-Hmac-Sha256` is the base64 HMAC-SHA256 of exactly these bytes under the app's secret.
- * Takes the same time wherever the two differ. An empty secret verifies nothing.
+ * Is `X-Shopify-Hmac-Sha256` the base64 HMAC-SHA256 of exactly these bytes under the app's secret? Compares in constant
+ * time. An empty secret verifies nothing.
  */
 export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefined, secret: string): boolean {
   if (!hmacHeader || secret === '') return false
@@ -26,11 +26,11 @@ export type WebhookHeaders = {
   apiVersion: string | null
 }
 
-/** Reads lower-case header names, as Node gives them; null where the topic or an id is missing. */
+/** Reads lower-case header names, as Node provides them; null if the topic or an id is missing. */
 export function webhookHeaders(headers: Record<string, string | string[] | undefined>): WebhookHeaders | null {
   const read = (name: string) => {
     const value = headers[name]
-    // Ids are keys in the database, and no key is that long.
+    // Ids become database keys, and no real one is longer.
     return typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
   }
   const topic = read('x-shopify-topic')
@@ -46,18 +46,18 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
   }
 }
 
-/** Ids come as JSON numbers, those beyond the safe integers as text (`parseExact`); ours are strings. */
+/** Ids are JSON numbers, or text beyond the safe integers (`parseExact`); ours are strings. */
 const NumericId = z.union([z.number().refine(Number.isSafeInteger), z.string().regex(/^\d+$/)]).transform(String)
 
 /**
- * Text that others choose: a checkout's attribute may have 100,000 characters. It is cut where it enters, since it stands in
- * mails, outcomes and notes from here on; what we look up by it is shorter.
+ * Text that buyers control: a checkout's attribute may have 100,000 characters. It is cut here, because mails, outcomes
+ * and notes contain it. The values that we look up are shorter.
  */
 const Text = (length: number) => z.string().transform(text => startOf(text, length))
 const NAME = 100
 const EMAIL = 320
 
-/** An amount that our columns hold, and not less than nothing. */
+/** A non-negative amount that fits our columns. */
 const Amount = z.string().regex(/^\d{1,10}(\.\d{1,30})?$/)
 
 const LineItem = z.object({
@@ -67,13 +67,13 @@ const LineItem = z.object({
   title: Text(NAME),
   variant_title: Text(NAME).nullish(),
   quantity: z.number().int(),
-  /** Less than `quantity` where the order was edited or given back since. */
+  /** Less than `quantity` after an edit or a refund of the order. */
   current_quantity: z.number().int().nullish(),
   price: Money,
   total_discount: Money.optional()
 })
 
-/** The `orders/paid` event. Money is decimal strings, ids are strings; what the platform adds later is ignored. */
+/** The `orders/paid` event. Money is decimal strings, ids are strings; unknown fields are ignored. */
 export const PaidOrder = z.object({
   id: NumericId,
   order_number: z.number().int(),
@@ -83,7 +83,7 @@ export const PaidOrder = z.object({
   currency: Text(10),
   financial_status: z.string().nullish(),
   total_price: Amount,
-  /** The total as the buyer was charged, in the buyer's currency. */
+  /** The total that the buyer was charged, in the buyer's currency. */
   total_price_set: z
     .object({ presentment_money: z.object({ amount: Amount, currency_code: Text(10) }).nullish() })
     .nullish(),
@@ -109,24 +109,24 @@ export const PaidOrder = z.object({
 })
 export type PaidOrder = z.infer<typeof PaidOrder>
 
-/** The `orders/cancelled` event: what of the order is of use to us. */
+/** The `orders/cancelled` event, with the fields that we use. */
 export const CancelledOrder = z.object({
   id: NumericId,
   name: Text(NAME),
   cancelled_at: z.string().nullish(),
-  /** Whether money went back: 'paid' where none did. */
+  /** 'paid' if nothing was refunded. */
   financial_status: z.string().nullish(),
   updated_at: z.string().nullish()
 })
 export type CancelledOrder = z.infer<typeof CancelledOrder>
 
-/** The `refunds/create` event. A refund may return goods and no money: then it has no successful transaction. */
+/** The `refunds/create` event. A refund without a successful transaction returns goods, but no money. */
 export const RefundEvent = z.object({
   id: NumericId,
   order_id: NumericId,
   transactions: z
     .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
-    // Their sum has to be an amount of ours as well.
+    // Their sum must fit our columns too.
     .max(100)
     .default([])
 })
@@ -136,9 +136,9 @@ export type RefundEvent = z.infer<typeof RefundEvent>
 export const DisputeEvent = z.object({
   id: NumericId,
   order_id: NumericId.nullable(),
-  /** 'chargeback' or 'inquiry': an inquiry takes no money yet. */
+  /** 'chargeback' or 'inquiry': an inquiry does not take money yet. */
   type: z.string(),
-  /** Null: not known. */
+  /** Null if unknown. */
   amount: Amount.nullish(),
   currency: z.string().nullish(),
   reason: z.string().nullish(),
@@ -148,13 +148,13 @@ export const DisputeEvent = z.object({
 })
 export type DisputeEvent = z.infer<typeof DisputeEvent>
 
-/** The notes of our checkout links, by which an order of ours is found where a wallet's checkout loses the attributes. */
+/** The notes of our checkout links. They identify our order if a wallet's checkout drops the attributes. */
 export const purchaseNote = (order: string): string => `Order ${order}`
 export const renewalNote = (order: string, days: number): string =>
   `Renewal of order ${order} for ${days === 1 ? '1 day' : `${days} days`}`
 const NOTE = /^(Order|Renewal of order) ([\w-]{1,40})(?: for \d+ days?)?$/
 
-/** The order of ours that a paid order names, by the attributes of our checkout link, or without them by its note; null: none. */
+/** Our order that a paid order names, by the attributes of our checkout link or else by its note; null if none. */
 export function orderNamed({
   note_attributes,
   note
@@ -166,12 +166,12 @@ export function orderNamed({
   return named ? { order: named, isRenewal: words !== 'Order', isByNote: true } : null
 }
 
-/** So many variants of a product are described in its events; of the others, only the ids are told. */
+/** Product events describe this many variants. For the others they contain only ids. */
 const DESCRIBED = 100
 
 /**
- * The `products/create` and `products/update` events. `tags` is split; a variant's options are in order. `otherVariants` are the
- * ids of those that the event does not describe; null where there may be some and it does not tell which.
+ * The `products/create` and `products/update` events. `tags` is split; a variant's options are in order.
+ * `otherVariants`: ids of variants that the event does not describe; null if there may be some that it does not name.
  */
 export const ProductEvent = z
   .object({
@@ -214,6 +214,6 @@ export const ProductEvent = z
   })
 export type ProductEvent = z.infer<typeof ProductEvent>
 
-/** The `products/delete` event: the platform sends nothing but the id. */
+/** The `products/delete` event. It contains only the id. */
 export const ProductDeletedEvent = z.object({ id: NumericId })
 export type ProductDeletedEvent = z.infer<typeof ProductDeletedEvent>
