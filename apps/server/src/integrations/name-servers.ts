@@ -1,9 +1,9 @@
 import { Resolver } from 'node:dns/promises'
 
 /**
- * Asks DNS servers, not the system's own resolver: that reads the machine's host file, whose names are not public, and each look-up
- * of it holds a thread that password hashes need as well, for as long as somebody's name server is silent.
- * @param servers as `DNS_SERVERS` names them; none: those of the machine
+ * Queries DNS servers directly, because the system's resolver also reads the hosts file, whose names are not public.
+ * Its lookups would also block threads that password hashes need while a name server is silent.
+ * @param servers as in `DNS_SERVERS`; empty for those of the machine
  */
 export function resolverOf(servers: readonly string[], timeoutMs: number): Resolver {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
@@ -11,7 +11,7 @@ export function resolverOf(servers: readonly string[], timeoutMs: number): Resol
   return resolver
 }
 
-/** What was answered; nothing where there is none of it, null where nobody says. */
+/** The answer; empty if there are no records, null if the query failed. */
 export async function answered<T>(question: Promise<T[]>): Promise<T[] | null> {
   try {
     return await question

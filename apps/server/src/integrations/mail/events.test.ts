@@ -38,7 +38,7 @@ describe('SendGrid', () => {
     })
   })
 
-  test('what says nothing of the address, or is no event, is left out', () => {
+  test('entries that are no events, or events without an address, are left out', () => {
     const others = ['processed', 'delivered', 'open', 'click', 'deferred', 'unsubscribe'].map(name =>
       event({ event: name })
     )
@@ -54,7 +54,7 @@ describe('SendGrid', () => {
     expect(send([...others, ...broken])).toEqual({ ok: true, events: [], token: null })
   })
 
-  test('only what is signed with the key of the settings is believed', () => {
+  test('only events that are signed with the configured key are accepted', () => {
     const stranger = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     const bounce = [event({ event: 'bounce' })]
     expect(send(bounce, { by: stranger.privateKey })).toEqual({ ok: false, reason: 'bad_signature' })
@@ -65,14 +65,14 @@ describe('SendGrid', () => {
       expect(send(text)).toEqual({ ok: false, reason: 'bad_request' })
   })
 
-  test('what was signed more than half a day ago, or is signed for a time to come, is not taken', () => {
+  test('events that were signed more than half a day ago, or in the future, are refused', () => {
     const bounce = [event({ event: 'bounce' })]
     for (const hours of [-0.05, 12]) expect(send(bounce, { now: hoursLater(hours) })).toMatchObject({ ok: true })
     for (const hours of [-1, 13, 24 * 365])
       expect(send(bounce, { now: hoursLater(hours) })).toEqual({ ok: false, reason: 'bad_signature' })
   })
 
-  test('words that the database cannot hold are cut to what it can', () => {
+  test('texts are cut to what the database can store', () => {
     const read = send([event({ event: 'bounce', reason: `a\0b${'x'.repeat(400)}` })])
     expect(read).toMatchObject({ events: [{ reason: `ab${'x'.repeat(298)}` }] })
   })
@@ -95,7 +95,7 @@ describe('Mailgun', () => {
     }
   }
 
-  test('an address or a key that the database cannot hold is left out', () => {
+  test('an address or a key that the database cannot store is left out', () => {
     for (const data of [{ recipient: 'g\0@example.com' }, { 'user-variables': { idempotency_key: 'order:\0' } }])
       expect(readMailgunEvents(report({ event: 'complained', ...data }), 'key', NOW)).toMatchObject({
         ok: true,
@@ -119,12 +119,12 @@ describe('Mailgun', () => {
     })
   })
 
-  test('what is tried again, delivered or opened says nothing', () => {
+  test('retries, deliveries and opens are left out', () => {
     for (const data of [{ event: 'failed', severity: 'temporary' }, { event: 'delivered' }, { event: 'opened' }])
       expect(readMailgunEvents(report(data), 'key', NOW)).toEqual({ ok: true, events: [], token: 'a'.repeat(50) })
   })
 
-  test('only what is signed with the key of the settings is believed', () => {
+  test('only events that are signed with the configured key are accepted', () => {
     const bounce = report({ event: 'complained' }, 'another')
     expect(readMailgunEvents(bounce, 'key', NOW)).toEqual({ ok: false, reason: 'bad_signature' })
     expect(readMailgunEvents(report({ event: 'complained' }, ''), '', NOW)).toEqual({
@@ -139,7 +139,7 @@ describe('Mailgun', () => {
     })
   })
 
-  test('what was signed more than half a day ago, or is signed for a time to come, is not taken', () => {
+  test('events that were signed more than half a day ago, or in the future, are refused', () => {
     const bounce = report({ event: 'complained' })
     for (const hours of [-0.05, 12])
       expect(readMailgunEvents(bounce, 'key', hoursLater(hours))).toMatchObject({ ok: true })

@@ -5,13 +5,13 @@ import { startOf, storableText } from '../../infra/text.ts'
 import { parseJson } from '../http-exchange.ts'
 
 /**
- * What a mail service reports of a mail that it had taken. `bounced`: the address takes no mail. `refused`: its server did not
- * take this one, which says nothing of the next. `complained`: its owner called it spam.
+ * A mail service's report about a mail that it had accepted. `bounced`: the address takes no mail. `refused`: its
+ * server did not take this one, which says nothing about the next. `complained`: the recipient marked it as spam.
  */
 export type MailEvent = {
   happened: 'bounced' | 'refused' | 'complained'
   address: string
-  /** The idempotency key that the mail was handed over with; null for one that this shop did not send. */
+  /** The idempotency key of the mail; null if this shop did not send it. */
   key: string | null
   at: Date
   reason: string
@@ -20,18 +20,18 @@ export type MailEvent = {
 type Headers = Record<string, string | string[] | undefined>
 
 /**
- * Reports are signed: `bad_signature` where that is missing, wrong, or of another day. Events of other kinds are left out.
- * `token` names a report whose signature does not cover what it says: it counts once.
+ * `bad_signature`: the signature is missing, wrong or too old. Other kinds of events are left out. `token` identifies a
+ * report whose signature does not cover its content, so that it counts once.
  */
 export type ReadEvents =
   | { ok: true; events: MailEvent[]; token: string | null }
   | { ok: false; reason: 'bad_signature' | 'bad_request' }
 
-/** A report that could not be delivered is repeated for hours; its clock and ours differ by minutes. */
+/** Undelivered reports are repeated for hours, and clocks differ by minutes. */
 const OLDEST = 12 * HOUR
 const AHEAD = 5 * MINUTE
 
-/** Was it signed lately? @param timestamp seconds, as the service writes them */
+/** Was it signed recently? @param timestamp seconds, as the service writes them */
 function isOfToday(timestamp: string, now: Date): boolean {
   if (!/^\d{1,12}$/.test(timestamp)) return false
   const age = now.getTime() - Number(timestamp) * 1000
@@ -45,7 +45,7 @@ const REASON_LENGTH = 300
 const SendgridEvent = z.object({
   email: z.string().min(3).max(320),
   event: z.string(),
-  /** Of `bounce`: 'blocked' is a refusal of this one mail. */
+  /** For `bounce`: 'blocked' refuses only this mail. */
   type: z.string().optional(),
   timestamp: z.number(),
   reason: z.string().optional(),
@@ -78,7 +78,7 @@ function sendgridKind({ event, type, reason = '' }: z.infer<typeof SendgridEvent
   if (event === 'bounce') return type === 'blocked' ? 'refused' : 'bounced'
   if (event === 'spamreport') return 'complained'
   if (event !== 'dropped') return null
-  // SendGrid keeps lists of its own, and drops what is sent to those on them.
+  // SendGrid keeps its own suppression lists, and drops mails to addresses on them.
   if (/^bounced address/i.test(reason)) return 'bounced'
   return /^spam reporting address/i.test(reason) ? 'complained' : 'refused'
 }
@@ -88,7 +88,7 @@ function isSignedBy(publicKey: string, signed: Buffer, signature: string): boole
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' })
     return verify('sha256', signed, key, Buffer.from(signature, 'base64'))
   } catch {
-    // A key or a signature that is none.
+    // The key or the signature is malformed.
     return false
   }
 }
@@ -111,7 +111,7 @@ const MailgunReport = z.object({
   })
 })
 
-/** Mailgun's webhook: one event, whose time and token are signed with HMAC by the account's webhook signing key. */
+/** Mailgun's webhook: one event. The account's signing key signs time and token with HMAC. */
 export function readMailgunEvents(body: unknown, signingKey: string, now: Date): ReadEvents {
   const signed = MailgunSignature.safeParse(body)
   if (!signed.success || signingKey === '' || !isSignedWith(signingKey, signed.data.signature)) return badSignature
@@ -149,12 +149,12 @@ function mailgunKind({
   reason
 }: z.infer<typeof MailgunReport>['event-data']): MailEvent['happened'] | null {
   if (event === 'complained') return 'complained'
-  // A temporary failure is tried again by Mailgun.
+  // Mailgun retries after a temporary failure.
   if (event !== 'failed' || severity === 'temporary') return null
   if (reason === 'suppress-complaint') return 'complained'
   return reason === 'bounce' || reason === 'suppress-bounce' ? 'bounced' : 'refused'
 }
 
-/** Whether the database can hold what it names. */
+/** Can the database store the address, the key and the time? */
 const isPossible = ({ address, key, at }: MailEvent): boolean =>
   !Number.isNaN(at.getTime()) && [address, key ?? ''].every(text => storableText(text) === text)

@@ -4,7 +4,7 @@ import { failed, fromHeader, messageId, parseFrom, type Mail, type MailFailure, 
 
 type Limits = { fetch: typeof fetch; timeoutMs: number }
 
-/** SendGrid's v3 API: 202 without a body, and the id in a header. */
+/** SendGrid's v3 API: success is 202 without a body, with the id in a header. */
 export async function sendWithSendgrid(
   mail: Mail,
   { apiKey, baseUrl = 'https://api.sendgrid.com' }: { apiKey: string; baseUrl?: string },
@@ -22,7 +22,7 @@ export async function sendWithSendgrid(
         personalizations: [{ to: [{ email: mail.to }] }],
         from: name ? { email, name } : { email },
         subject: mail.subject,
-        // The platform wants plain text before HTML.
+        // SendGrid requires plain text before HTML.
         content: [
           { type: 'text/plain', value: mail.text },
           { type: 'text/html', value: mail.html }
@@ -39,7 +39,7 @@ export async function sendWithSendgrid(
   return refused('SendGrid', reply)
 }
 
-/** Mailgun's messages API: a multipart form, 200 and the id in JSON. */
+/** Mailgun's messages API: a multipart form; success is 200 with the id in JSON. */
 export async function sendWithMailgun(
   mail: Mail,
   { apiKey, domain, baseUrl = 'https://api.mailgun.net' }: { apiKey: string; domain: string; baseUrl?: string },
@@ -72,7 +72,7 @@ export async function sendWithMailgun(
   return typeof id === 'string' && id !== '' ? { ok: true, id } : refused('Mailgun', reply)
 }
 
-/** Any other answer. Something in between answers 200 with a page of its own: that is no mail service, and took no mail. */
+/** Any other answer. A proxy may answer 200 with its own page: the service did not get the mail. */
 function refused(service: string, { status, headers, text }: HttpReply): MailFailure {
   if (status < 400) {
     const isPage = status >= 300 || /^\s*</.test(text)
@@ -89,7 +89,7 @@ function refused(service: string, { status, headers, text }: HttpReply): MailFai
   return failed(status === 400 && isAboutRecipient(reason, field) ? 'rejected' : 'server_error', said)
 }
 
-/** What a 429 asks for: seconds, or a moment; SendGrid names the moment when its window begins anew. */
+/** The wait that a 429 requests: seconds or a date, or SendGrid's time when its window starts again. */
 function retryAfterMs(headers: Headers): number | null {
   const [after, reset] = [headers.get('retry-after'), headers.get('x-ratelimit-reset')]
   const seconds = after === null ? Number(reset ?? Number.NaN) - Date.now() / 1000 : Number(after)
@@ -101,7 +101,9 @@ function retryAfterMs(headers: Headers): number | null {
 const isAboutRecipient = (reason: string, field: string | null): boolean =>
   field === null ? /^['"]?to['"]? parameter|recipient/i.test(reason) : /^personalizations.*\bto\b/.test(field)
 
-/** SendGrid's `errors[0].message`, Mailgun's `message`; both explain, e.g. that the sender is not verified. */
+/**
+ * SendGrid's `errors[0].message` or Mailgun's `message`, which explain, for example, that the sender is not verified.
+ */
 function reasonIn(text: string): { reason: string; field: string | null } {
   const body = parseJson(text) as
     | { message?: unknown; errors?: { message?: unknown; field?: unknown }[] }

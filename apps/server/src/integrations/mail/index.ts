@@ -12,17 +12,17 @@ export type MailerOptions = (
   | { method: 'smtp'; host: string; port: number; secure?: boolean; username?: string; password?: string }
 ) & {
   fetch?: typeof fetch
-  /** For one exchange over HTTP, for one answer over SMTP. Default 15 s. */
+  /** For one exchange over HTTP, or one reply over SMTP. Default 15 s. */
   timeoutMs?: number
 }
 
-// One mailbox, no list and no line break: what comes from a form must not turn into further recipients or headers.
+// One mailbox, without lists and line breaks, so that form input cannot add recipients or headers.
 const mailbox = /^[^\s,;<>@"]{1,64}@[^\s,;<>@"]{1,255}$/
 
 /**
- * Sends mail by the chosen method. `send` never throws for what the mail service does; the job that calls it tries
- * again where `retryable`. A repeat with the same idempotencyKey carries the same Message-ID, so that mailboxes that
- * drop repeats can; no mail service promises more.
+ * Sends mail by the chosen method. `send` never throws because of the mail service; the calling job retries if
+ * `retryable`. A retry with the same idempotencyKey has the same Message-ID, so that mailboxes can drop duplicates. No
+ * mail service promises more.
  */
 export function createMailer(options: MailerOptions) {
   const limits = { fetch: options.fetch ?? fetch, timeoutMs: options.timeoutMs ?? 15_000 }

@@ -30,17 +30,17 @@ const services: [string, () => MailerOptions][] = [
   ['Mailgun', () => ({ method: 'mailgun', apiKey: 'mg-key-77', domain: 'mg.netlet.test', baseUrl: sandbox.url })]
 ]
 
-test.each(services)('%s: a mail arrives as it was written', async (_name, options) => {
+test.each(services)('%s: a mail arrives as written', async (_name, options) => {
   const result = await createMailer(options()).send(mail)
   expect(result).toMatchObject({ ok: true, id: expect.any(String) })
   const { idempotencyKey, ...rest } = mail
   expect(await outbox()).toMatchObject([{ ...rest, idempotency_key: idempotencyKey, sent_at: expect.any(String) }])
 })
 
-test.each(services)('%s: failures are told apart, and none tells the key', async (_name, options) => {
+test.each(services)('%s: failures are distinguished, and none contains the key', async (_name, options) => {
   const mailer = createMailer(options())
   for (const [status, reason, retryable] of [
-    // What is wrong is not said to be the recipient.
+    // The problem is not blamed on the recipient.
     [400, 'server_error', true],
     [401, 'unauthorized', false],
     [429, 'throttled', true],
@@ -54,12 +54,12 @@ test.each(services)('%s: failures are told apart, and none tells the key', async
   expect(await outbox()).toEqual([])
 })
 
-test.each(services)('%s: only its own answer says that a mail was taken', async (_name, options) => {
+test.each(services)('%s: only its own answer means that the mail was accepted', async (_name, options) => {
   const fails = async (kind: string, limits = {}) => {
     await control(sandbox, 'POST', '/mail/faults', { kind, next: 1 })
     return createMailer({ ...options(), ...limits }).send(mail)
   }
-  // A page of a proxy in between, with 200: nobody has the mail.
+  // A proxy's page with 200 means that the mail was not delivered.
   expect(await fails('html')).toMatchObject({ ok: false, reason: 'server_error', retryable: true, uncertain: false })
   expect(await outbox()).toEqual([])
   expect(await fails('half')).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: true })
@@ -84,7 +84,7 @@ test.each([
   expect(sent).toMatchObject({ ok: false, reason: 'server_error', uncertain: true })
 })
 
-test.each(services)('%s: how long to stay away is told', async (_name, options) => {
+test.each(services)('%s: the requested wait is reported', async (_name, options) => {
   await control(sandbox, 'POST', '/mail/faults', { status: 429, retry_after: 90, next: 1 })
   const told = await createMailer(options()).send(mail)
   expect(told).toMatchObject({ reason: 'throttled', retryAfterMs: 90_000 })
@@ -95,7 +95,7 @@ test.each(services)('%s: how long to stay away is told', async (_name, options) 
   expect(!window.ok && window.retryAfterMs).toBeLessThan(32_000)
 })
 
-test.each(services)('%s: nobody there', async (_name, options) => {
+test.each(services)('%s: no server', async (_name, options) => {
   const result = await createMailer({ ...options(), baseUrl: await closedUrl() } as MailerOptions).send(mail)
   expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
 })
@@ -124,7 +124,7 @@ test.each([
   expect(await send(sender)).toMatchObject({ reason: 'server_error', retryable: true, uncertain: false })
 })
 
-test('what a mail service says is cut between characters, and can be stored', async () => {
+test("the service's message is cut between characters, and can be stored", async () => {
   const body = { errors: [{ message: `a\0b\ud83d${'x'.repeat(296)}😀` }] }
   const reply = async () => new Response(JSON.stringify(body), { status: 400 })
   const sent = await createMailer({ method: 'sendgrid', apiKey: 'k', fetch: reply }).send(mail)
@@ -136,8 +136,8 @@ test('what a mail service says is cut between characters, and can be stored', as
 })
 
 /**
- * Answers of a mail server other than usual; '': none; null: it ends the connection instead, to DATA when it has the mail.
- * `secure`: TLS from the first byte, or after STARTTLS.
+ * Replies of a mail server that differ from the usual. '' is silence. Null closes the connection, for DATA after the
+ * mail. `secure`: TLS from the first byte, or after STARTTLS.
  */
 type Answers = {
   hello?: string | null
@@ -151,7 +151,7 @@ type Answers = {
 
 const ENDLESS = 'goes on and on'
 
-/** A mail server that knows just enough. */
+/** A minimal mail server. */
 async function smtpServer(answers: Answers = {}) {
   const { hello = '220 mail.test ESMTP', ehlo = '250 mail.test', from = '250 ok', rcpt = '250 ok' } = answers
   const { go = '354 go on', data: taken = '250 queued', secure } = answers
@@ -243,7 +243,7 @@ test.each<[string, Answers, string, boolean]>([
   expect(result).toMatchObject({ ok: false, reason, retryable, uncertain: false })
 })
 
-test('SMTP: a server that takes the mail and leaves may have it', async () => {
+test('SMTP: a server that takes the mail and closes the connection may have it', async () => {
   const server = await smtpServer({ data: null })
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
   await server.close()
@@ -289,7 +289,7 @@ test.each([['hello'], ['data']] as const)(
       ok: false,
       reason: 'timeout',
       retryable: true,
-      // Only a server that was given the whole mail may have it.
+      // Only a server that got the whole mail may have it.
       uncertain: at === 'data'
     })
     await server.close()
@@ -304,12 +304,12 @@ test.each([['ehlo'], ['data']] as const)(
     const sent = await mailer.send(mail)
     expect(sent).toMatchObject({ ok: false, reason: 'timeout', retryable: true, uncertain: at === 'data' })
     expect(sent).toMatchObject({ message: expect.stringContaining('did not answer in time') })
-    // The connection has ended, too.
+    // `close` waits until the connection has ended.
     await server.close()
   }
 )
 
-test('SMTP: a password is not sent where the server has no TLS', async () => {
+test('SMTP: a password is not sent if the server has no TLS', async () => {
   const server = await smtpServer()
   const account = { username: 'u', password: 'secret-77', timeoutMs: 500 }
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port, ...account }).send(mail)
@@ -319,7 +319,7 @@ test('SMTP: a password is not sent where the server has no TLS', async () => {
   expect(server.messages).toEqual([])
 })
 
-test('SMTP: nobody there', async () => {
+test('SMTP: no server', async () => {
   const port = Number(new URL(await closedUrl()).port)
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port }).send(mail)
   expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })

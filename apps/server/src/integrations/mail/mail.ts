@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** `from` is an address or 'Name <address>'. `idempotencyKey` names the cause of the mail, e.g. 'reminder:42'. */
+/** `from` is an address or 'Name <address>'. `idempotencyKey` names the cause of the mail, such as 'reminder:42'. */
 export type Mail = {
   to: string
   from: string
@@ -8,7 +8,7 @@ export type Mail = {
   text: string
   html: string
   idempotencyKey: string
-  /** Further headers, such as List-Unsubscribe. */
+  /** Additional headers, such as List-Unsubscribe. */
   headers?: Record<string, string>
 }
 
@@ -22,22 +22,22 @@ export type MailReason =
   | 'server_error'
 
 /**
- * `rejected` is final: the service refuses this recipient. Whatever else it refuses may be a wrong set-up, which somebody
- * corrects. Only `retryable` failures are worth another try without a person. `message` holds no key.
+ * `rejected` is final: the service refuses this recipient. An operator can correct other refusals, so they are worth a
+ * retry if `retryable`. `message` contains no key.
  */
 export type MailFailure = {
   ok: false
   reason: MailReason
   message: string
   retryable: boolean
-  /** The service may have taken the mail all the same: it was handed over, and no answer came. */
+  /** The mail was sent but not acknowledged, so the service may have it. */
   uncertain: boolean
-  /** The recipient's own mail server says that there is no such mailbox. */
+  /** The recipient's mail server says that the mailbox does not exist. */
   noMailbox: boolean
-  /** How long the service asks us to stay away. */
+  /** The wait that the service requests. */
   retryAfterMs?: number | null
 }
-/** `id` is the service's name for the mail, where it gave one. */
+/** `id` is the service's id of the mail, if it gave one. */
 export type MailResult = { ok: true; id: string | null } | MailFailure
 
 const retryable: ReadonlySet<MailReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
@@ -55,14 +55,14 @@ export const failed = (
   noMailbox
 })
 
-/** 'Netlet <shop@example.com>' → name and address. The name may stand in quotes. */
+/** 'Netlet <shop@example.com>' → name and address. The name may be quoted. */
 export function parseFrom(from: string): { name: string | null; email: string } {
   const [, written = '', email = from] = /^(.*)<([^<>]+)>\s*$/s.exec(from) ?? []
   const name = written.trim().replace(/^"(.*)"$/s, (_, quoted: string) => quoted.replaceAll(/\\(.)/gs, '$1'))
   return { name: name || null, email: email.trim() }
 }
 
-/** A sender as a header: in a name without quotes a colon or comma would begin a group or another address. */
+/** A sender as a header. The name is quoted if a colon or comma would start a group or another address. */
 export function fromHeader(from: string): string {
   const { name, email } = parseFrom(from)
   if (name === null) return email
@@ -70,7 +70,7 @@ export function fromHeader(from: string): string {
   return `${isPlain ? name : `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`} <${email}>`
 }
 
-/** The same for each try of the same mail, and says nothing about what the key was. */
+/** The same for each try of a mail. It is a hash, so it does not reveal the key. */
 export function messageId(mail: Mail): string {
   const domain = parseFrom(mail.from).email.split('@')[1] ?? 'localhost'
   return `<${createHash('sha256').update(mail.idempotencyKey).digest('hex').slice(0, 32)}@${domain}>`

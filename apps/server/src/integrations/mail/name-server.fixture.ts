@@ -4,13 +4,13 @@ import { once } from 'node:events'
 const TXT = 16
 const CNAME = 5
 
-/** Texts of a name; a name that is not here does not exist, and `null` is not answered. `CNAME x`: it leads to x. */
+/** Texts by name. A missing name does not exist, and `null` is not answered. `CNAME x` is an alias for x. */
 export type Zone = Record<string, string[] | null>
 
-/** How it answers instead: with a code of RFC 1035, with what is no answer, with half of one, or with one that goes on over TCP. */
+/** Replaces the answer: an error code of RFC 1035, no DNS at all, half an answer, or one that continues over TCP. */
 type DnsFault = 'failure' | 'refused' | 'page' | 'half' | 'cut'
 
-/** A name server of a test's own. */
+/** A name server for a single test. */
 export async function startNameServer(port = 0) {
   let zone = new Map<string, string[] | null>()
   let fault: DnsFault | null = null
@@ -22,7 +22,7 @@ export async function startNameServer(port = 0) {
   socket.bind(port, '127.0.0.1')
   await once(socket, 'listening')
   return {
-    /** As `DNS_SERVERS` names it. */
+    /** In the format of `DNS_SERVERS`. */
     address: `127.0.0.1:${socket.address().port}`,
     publish(all: Zone): void {
       zone = new Map(Object.entries(all))
@@ -38,7 +38,7 @@ export async function startNameServer(port = 0) {
 function spoil(answer: Buffer, fault: DnsFault): Buffer {
   if (fault === 'page') return Buffer.from('<html>Sign in to the network</html>')
   if (fault === 'half') return answer.subarray(0, Math.ceil(answer.length / 2))
-  // Nobody listens where it says that the rest is.
+  // Points to TCP, although nothing listens there.
   const flags = { failure: 0x8182, refused: 0x8185, cut: 0x8380 }[fault]
   const said = Buffer.from(answer)
   said.writeUInt16BE(flags, 2)

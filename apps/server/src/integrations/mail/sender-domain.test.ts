@@ -10,7 +10,7 @@ const check = (include: string | null = 'sendgrid.net', timeoutMs = 1000) =>
   checkSenderDomain('shop.example', { include, selectors: ['s1', 's2'], servers: [dns.address], timeoutMs })
 const publish = (zone: Zone) => dns.publish(zone)
 
-test('a domain that is set up is in order, with what was found', async () => {
+test('a correct domain is ok, with its records', async () => {
   publish({
     'shop.example': ['google-site-verification=x', 'v=spf1 include:sendgrid.net ~all'],
     's2._domainkey.shop.example': [KEY],
@@ -24,7 +24,7 @@ test('a domain that is set up is in order, with what was found', async () => {
   })
 })
 
-test('a domain without records, and one whose name server is silent, are told apart', async () => {
+test('a domain without records differs from one whose name server is silent', async () => {
   publish({})
   expect(await check()).toMatchObject({
     spf: { state: 'missing', found: null },
@@ -69,7 +69,7 @@ test.each([
   expect((await check()).spf).toMatchObject({ state: 'wrong', found: texts.join('\n') })
 })
 
-test('any sender will do where nobody knows who sends, a key that was taken back and a policy of none will not', async () => {
+test('any sender passes without an include; a revoked key and an invalid policy do not', async () => {
   publish({
     'shop.example': ['v=spf1 mx -all'],
     's1._domainkey.shop.example': ['v=DKIM1; p='],
@@ -81,7 +81,7 @@ test('any sender will do where nobody knows who sends, a key that was taken back
 test.each([
   ['mail.shop.co.uk', '_dmarc.shop.co.uk', 'ok'],
   ['a.b.shop.co.uk', '_dmarc.shop.co.uk', 'ok'],
-  // A public suffix is nobody's domain: what stands there says nothing.
+  // A public suffix belongs to no organisation, so its policy does not count.
   ['other.co.uk', '_dmarc.other.co.uk', 'missing']
 ])('the policy of %s is that of its organisation', async (domain, name, state) => {
   publish({ '_dmarc.shop.co.uk': ['v=DMARC1; p=none; sp=reject'], '_dmarc.co.uk': ['v=DMARC1; p=reject'] })
@@ -92,7 +92,7 @@ test.each([
   expect((await look()).dmarc).toMatchObject({ state: 'ok', name: `_dmarc.${domain}` })
 })
 
-test('a domain whose keys and return path are the mail service’s own needs no word of it in SPF', async () => {
+test('a domain whose keys and return path the mail service keeps needs no entry for it in SPF', async () => {
   const automated = (timeoutMs = 1000) =>
     checkSenderDomain('shop.example', {
       include: 'sendgrid.net',
@@ -111,10 +111,10 @@ test('a domain whose keys and return path are the mail service’s own needs no 
   expect((await automated()).spf).toMatchObject({ state: 'ok' })
   publish({ ...key, 'shop.example': ['v=spf1 +all'] })
   expect((await automated()).spf).toMatchObject({ state: 'wrong' })
-  // A name that leads elsewhere is no such domain.
+  // A CNAME to elsewhere does not delegate the domain.
   publish({ 's1._domainkey.shop.example': [KEY, 'CNAME s1.sendgrid.net.example.com'] })
   expect((await automated()).spf).toMatchObject({ state: 'missing' })
-  // Whether the names lead there is not known: nobody says so of one of them.
+  // The state is unknown, because one of the names is not answered.
   const silent = { 's1._domainkey.shop.example': [KEY], 's2._domainkey.shop.example': null }
   publish({ ...silent, 'shop.example': ['v=spf1 include:_spf.google.com ~all'] })
   expect((await automated(400)).spf).toMatchObject({ state: 'unknown', found: 'v=spf1 include:_spf.google.com ~all' })

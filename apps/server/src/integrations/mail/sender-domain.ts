@@ -4,16 +4,16 @@ import { startOf } from '../../infra/text.ts'
 
 /** `unknown`: the name server did not answer. */
 export type RecordState = 'ok' | 'missing' | 'wrong' | 'unknown'
-/** `name` is where it stands in DNS; `found` what stands there, null where nothing does. */
+/** `name` is the record's name in DNS; `found` its content, or null. */
 export type DomainRecord = { state: RecordState; name: string; found: string | null }
 export type SenderDomain = { domain: string; spf: DomainRecord; dkim: DomainRecord; dmarc: DomainRecord }
 
 type Options = {
-  /** Who has to be allowed to send, as SPF's `include:` names it; null: any sender will do. */
+  /** The sender that SPF must allow, as in `include:`; null accepts any. */
   include: string | null
-  /** Where the mail service puts its key, one name after the other: `<selector>._domainkey.<domain>`. */
+  /** Selectors of the mail service's keys: `<selector>._domainkey.<domain>`. */
   selectors: readonly string[]
-  /** Where a key's name leads (CNAME) of a domain whose return path is the mail service's own; null: the service has none. */
+  /** CNAME target of the key names if the mail service keeps the return path; null if it never does. */
   delegate?: string | null
   /** Name servers instead of the system's, as `address` or `address:port`. */
   servers: readonly string[]
@@ -24,8 +24,8 @@ type Options = {
 const FOUND_LENGTH = 500
 
 /**
- * Looks at what others look at when they judge mail of this domain: who may send (SPF, RFC 7208), the key of the signatures
- * (DKIM, RFC 6376), and what to do with the rest (DMARC, RFC 7489). It never throws.
+ * Checks what receivers check for mail of this domain: allowed senders (SPF, RFC 7208), the signing key (DKIM, RFC
+ * 6376) and the policy for failures (DMARC, RFC 7489). It never throws.
  */
 export async function checkSenderDomain(
   domain: string,
@@ -62,18 +62,19 @@ function judgeSpf(name: string, found: readonly string[] | null, include: string
   if (!found) return record('unknown', name, null)
   const policies = found.filter(text => /^v=spf1(\s|$)/i.test(text))
   if (policies.length === 0) return record('missing', name, null)
-  // Two of them are an error for whoever judges.
+  // Receivers treat two SPF records as an error.
   const [policy = ''] = policies
   const terms = policy.toLowerCase().split(/\s+/)
   const allowed = include === null || terms.some(term => term.replace(/^\+/, '') === `include:${include}`)
-  // Who lets everybody send says nothing.
+  // Allowing everyone proves nothing.
   const isOpen = terms.some(term => term === '+all' || term === 'all')
   return record(policies.length === 1 && allowed && !isOpen ? 'ok' : 'wrong', name, policies)
 }
 
 /**
- * Does the mail service keep keys and return path of this domain itself? SPF is asked of the return path's domain, RFC 7208, which is
- * one of the service's then. @returns the name that leads there, and where to; null: none does; undefined: nobody answered for one
+ * Does the mail service keep the domain's keys and return path? Receivers then check SPF for the return path's domain
+ * (RFC 7208), which belongs to the service. @returns the CNAME that shows it; null if there is none; undefined if a
+ * query failed
  */
 async function findDelegation(
   domain: string,
@@ -89,7 +90,7 @@ async function findDelegation(
   return answers.some(({ targets }) => targets === null) ? undefined : null
 }
 
-/** What the domain itself says is not wrong where nobody knows whether the service keeps the return path. */
+/** If the return path is unknown, only an SPF record that would be wrong for any service counts as wrong. */
 function judgeOwn(
   name: string,
   found: readonly string[] | null,
@@ -97,17 +98,17 @@ function judgeOwn(
 ): DomainRecord {
   const judged = judgeSpf(name, found, include)
   if (isKnown || judged.state === 'ok') return judged
-  const ofAnybody = judgeSpf(name, found, null)
-  return ofAnybody.state === 'wrong' ? ofAnybody : { ...judged, state: 'unknown' }
+  const withoutInclude = judgeSpf(name, found, null)
+  return withoutInclude.state === 'wrong' ? withoutInclude : { ...judged, state: 'unknown' }
 }
 
-/** What the domain itself says need not name the service; it is wrong only where it would be of any domain. */
+/** The domain's own record need not name the service. It is wrong only if it would be wrong for any service. */
 function judgeDelegated(name: string, found: readonly string[] | null, returnPath: string): DomainRecord {
   const judged = judgeSpf(name, found, null)
   return judged.state === 'wrong' ? judged : record('ok', name, [...(judged.found ? [judged.found] : []), returnPath])
 }
 
-/** RFC 7489: a domain without a policy has that of its organisation's domain. */
+/** RFC 7489: a domain without a policy uses the one of its organisation's domain. */
 async function findPolicy(domain: string, texts: (name: string) => Promise<string[] | null>): Promise<DomainRecord> {
   const own = judgeDmarc(`_dmarc.${domain}`, await texts(`_dmarc.${domain}`))
   const organisation = getDomain(domain, { allowPrivateDomains: true })
@@ -123,7 +124,7 @@ async function findKey(
   const names = selectors.map(selector => `${selector}._domainkey.${domain}`)
   const answers = await Promise.all(names.map(async name => ({ name, found: await texts(name) })))
   const keys = answers.filter(({ found }) => found?.some(text => /(^|;)\s*p=/i.test(text)))
-  // An empty key was taken back.
+  // An empty key is revoked.
   const valid = keys.find(({ found }) => found?.some(text => /(^|;)\s*p=\s*[a-z0-9+/]{16}/i.test(text)))
   const shown = valid ?? keys[0]
   if (shown) return record(valid ? 'ok' : 'wrong', shown.name, shown.found)

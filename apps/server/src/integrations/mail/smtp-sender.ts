@@ -22,12 +22,12 @@ const texts: Record<string, string> = {
 }
 
 /**
- * How many times the wait for one answer a whole exchange may take: a server may take its time at each step, and one that
- * says a word now and then is silent at none. Below what a job may take, or the mail would be sent beside itself.
+ * Limit of a whole exchange, as a multiple of `timeoutMs`: a slow server never exceeds the limit of a single reply. It
+ * is shorter than a job's limit, so that the mail is not sent twice at once.
  */
 const EXCHANGE = 6
 
-/** One mail over one SMTP connection. `secure` is TLS from the first byte (port 465); otherwise STARTTLS. */
+/** Sends one mail over one SMTP connection. `secure` is TLS from the first byte (port 465); otherwise STARTTLS. */
 export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { timeoutMs: number }): Promise<MailResult> {
   if (smtp.host === '') return failed('not_configured', 'Enter the SMTP server.')
   const secure = smtp.secure ?? smtp.port === 465
@@ -37,13 +37,13 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     host: smtp.host,
     port: smtp.port,
     secure,
-    // A password never crosses the wire in the clear, whatever the server offers.
+    // A password is never sent in the clear, even if the server offers that.
     requireTLS: !secure && Boolean(smtp.username),
     ...(smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {}),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
-    // Nothing else tells how far a broken connection came: this entry is written after the last line of the mail.
+    // Only this log entry shows that the whole mail was written before a connection broke.
     logger: { info: ({ tnx }: { tnx?: string }) => (isHandedOver ||= tnx === 'message') },
     disableFileAccess: true,
     disableUrlAccess: true
@@ -66,7 +66,7 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     const reason = signal.aborted ? 'timeout' : reasonOf(error)
     const text = `The mail server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
     return failed(reason, `${text}${saidBy(error)}.`, {
-      // The connection broke, or fell silent, after that: the server may have the mail.
+      // The connection broke or fell silent after the whole mail was sent, so the server may have it.
       uncertain: isHandedOver && !isAnswer(error),
       noMailbox: reason === 'rejected' && isNoMailbox(error)
     })
@@ -77,7 +77,7 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
 
 type SmtpError = Error & {
   code?: string
-  /** What the system or TLS called it. */
+  /** The code of the system or TLS. */
   originalCode?: string
   command?: string
   responseCode?: number
@@ -87,15 +87,15 @@ type SmtpError = Error & {
 function reasonOf(error: unknown): MailReason {
   if (!(error instanceof Error)) return 'server_error'
   const { code = '', command, responseCode } = error as SmtpError
-  // Only a refusal of the recipient lasts: of the sender, the quota or us as a whole, somebody can change something.
+  // Only a refusal of the recipient is final. An operator can correct one of the sender, the quota or the shop.
   if (responseCode !== undefined && command === 'RCPT TO' && NO_SUCH_RECIPIENT.has(responseCode)) return 'rejected'
   if (responseCode === 530 || responseCode === 535) return 'unauthorized'
   return reasons[code] ?? 'server_error'
 }
 
 /**
- * RFC 3463: 5.1.x is about the mailbox's address. Without such a code the same numbers refuse the shop itself (a list of
- * senders, relaying), so that only words which name an unknown recipient count.
+ * RFC 3463: 5.1.x is about the mailbox's address. Without an enhanced code these replies may also refuse the shop
+ * (blocklists, relaying), so only a text that names an unknown recipient counts.
  */
 function isNoMailbox(error: unknown): boolean {
   const response = error instanceof Error ? ((error as SmtpError).response ?? '') : ''
@@ -116,11 +116,11 @@ const UNKNOWN_RECIPIENT = new RegExp(
     .join('|'),
   'i'
 )
-/** The shop is meant: a server that looks the sender up passes on that nobody has the shop's own address. */
+/** The text is about the shop: a server that verifies senders reports that the shop's own address is unknown. */
 const ABOUT_SHOP =
   /\b(?:senders?|verif\w*|relay\w*|helo|ehlo|ip|dns|authenticat\w*|spam\w*|policy|reputation|black ?list\w*|block ?list\w*|your (?:account|host|server|domain))\b/i
 
-/** An address in the reply stands for its mailbox. */
+/** An address in the reply counts as a mailbox. */
 function namesUnknownRecipient(response: string): boolean {
   const said = response.replaceAll(/<[^<>@\s]*@[^<>\s]*>/g, ' mailbox ').replaceAll(/\s+/g, ' ')
   return UNKNOWN_RECIPIENT.test(said) && !ABOUT_SHOP.test(said)
@@ -130,7 +130,7 @@ const NO_SUCH_RECIPIENT = new Set([550, 551, 553])
 
 const isAnswer = (error: unknown): boolean => error instanceof Error && (error as SmtpError).responseCode !== undefined
 
-/** In words, with the name that the system or TLS gave it: 'cannot be reached (ECONNREFUSED)'. */
+/** A description with the code of the system or TLS: 'cannot be reached (ECONNREFUSED)'. */
 function problemOf(reason: MailReason, error: unknown): string {
   const code = error instanceof Error ? ((error as SmtpError).originalCode ?? '') : ''
   const text = BAD_CERTIFICATE.test(code)
@@ -141,7 +141,7 @@ function problemOf(reason: MailReason, error: unknown): string {
 
 const BAD_CERTIFICATE = /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_CERT)/
 
-/** The server's own words, which name what is wrong. */
+/** The server's reply, which names the problem. */
 function saidBy(error: unknown): string {
   const response = error instanceof Error ? (error as SmtpError).response : undefined
   return response ? `: ${startOf(response, 300)}` : ''

@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js'
 import { networkInterfaces } from 'node:os'
 
-/** Public by its prefix, but every machine of that cloud reaches its own host's services there (Azure). */
+/** Looks public, but in Azure every machine reaches services of its host there. */
 const METADATA = new Set(['168.63.129.16'])
-/** What IANA has given out as global unicast: all else of IPv6 is local, translated or reserved. */
+/** The IPv6 range of global unicast (IANA). Everything else is local, translated or reserved. */
 const GLOBAL_V6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 
 /**
- * Is this the address of a machine on the internet? Not those of this machine and its networks, of cloud metadata, of
- * documentation and tests, and none that stands for another address (IPv4-mapped, NAT64, 6to4, Teredo).
- * @param text as a resolver gives it; whatever is no address is not public
+ * Is this the address of a machine on the internet? Excludes this machine, its networks, cloud metadata, documentation
+ * and test ranges, and addresses that stand for others (IPv4-mapped, NAT64, 6to4, Teredo).
+ * @param text as a resolver returns it; an invalid address is not public
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || text.includes('%')) return false
@@ -18,7 +18,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(GLOBAL_V6)
 }
 
-/** Is this an address of this machine itself, public or not? */
+/** Is this an address of this machine, public or not? */
 export const isThisMachine = (text: string): boolean =>
   Object.values(networkInterfaces()).some(list =>
     list?.some(({ address }) => normal(address) !== null && normal(address) === normal(text))

@@ -1,6 +1,6 @@
 /**
- * Requests to addresses that people outside of this house enter: webhooks of customers and operators. The one place
- * that sends these. Third parties whose addresses are ours to choose are called by `http-exchange.ts`.
+ * Requests to addresses that customers and operators enter, such as webhooks. No other code sends these. Fixed third
+ * parties are called with `http-exchange.ts`.
  */
 export { postPublicly, type PublicFailure, type PublicReply } from './post.ts'
 export { lookUpPublicly, type Resolve } from './resolve.ts'

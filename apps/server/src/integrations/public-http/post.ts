@@ -12,7 +12,7 @@ import {
   type PublicHttpPolicy
 } from './target.ts'
 
-/** Of an answer so much is kept, and so much is read: whether it is whole tells whether its sender got through. */
+/** An answer is read up to READ_BYTES, to see whether it is complete, but only KEPT_BYTES are kept. */
 const KEPT_BYTES = 1000
 const READ_BYTES = 64 * 1024
 
@@ -26,9 +26,9 @@ export type PublicReply = {
 export type PublicFailure = {
   ok: false
   failure: ForbiddenTarget | 'unresolved' | 'timeout' | 'tls' | 'network' | 'cut_off'
-  /** What the system calls it: 'ECONNREFUSED'. */
+  /** A code such as 'ECONNREFUSED'. */
   detail: string | null
-  /** Where an answer began before it was cut off. */
+  /** Set if an answer began before it was cut off. */
   status: number | null
   durationMs: number
 }
@@ -37,21 +37,21 @@ export type PublicPost = {
   headers: Readonly<Record<string, string>>
   body: string
   policy: PublicHttpPolicy
-  /** For the whole exchange, the look-up of the name included. */
+  /** For the whole exchange, including DNS. */
   timeoutMs: number
-  /** How names are looked up, and which of their addresses are forbidden: tests own the network. */
+  /** DNS and the address check, so that tests control the network. */
   resolve?: Resolve
   forbids?: typeof forbiddenAddress
 }
 
 /**
- * Posts to an address that somebody outside of this house entered. What makes that safe:
- * - The name is looked up once, all of its addresses are checked, and the connection goes to one of these and to no other,
- *   so that a name that changes in between changes nothing. One address that is not public forbids the whole name.
- * - No redirect is followed, no proxy of the environment is used, no connection is kept, no cookie or credential is sent.
- * - Time and size of the answer are bounded: its first bytes are kept, and of an endless one the rest is not read.
+ * Posts to an address that a customer or an operator entered. The protections:
+ * - The name is resolved once, and the connection uses one of the checked addresses, whatever DNS says later.
+ * - One address that is not public forbids the whole name.
+ * - There are no redirects, no proxy of the environment, no pooled connections, no cookies or credentials.
+ * - Time and size of the answer are bounded: its first bytes are kept, and an endless one is not read further.
  * @param url http: or https:
- * @returns any answer with its status; failures are results and name neither the request nor what it holds
+ * @returns any answer with its status; failures are results without any data of the request
  */
 export async function postPublicly(url: URL, post: PublicPost): Promise<PublicReply | PublicFailure> {
   const started = performance.now()
@@ -65,7 +65,7 @@ export async function postPublicly(url: URL, post: PublicPost): Promise<PublicRe
 
 type Allowed = { lookup: LookupFunction | undefined } | Pick<PublicFailure, 'failure' | 'detail'>
 
-/** The addresses that the connection may go to, as its look-up. */
+/** A lookup function that returns only allowed addresses. */
 async function allowedAddresses(
   url: URL,
   { policy, resolve = resolvePublicly, forbids = forbiddenAddress }: PublicPost,
@@ -76,7 +76,7 @@ async function allowedAddresses(
   if (isNamed(url, policy)) return { lookup: undefined }
   const found = await orTimeout(resolve(hostOf(url), signal), signal)
   if (found === null) return { failure: 'timeout', detail: 'DNS' }
-  // A resolver's word is not taken for what an address is.
+  // Checks that the resolver returned IP addresses.
   const addresses = found.filter(address => isIP(address) !== 0)
   if (addresses.length === 0) return { failure: 'unresolved', detail: null }
   for (const address of addresses) {
@@ -92,7 +92,7 @@ async function orTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 
   return Promise.race([work.catch(() => null), aborted])
 }
 
-/** Answers with these addresses, whatever name is asked for. A host that is an address is never looked up. */
+/** Returns these addresses for any name. Node never looks up a host that is an IP address. */
 const lookupAmong =
   (addresses: readonly string[]): LookupFunction =>
   (_host, options, callback) => {
@@ -111,7 +111,7 @@ function exchange(
 ): Promise<Outcome> {
   const options: RequestOptions = {
     method: 'POST',
-    // Of its own: neither kept connections nor a proxy of the environment.
+    // Neither pooled connections nor a proxy of the environment.
     agent: false,
     headers: {
       ...headers,
@@ -132,10 +132,10 @@ function exchange(
       return fail(error)
     }
     request.on('error', fail)
-    // An answer of another protocol ends without a word.
+    // Another protocol's answer ends without an error.
     request.on('close', () => resolve({ ok: false, failure: 'network', detail: 'no answer', status: null }))
     request.on('response', answer => {
-      // The answer decides from here on: its own end, or what breaks it off.
+      // From here on the answer decides the result.
       request
         .removeAllListeners('close')
         .removeAllListeners('error')

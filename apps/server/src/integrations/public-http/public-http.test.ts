@@ -24,7 +24,7 @@ const post = (more: Partial<PublicPost> = {}): PublicPost => ({
   ...more
 })
 
-/** An address of this machine of the test's own, so that a port that everybody knows is free there. */
+/** A loopback address for a single test, so that well-known ports are free there. */
 const loopback = (): string => `127.${[1, 2, 3].map(() => 1 + Math.floor(Math.random() * 250)).join('.')}`
 
 async function listen(server: Server | ReturnType<typeof createTcp>, host = '127.0.0.1', port = 0): Promise<URL> {
@@ -34,13 +34,13 @@ async function listen(server: Server | ReturnType<typeof createTcp>, host = '127
   return new URL(`http://${host}:${(server.address() as AddressInfo).port}/hook?a=1`)
 }
 
-/** A server, with a policy that lets exactly it be posted to. */
+/** A server, with a policy that allows only its address. */
 async function serve(listener: (...exchange: Parameters<RequestListener>) => void | Promise<void>) {
   const url = await listen(createServer((request, reply) => void listener(request, reply)))
   return { url, allowing: { policy: { ...policy, allowedUrls: [`${url.origin}/`] } } }
 }
 
-/** What is written to whoever connects, as it is. */
+/** Sends raw bytes to every client that connects. */
 async function speak(words: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createTcp(socket => {
@@ -85,7 +85,7 @@ test.each([
   expect(forbiddenTarget(new URL(text), { ...policy, allowHttp: false })).toBe(expected)
 })
 
-test('what is posted arrives, and of the answer the start is kept', async () => {
+test('the post arrives, and the start of the answer is kept', async () => {
   let got: { url: string | undefined; body: string; headers: NodeJS.Dict<string | string[]> } | undefined
   const { url, allowing } = await serve(async (request, reply) => {
     const parts: Buffer[] = []
@@ -99,7 +99,7 @@ test('what is posted arrives, and of the answer the start is kept', async () => 
   expect(got?.headers).toMatchObject({ host: url.host, 'content-length': '10', connection: 'close' })
 })
 
-test('the connection goes to the address that was checked, whatever the name says a moment later', async () => {
+test('the connection goes to the checked address, even if DNS changes a moment later', async () => {
   const [checked, other] = [loopback(), loopback()]
   const hits: string[] = []
   const answering = (name: string) =>
@@ -113,15 +113,15 @@ test('the connection goes to the address that was checked, whatever the name say
   const asked: string[] = []
   const rebinding = {
     resolve: async (host: string) => (asked.push(host), answers.shift() ?? [other]),
-    // Stands for a public address: this machine has none.
+    // Stands for a public address, because this machine has none.
     forbids: (address: string) => (address === checked ? null : ('not_public' as const))
   }
   const url = new URL('http://rebind.example:8080/')
   await expect(postPublicly(url, post(rebinding))).resolves.toMatchObject({ ok: true, status: 200 })
-  // Looked up once: there is no second answer that anything could follow.
+  // Resolved once, so no second DNS answer can be used.
   expect(asked).toEqual(['rebind.example'])
   expect(hits).toEqual(['checked'])
-  // The next time it is checked anew, and the connection is never made.
+  // The next post checks again, and does not connect.
   await expect(postPublicly(url, post(rebinding))).resolves.toMatchObject({ ok: false, failure: 'not_public' })
   expect(hits).toEqual(['checked'])
 })
@@ -138,7 +138,7 @@ test.each([
   expect(reply).toMatchObject({ ok: false, failure })
 })
 
-test('a name server that is silent takes no longer than the time of the exchange', async () => {
+test('a silent name server takes no longer than the timeout of the exchange', async () => {
   const silent = { resolve: () => new Promise<string[]>(() => {}), timeoutMs: 50 }
   await expect(postPublicly(new URL('http://a.example/'), post(silent))).resolves.toMatchObject({
     ok: false,
@@ -160,7 +160,7 @@ test('a redirect is an answer, and is not followed', async () => {
   expect(followed).toBe(0)
 })
 
-test('silence ends at the time given, before and within the answer', async () => {
+test('silence ends at the timeout, before and within the answer', async () => {
   const silent = await speak(() => {})
   await expect(postPublicly(silent.url, post({ ...silent.allowing, timeoutMs: 80 }))).resolves.toMatchObject({
     ok: false,
@@ -174,12 +174,12 @@ test('silence ends at the time given, before and within the answer', async () =>
   })
 })
 
-test('half a body is a failure, with the status that it began with', async () => {
+test('half a body is a failure, with the status of its headers', async () => {
   const { url, allowing } = await speak(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'))
   await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({ ok: false, failure: 'cut_off', status: 200 })
 })
 
-test('an answer without an end is read no further than is needed', async () => {
+test('an endless answer is read no further than needed', async () => {
   const { url, allowing } = await speak(socket => {
     const block = Buffer.alloc(32 * 1024, 'a')
     const write = () => void (socket.writable && socket.write(block, write))
@@ -201,7 +201,7 @@ test.each([
   await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({ ok: false, failure: 'network' })
 })
 
-test('a port where nobody listens, and one that does not speak TLS, are failures', async () => {
+test('a port that is closed, or that does not speak TLS, is a failure', async () => {
   const { url, allowing } = await speak(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const secure = new URL(url.href.replace('http:', 'https:'))
   const toSecure = { policy: { ...policy, allowedUrls: [`${secure.origin}/`] } }

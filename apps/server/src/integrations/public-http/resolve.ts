@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import { answered, resolverOf } from '../name-servers.ts'
 
-/** All addresses of a host; none where it has none, or nobody says. */
+/** All addresses of a host; empty if it has none or DNS fails. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 /**
- * Asks DNS servers for the IPv4 and IPv6 addresses of a name.
- * @param servers as `DNS_SERVERS` names them; none: those of the machine
- * @returns null where nobody says
+ * Queries DNS servers for the IPv4 and IPv6 addresses of a name.
+ * @param servers as in `DNS_SERVERS`; empty for those of the machine
+ * @returns null if DNS fails
  */
 export async function lookUpPublicly(
   host: string,

@@ -1,30 +1,30 @@
 import { isIP } from 'node:net'
 import { isPublicAddress, isThisMachine } from './address.ts'
 
-/** Ports that web servers use, beside the standard one. A connection to any other one would be a port scan, or speak to something else. */
+/** Ports of web servers beside the standard one. Other ports would allow port scans and other protocols. */
 const PORTS: Record<string, readonly string[]> = { 'https:': ['', '8443'], 'http:': ['', '8080'] }
 
-/** Why nothing is sent to an address. */
+/** Why a target is forbidden. */
 export type ForbiddenTarget = 'not_https' | 'port' | 'not_public' | 'own_address'
 
 /** Which addresses may be posted to. */
 export type PublicHttpPolicy = {
-  /** May a target be http: as well? */
+  /** Is http: allowed too? */
   allowHttp: boolean
-  /** 'http://127.0.0.1:4000/': how addresses begin that the operator of this program named in its environment. Nothing of them is checked. */
+  /** Prefixes such as 'http://127.0.0.1:4000/' from the operator's environment. Addresses with one are not checked. */
   allowedUrls: readonly string[]
   /** Hosts of our own public address. */
   ownHosts: readonly string[]
-  /** Are some of these addresses our own (servers, ranges)? Asked before each connection. */
+  /** Are some of these addresses our own (servers, ranges)? Called before each connection. */
   areOwn(addresses: readonly string[]): Promise<boolean>
 }
 
-/** The host of a URL without the brackets that IPv6 has there. */
+/** The host of a URL without the brackets of IPv6. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**
- * What can be told of a target without asking anybody: scheme, port, and the address where the host is one. Names are
- * looked at when they are sent to, since they may change.
+ * Checks a target without DNS: scheme, port, and the address if the host is one. Names are checked when they are used,
+ * because they may change.
  * @param url an http: or https: address
  */
 export function forbiddenTarget(url: URL, policy: Omit<PublicHttpPolicy, 'areOwn'>): ForbiddenTarget | null {
@@ -34,15 +34,15 @@ export function forbiddenTarget(url: URL, policy: Omit<PublicHttpPolicy, 'areOwn
   const host = hostOf(url)
   if (isIP(host) !== 0) return forbiddenAddress(host)
   if (policy.ownHosts.includes(host.replace(/\.$/, ''))) return 'own_address'
-  // Resolvers answer these without asking anybody.
+  // Resolvers answer these names without DNS.
   return /(^|\.)localhost\.?$/i.test(host) ? 'not_public' : null
 }
 
-/** Did the operator of this program name this address? */
+/** Does the environment allow this address? */
 export const isNamed = (url: URL, { allowedUrls }: Pick<PublicHttpPolicy, 'allowedUrls'>): boolean =>
   allowedUrls.some(beginning => url.href.startsWith(beginning))
 
-/** Why nothing is sent to this IP address, as far as the address says so itself. */
+/** Why this IP address is forbidden, judged by the address alone. */
 export function forbiddenAddress(address: string): 'not_public' | 'own_address' | null {
   if (!isPublicAddress(address)) return 'not_public'
   return isThisMachine(address) ? 'own_address' : null
