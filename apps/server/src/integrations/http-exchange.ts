@@ -5,16 +5,16 @@ export type HttpFailure = {
   ok: false
   reason: 'timeout' | 'network'
   message: string
-  /** Whether the other side may have got the request. */
+  /** May the other side have received the request? */
   sent: boolean
 }
 
-/** Bytes of an answer; the largest that are asked for have less than one million. */
+/** Bytes of an answer. The largest regular ones have less than one million. */
 const LONGEST_ANSWER = 16 * 1024 * 1024
 
 /**
- * One exchange with a third party, read to its end. Silence and broken connections are results whose message names
- * `party` and its origin, never the request: headers and bodies hold secrets.
+ * One exchange with a third party, read to its end. Timeouts and broken connections are results. Their message names
+ * `party` and its origin, but never the request, because headers and bodies contain secrets.
  */
 export async function exchange(
   party: string,
@@ -25,7 +25,7 @@ export async function exchange(
   const signal = AbortSignal.timeout(timeoutMs)
   const at = URL.parse(url)?.origin ?? 'an address that is none'
   try {
-    // A redirect would carry our credentials to an address that nobody entered.
+    // A redirect would send our credentials to an address that no operator entered.
     const response = await request(url, { ...init, redirect: 'manual', signal })
     return { ok: true, status: response.status, headers: response.headers, text: await readText(response) }
   } catch (error) {
@@ -50,19 +50,19 @@ async function readText({ body }: Response): Promise<string> {
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    // Whoever goes on without an end would fill the memory. Leaving the loop closes the connection.
+    // An endless answer would fill the memory. Leaving the loop closes the connection.
     if (length > LONGEST_ANSWER) throw new AnswerTooLong()
     chunks.push(chunk)
   }
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** What goes wrong before a connection stands. */
+/** Errors before a connection is established. */
 const BEFORE_SENDING = /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOST|ENET|UND_ERR_CONNECT|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_)/
 
 /**
- * The parsed text, or undefined where it is no JSON. Its texts are storable: only escapes can bring in what is not, and
- * most replies have none.
+ * The parsed text, or undefined if it is not JSON. Removes NUL and unpaired surrogates, which can come only from
+ * escapes, so that PostgreSQL accepts the texts.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -75,7 +75,7 @@ export function parseJson(text: string): unknown {
 
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
-/** 'ECONNREFUSED' and the like. The error's own text is left out: it may quote the request. */
+/** A code such as 'ECONNREFUSED'. The error's message is left out because it may quote the request. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code

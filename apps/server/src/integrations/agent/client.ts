@@ -39,33 +39,35 @@ import { z } from 'zod'
 import { startOf, storableText } from '../../infra/text.ts'
 import { parseJson } from '../http-exchange.ts'
 
-/** Where an agent answers, and how it is known to be the right one. */
+/** The address of an agent, and the secrets that authenticate both sides. */
 export type AgentAddress = {
   host: string
   port: number
   token: string
-  /** PEM of the certificate that it must show; null: plain HTTP. */
+  /** PEM of the certificate that it must present; null for plain HTTP. */
   certificate: string | null
-  /** Who calls: the console's id, and the mark of its session. Agents that belong to a console take changes of no other. */
+  /**
+   * The calling console's id and the mark of its session. An agent with an owner accepts changes from no other console.
+   */
   console?: { id: string; mark?: string }
-  /** Another way there than the network, such as a channel of an SSH connection. */
+  /** Connects by other means than the network, such as a channel of an SSH connection. */
   dial?: () => Promise<Duplex>
 }
 
 export type AgentResult<T> =
   | { ok: true; data: T }
-  /** No answer, or one that is no agent's. */
+  /** No answer, or one that is not an agent's. */
   | { ok: false; kind: 'unreachable'; message: string }
-  /** The agent understood and declined: `status` is its HTTP status, `reason` its stable code. */
+  /** The agent declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
-/** What an agent says to a claim. `unknown`: one of before, which belongs to nobody. */
+/** An agent's answer to a claim. `unknown`: an old agent that has no owner. */
 export type ClaimReply =
   | { kind: 'granted' | 'foreign' | 'older'; owner: AgentOwner }
   | { kind: 'unknown' }
   | { kind: 'unreachable'; message: string }
 
-/** `cut`: the answer was longer than asked for, and ends in the middle. */
+/** `cut`: the answer exceeded the requested size and is incomplete. */
 export type RawReply = { status: number; body: string; cut: boolean }
 
 const agentInfo = z.object({
@@ -82,24 +84,24 @@ const agentInfo = z.object({
     alarms: z.unknown().optional()
   })
 })
-/** `misreported`: what it tells of itself cannot be right, so none of it is here. That it answers counts all the same. */
+/** `misreported`: the agent answers, but its figures are invalid and left out. */
 export type AgentInfo = Omit<
   z.infer<typeof agentInfo>['data'],
   'owner' | 'num_of_users' | 'health' | 'load' | 'alarms'
 > & {
-  /** Agents of before tell none. */
+  /** Old agents do not report it. */
   owner?: AgentOwner | null | undefined
 } & z.infer<typeof agentReport> & { misreported?: true }
 
 function readInfo({
-  owner: told,
+  owner: reported,
   num_of_users,
   health,
   load,
   alarms,
   ...rest
 }: z.infer<typeof agentInfo>['data']): AgentInfo {
-  const owner = agentOwner.nullish().safeParse(told)
+  const owner = agentOwner.nullish().safeParse(reported)
   const known = { ...rest, owner: owner.success ? owner.data : undefined }
   const report = agentReport.safeParse({ num_of_users, health, load, alarms })
   return report.success ? { ...known, ...report.data } : { ...known, misreported: true }
@@ -123,44 +125,44 @@ export type AgentClient = {
   putUser(user: string, body: AgentUserBody): Promise<AgentResult<AgentUserReply>>
   deleteUser(user: string): Promise<AgentResult<AgentDeleteReply>>
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
-  /** The TLS that proxy clients are to be shown. Agents of before it answer 404. */
+  /** The TLS that proxy clients should see. Old agents answer 404. */
   putProxyTls(wanted: AgentProxyTls): Promise<AgentResult<AgentProxyTlsState>>
   state(): Promise<AgentResult<AgentState>>
-  /** Says that this console is the one to change something. */
+  /** Claims the agent for this console, so that it accepts changes. */
   claim(claim: AgentClaim): Promise<ClaimReply>
-  /** A piece of the counters that changed since `after`. `fresh`: what happened until now counts. */
+  /** A page of the counters that changed since `after`. `fresh`: includes traffic up to now. */
   trafficChanges(query: {
     epoch: string
     after: number
     limit: number
     fresh: boolean
   }): Promise<AgentResult<AgentTrafficChanges>>
-  /** A few figures: proof that the agent is there and takes our token. */
+  /** Basic figures. Success proves that the agent runs and accepts our token. */
   info(): Promise<AgentResult<AgentInfo>>
-  /** What is open there: by user, or of one. */
+  /** Open connections: counts by user, or the list of one user. */
   connections(user?: string): Promise<AgentResult<AgentConnections>>
   endConnections(user: string, connection?: string): Promise<AgentResult<AgentEnded>>
   followLog(query: LogQuery): Promise<AgentResult<AgentLogLines>>
-  /** Whether answers come back to an address of a range. */
+  /** Any request with its raw answer, for the output panel of the server management. */
   checkExit(check: { prefix: string; targets: ExitTarget[] }): Promise<AgentResult<AgentExitReply>>
   /** Any call, its answer as it came: for the server management's output panel. */
   raw(method: 'GET' | 'POST', path: string, body?: unknown, maxBytes?: number): Promise<AgentResult<RawReply>>
 }
 
-/** For a connection: an address where nothing is does not even refuse one. */
+/** For the connection: an unused address does not even refuse one. */
 const CONNECT_MS = 3_000
-/** For the connection, the work and its answer. */
+/** For the connection, the work and the answer together. */
 const CONNECT_AND_ANSWER_MS = 15_000
 const LARGEST_REPLY = 64 * 1024 * 1024
 
-// One pool for each kind: the console talks to the same few agents again and again.
+// The console calls the same few agents repeatedly, so connections are kept.
 const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 })
-/** By certificate. One that is reissued leaves its pool behind, whose idle connections time out. */
+/** By certificate. The pool of a reissued one stays until its idle connections time out. */
 const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
 const noAgent = (status: number): string => `What answers there is not a Netlet agent (HTTP ${status})`
 
-/** Reasons by which an agent refuses whoever calls, whatever was asked. */
+/** Reasons that refuse the caller, independent of the request. */
 const OF_CALLER: ReadonlySet<string> = new Set(['foreignConsole', 'olderConsole'] satisfies AgentReason[])
 
 function readClaim({ status, body }: RawReply): ClaimReply {
@@ -174,7 +176,7 @@ function readClaim({ status, body }: RawReply): ClaimReply {
   return status === 404 ? { kind: 'unknown' } : { kind: 'unreachable', message: msg }
 }
 
-/** A client of one node agent. Its calls never throw: what went wrong is in the result. */
+/** A client of one node agent. Its calls never throw; errors are in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
   const send = (method: string, path: string, body?: unknown, maxBytes = LARGEST_REPLY) =>
     exchange(address, { method, path, body, timeoutMs, maxBytes })
@@ -192,7 +194,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) || noAgent(status) }
-      // A refusal of the caller says nothing about the user or range that was sent.
+      // A refusal of the caller says nothing about the user or the range in the request.
       const ofCaller = status === 401 || OF_CALLER.has(refusal.reason)
       if (status >= 500 || ofCaller) return { ok: false, kind: 'unreachable', message: refusal.msg }
       return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
@@ -244,7 +246,7 @@ async function exchange(address: AgentAddress, call: Exchange): Promise<AgentRes
   }
   const signal = AbortSignal.timeout(call.timeoutMs)
   const first = await attempt(address, call, signal, socket)
-  // A kept connection may have been closed by the other side while it was idle: that says nothing about the agent.
+  // The other side may have closed a pooled connection while it was idle. This says nothing about the agent.
   const stale = first.stale && call.method !== 'POST'
   const { result } = stale ? await attempt(address, call, signal) : first
   return result
@@ -329,7 +331,7 @@ function open(
   return httpRequest({ ...options, createConnection: () => through }, receive)
 }
 
-/** The agent's own certificate is the only authority: whatever name it bears, no other is taken for it. */
+/** Only the agent's own certificate is trusted, so its name need not match. */
 function pinned(certificate: string): HttpsAgent {
   let agent = tls.get(certificate)
   if (!agent) {

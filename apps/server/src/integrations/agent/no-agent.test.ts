@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAgentClient } from './client.ts'
 
-/** What the client tells of a server that is none of ours, and answers with this. */
-async function told(status: number, body: string) {
+/** The client's result for a server that is no agent and answers this. */
+async function resultOf(status: number, body: string) {
   const server = createServer((_request, response) => response.writeHead(status).end(body))
   onTestFinished(() => {
     server.closeAllConnections()
@@ -23,5 +23,5 @@ test.each([
   [404, 'no such page', 'no such page'],
   [200, 'welcome', 'What answers there is not a Netlet agent']
 ])('a server that answers %s %j is told of in words', async (status, body, message) => {
-  expect(await told(status, body)).toMatchObject({ ok: false, message })
+  expect(await resultOf(status, body)).toMatchObject({ ok: false, message })
 })

@@ -1,42 +1,43 @@
-/** What the bot's thread and the process that started it say to each other. */
+/** Messages between the bot's thread and the process that started it. */
 import type { ChatBotProblem } from '@netlet/contract'
 
 export type BotCommand = { name: string; description: string; descriptionZh: string }
 
-/** What the thread is started with. */
 export type BotStart = {
   token: string
-  /** Where the platform's API answers, such as `https://discord.com/api`. */
+  /** Base address of the platform's API, such as `https://discord.com/api`. */
   api: string
   commands: readonly BotCommand[]
-  /** How long a connection may take, at the start and after a loss (milliseconds). */
+  /** How long a connection may take, at the start and after a loss (ms). */
   connectMs: number
-  /** How long one call of the API may take (milliseconds). */
+  /** How long one API call may take (ms). */
   callMs: number
-  /** The pause after a registration of the commands that failed; it doubles with each (milliseconds). */
+  /** The pause after a failed registration of the commands; it doubles each time (ms). */
   registerMs: number
 }
 
-/** A message as the platform sends it; nothing of it is checked. */
+/** A message as the platform sends it, unchecked. */
 export type RawMessage = Record<string, unknown>
 
 export type FromBot =
-  /** A session has begun: what was written before it is told by nobody, but stands in the history. */
+  /** A session has begun. Earlier messages are not delivered; they are in the history. */
   | { kind: 'session' }
-  /** Messages are answered and commands are registered from here on. */
+  /** From here on messages are answered and commands are registered. */
   | { kind: 'ready'; name: string }
   | { kind: 'lost' }
   | { kind: 'resumed' }
   | { kind: 'message'; message: RawMessage; inThread: boolean }
   | { kind: 'command'; id: string; name: string; userId: string; locale: string }
-  /** The commands are registered (null), or are not: why. */
+  /** Null if the commands are registered, otherwise why not. */
   | { kind: 'commands'; problem: string | null }
-  /** Something that does not end the bot's work. */
+  /** A problem that does not stop the bot. */
   | { kind: 'note'; text: string }
   | { kind: 'failed'; problem: ChatBotProblem; detail: string; retryAfterMs: number }
   | ({ kind: 'done'; call: number } & CallResult)
 
-/** Why a call failed. `status`: the platform's HTTP status where it answered; `retryAfterMs`: the wait that it asks for. */
+/**
+ * Why a call failed. `status`: the platform's HTTP status if it answered. `retryAfterMs`: the wait that it requests.
+ */
 export type CallFailure = {
   ok: false
   status: number | null

@@ -1,6 +1,5 @@
-// The chat bot in a thread of its own. The library drops promises that may fail, and a failure of such a one ends the
-// whole process; here it ends the thread. It also ends, with the thread, connections that the library opens anew after
-// it was told to stop.
+// The chat bot in its own thread. The library leaves promises unhandled, and a rejection would end the process; here it
+// ends only the thread. Ending the thread also closes connections that the library reopens after it was told to stop.
 import type { ChatBotProblem } from '@netlet/contract'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ChatInputCommandInteraction } from 'discord.js'
@@ -22,24 +21,24 @@ const {
 if (!parentPort) throw new Error('the bot runs in a thread')
 const port = parentPort
 const { token, api, commands, connectMs, callMs, registerMs } = workerData as BotStart
-const tell = (message: FromBot) => port.postMessage(message, [])
+const emit = (message: FromBot) => port.postMessage(message, [])
 
-/** Lost connections in a row after which the bot begins anew, more slowly than the library tries. */
+/** Consecutive disconnects after which the bot starts again, with longer pauses than the library's. */
 const MOST_DISCONNECTS = 6
-/** A wait that the platform asks for and that is not longer is waited for within a call. */
+/** A shorter wait that the platform requests is waited out within the call. */
 const SHORT_WAIT_MS = 5000
 /** The longest pause between two tries to register the commands. */
 const MOST_PAUSE_MS = 10 * 60_000
-/** The longest wait of a timer, about 25 days: one that is set to more ends at once. */
+/** The longest delay of a timer, about 25 days. A longer one would fire at once. */
 const MOST_TIMER_MS = 2 ** 31 - 1
-/** How long a command's answer can be given. */
+/** How long a command can be answered. */
 const COMMAND_MS = 60_000
 
 const client = new Client({
-  // Neither is privileged: what was written is not read.
+  // These need no privilege, because the bot does not read the text of messages.
   intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
   allowedMentions: { parse: [], repliedUser: true },
-  // Everything that the bot needs comes with what it is told.
+  // The bot uses only the events themselves.
   makeCache: Options.cacheWithLimits({
     ...Options.DefaultMakeCacheSettings,
     ApplicationCommandManager: 0,
@@ -74,17 +73,17 @@ const client = new Client({
 let failed = false
 let disconnects = 0
 let deadline: NodeJS.Timeout | undefined
-/** Commands whose answer follows: what it is sent with. */
-const asked = new Map<string, { applicationId: string; answerToken: string }>()
+/** Commands that await their answer, with what the answer needs. */
+const openCommands = new Map<string, { applicationId: string; answerToken: string }>()
 
 function fail(problem: ChatBotProblem, detail: string, retryAfterMs = 0): void {
   if (failed) return
   failed = true
   clearTimeout(deadline)
-  tell({ kind: 'failed', problem, detail, retryAfterMs })
+  emit({ kind: 'failed', problem, detail, retryAfterMs })
 }
 
-/** Gives the platform until then to let the bot in. */
+/** Starts the platform's deadline for a connection. */
 function expectConnection(): void {
   clearTimeout(deadline)
   deadline = setTimeout(() => fail('silent', 'The chat platform did not answer in time.'), connectMs)
@@ -95,7 +94,7 @@ function connected(): void {
   disconnects = 0
 }
 
-/** Threads of the guilds: a message does not say what kind of channel it is in. */
+/** Threads of the guilds, because a message does not contain the type of its channel. */
 const threads = new Set<unknown>()
 
 function noteThreads(event: string, { id, threads: listed = [] }: RawMessage): void {
@@ -105,24 +104,24 @@ function noteThreads(event: string, { id, threads: listed = [] }: RawMessage): v
     for (const thread of listed as RawMessage[]) threads.add(thread['id'])
 }
 
-// Raw, since the order counts: a message that follows a new session is told after it.
+// Raw events keep their order: a message after a new session is reported after it.
 client.on(Events.Raw, ({ t, d }: { t: string; d: RawMessage }) => {
-  if (t === 'READY') tell({ kind: 'session' })
+  if (t === 'READY') emit({ kind: 'session' })
   noteThreads(t, d)
-  if (t === 'MESSAGE_CREATE') tell({ kind: 'message', message: d, inThread: threads.has(d['channel_id']) })
+  if (t === 'MESSAGE_CREATE') emit({ kind: 'message', message: d, inThread: threads.has(d['channel_id']) })
   if (t === 'RESUMED') {
     connected()
-    tell({ kind: 'resumed' })
+    emit({ kind: 'resumed' })
   }
 })
 client.on(Events.ShardReady, () => {
   connected()
-  tell({ kind: 'ready', name: client.user?.displayName ?? '' })
+  emit({ kind: 'ready', name: client.user?.displayName ?? '' })
 })
-// Once a thread: the platform keeps the commands over all sessions.
+// Once per thread, because the platform keeps the commands across sessions.
 client.on(Events.ClientReady, () => void register())
 
-/** Without its commands the bot works all the same: it tries again for as long as it runs. */
+/** The bot also works without its commands, so it retries as long as it runs. */
 async function register(failures = 0): Promise<void> {
   const wanted = commands.map(({ name, description, descriptionZh }) => ({
     name,
@@ -131,10 +130,10 @@ async function register(failures = 0): Promise<void> {
   }))
   try {
     await client.application?.commands.set(wanted)
-    tell({ kind: 'commands', problem: null })
+    emit({ kind: 'commands', problem: null })
   } catch (error) {
     if (statusOf(error) === 401) return fail('token_refused', 'The chat platform refused the bot token.')
-    tell({ kind: 'commands', problem: messageOf(error) })
+    emit({ kind: 'commands', problem: messageOf(error) })
     const { retryAfter = 0 } = error as { retryAfter?: number }
     const pause = Math.max(retryAfter, Math.min(MOST_PAUSE_MS, registerMs * 2 ** Math.min(failures, 10)))
     setTimeout(() => void register(failures + 1), Math.min(pause, MOST_TIMER_MS)).unref()
@@ -144,7 +143,7 @@ client.on(Events.ShardReconnecting, () => {
   disconnects++
   if (disconnects === 1) {
     expectConnection()
-    tell({ kind: 'lost' })
+    emit({ kind: 'lost' })
   }
   if (disconnects > MOST_DISCONNECTS) fail('unreachable', 'The connection to the chat platform keeps breaking.')
 })
@@ -153,42 +152,45 @@ client.on(Events.ShardDisconnect, ({ code }) => {
   else if (code === 4013 || code === 4014) fail('intents_refused', `The chat platform refused the intents (${code}).`)
   else fail('bad_reply', `The chat platform ended the connection (${code}).`)
 })
-client.on(Events.ShardError, error => tell({ kind: 'note', text: messageOf(error) }))
-client.on(Events.Error, error => tell({ kind: 'note', text: messageOf(error) }))
+client.on(Events.ShardError, error => emit({ kind: 'note', text: messageOf(error) }))
+client.on(Events.Error, error => emit({ kind: 'note', text: messageOf(error) }))
 client.on(Events.InteractionCreate, interaction => {
   if (interaction.isChatInputCommand()) void ask(interaction)
 })
 
-/** Says to the platform that the answer follows. */
+/** Acknowledges a command, so that its answer can follow. */
 async function ask({ id, token: answerToken, applicationId, commandName, user, locale }: ChatInputCommandInteraction) {
   const body = {
     type: InteractionResponseType.DeferredChannelMessageWithSource,
     data: { flags: MessageFlags.Ephemeral }
   }
   try {
-    // The platform waits 3 s for a first answer, whatever the database does.
+    // The platform waits 3 s for this acknowledgement, which therefore does not depend on the database.
     const route = Routes.interactionCallback(id, answerToken)
-    await untilTaken(() => client.rest.post(route, { body, auth: false }), isEmpty)
-    asked.set(id, { applicationId, answerToken })
-    setTimeout(() => asked.delete(id), COMMAND_MS).unref()
-    tell({ kind: 'command', id, name: commandName, userId: user.id, locale })
+    await callUntilAccepted(() => client.rest.post(route, { body, auth: false }), isEmpty)
+    openCommands.set(id, { applicationId, answerToken })
+    setTimeout(() => openCommands.delete(id), COMMAND_MS).unref()
+    emit({ kind: 'command', id, name: commandName, userId: user.id, locale })
   } catch (error) {
-    tell({ kind: 'note', text: `A command could not be answered: ${messageOf(error)}` })
+    emit({ kind: 'note', text: `A command could not be answered: ${messageOf(error)}` })
   }
 }
 
-/** A page of something in between answers 200 as well, and nobody was told anything: once more, and then it has failed. */
-async function untilTaken(call: () => Promise<unknown>, isTaken: (answer: unknown) => boolean): Promise<void> {
-  if (isTaken(await call()) || isTaken(await call())) return
+/** A proxy's page may also answer 200 although the platform got nothing. One retry, then the call has failed. */
+async function callUntilAccepted(
+  call: () => Promise<unknown>,
+  isAccepted: (answer: unknown) => boolean
+): Promise<void> {
+  if (isAccepted(await call()) || isAccepted(await call())) return
   throw new Error('The answer is not the chat platform’s.')
 }
 
-/** The library gives what is no JSON as bytes: a first answer is taken with none. */
+/** The library returns bytes for what is not JSON. The platform acknowledges with an empty body. */
 const isEmpty = (answer: unknown): boolean => answer instanceof ArrayBuffer && answer.byteLength === 0
 const isMessage = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'id' in answer
 
 port.on('message', (message: ToBot) => {
-  void perform(message).then(result => tell({ kind: 'done', call: message.call, ...result }))
+  void perform(message).then(result => emit({ kind: 'done', call: message.call, ...result }))
 })
 
 async function perform(message: ToBot): Promise<CallResult> {
@@ -196,7 +198,7 @@ async function perform(message: ToBot): Promise<CallResult> {
     return { ok: true, value: await work(message) }
   } catch (error) {
     const status = statusOf(error)
-    // An answer goes by a token of its own, which ends with the command.
+    // An answer has its own token, which expires with the command.
     if (status === 401 && message.kind !== 'answer') fail('token_refused', 'The chat platform refused the bot token.')
     const [problem, , retryAfterMs = 0] = judge(error)
     return { ok: false, status, problem, message: messageOf(error), retryAfterMs }
@@ -222,15 +224,15 @@ async function work(message: ToBot): Promise<unknown> {
     if (!isMessage(sent)) throw new Error('The answer is no message.')
     return null
   }
-  const interaction = asked.get(message.id)
-  asked.delete(message.id)
+  const interaction = openCommands.get(message.id)
+  openCommands.delete(message.id)
   if (!interaction) return null
   const { content, link } = message
   const button = link && new ButtonBuilder().setStyle(ButtonStyle.Link).setLabel(link.label).setURL(link.url)
   const row = button && new ActionRowBuilder<InstanceType<typeof ButtonBuilder>>().addComponents(button)
   const body = { content, components: row ? [row.toJSON()] : [], allowed_mentions: { parse: [] } }
   const route = Routes.webhookMessage(interaction.applicationId, interaction.answerToken)
-  await untilTaken(() => client.rest.patch(route, { body, auth: false }), isMessage)
+  await callUntilAccepted(() => client.rest.patch(route, { body, auth: false }), isMessage)
   return null
 }
 
@@ -238,7 +240,7 @@ const LIMITED = 'The chat platform is limiting the calls of the bot.'
 
 function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error)
-  // The library's error of a limit has no words.
+  // The library's rate limit error has no message.
   return said === '' && isLimit(error) ? LIMITED : said.slice(0, 300)
 }
 
@@ -249,13 +251,13 @@ function statusOf(error: unknown): number | null {
   return typeof status === 'number' ? status : null
 }
 
-/** HTTP status that the gateway answered in place of a connection; the library has it in words alone. */
+/** The HTTP status of a gateway that refused the connection. The library has it only in the message. */
 const gatewayStatus = (text: string): number | null => {
   const [, status] = /^Unexpected server response: (\d+)/.exec(text) ?? []
   return status === undefined ? null : Number(status)
 }
 
-/** What kept the bot from its first connection. */
+/** Why the bot's first connection failed. */
 function judge(error: unknown): [ChatBotProblem, string, number?] {
   const { name, code, retryAfter } = error as { name?: string; code?: string; retryAfter?: number }
   const text = messageOf(error)
@@ -264,7 +266,7 @@ function judge(error: unknown): [ChatBotProblem, string, number?] {
   if (code === 'DisallowedIntents' || code === 'InvalidIntents')
     return ['intents_refused', 'The chat platform refused the intents.']
   if (isLimit(error) || status === 429) return ['rate_limited', LIMITED, retryAfter]
-  if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, restOf(text)]
+  if (text.startsWith('Not enough sessions remaining')) return ['rate_limited', text, waitUntilReset(text)]
   if (name === 'AbortError') return ['silent', 'The chat platform did not answer in time.']
   if (status !== null && status >= 500) return ['server_error', `The chat platform has a fault of its own (${status}).`]
   if (status !== null) return ['bad_reply', `The chat platform refused a call (${status}): ${text}`]
@@ -273,12 +275,12 @@ function judge(error: unknown): [ChatBotProblem, string, number?] {
   return ['bad_reply', `The chat platform's reply was not understood: ${text}`]
 }
 
-/** Of the library's words about the platform's limit of starts: milliseconds until it is over. */
-function restOf(text: string): number {
+/** Milliseconds until the platform allows more session starts, from the library's message. */
+function waitUntilReset(text: string): number {
   const at = Date.parse(/resets at (\S+)/.exec(text)?.[1] ?? '')
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now())
 }
 
 expectConnection()
-// The library takes the word off, and would take off a token's own beginning.
+// The library strips the prefix `Bot`, and would strip the same characters from a token.
 client.login(`Bot ${token}`).catch((error: unknown) => fail(...judge(error)))

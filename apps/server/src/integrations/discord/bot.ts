@@ -16,23 +16,23 @@ const Message = z.object({
   author: z.object({ id: Snowflake, bot: z.boolean().optional(), system: z.boolean().optional() })
 })
 
-/** What a member wrote in a channel of a guild. */
+/** A member's message in a channel of a guild. */
 export type ChatMessage = { id: string; channelId: string; authorId: string; at: Date }
 export type AskedCommand = { id: string; name: string; userId: string; locale: string }
 
 export type BotHandlers = {
-  /** A session has begun; messages that are told from here on were written after it. */
+  /** A session has begun. Later messages are newer than it. */
   onSession(): void
   onReady(name: string): void
   onLost(): void
   onResumed(): void
-  /** The commands are registered (null), or are not: why. */
+  /** Null if the commands are registered, otherwise why not. */
   onCommands(problem: string | null): void
-  /** `inThread`: as far as the platform told of the channel. */
+  /** `inThread`: as far as the platform reported the channel. */
   onMessage(message: ChatMessage, inThread: boolean): void
   onCommand(command: AskedCommand): void
   onNote(text: string): void
-  /** Called once, and last: the bot is closed. `retryAfterMs`: the wait that the platform asks for. */
+  /** The last call, made once; the bot is closed. `retryAfterMs`: the wait that the platform requests. */
   onFailed(problem: ChatBotProblem, detail: string, retryAfterMs: number): void
 }
 
@@ -41,15 +41,15 @@ export type BotOptions = {
   commands: readonly BotCommand[]
   /** Default https://discord.com. */
   baseUrl: string | undefined
-  /** How long the platform may take to let the bot in (milliseconds). */
+  /** How long the platform may take to connect (ms). */
   connectMs: number
-  /** How long one call of the platform's API may take (milliseconds). */
+  /** How long one API call may take (ms). */
   callMs: number
-  /** The pause after a registration of the commands that failed; it doubles with each (milliseconds). */
+  /** The pause after a failed registration of the commands; it doubles each time (ms). */
   registerMs: number
 }
 
-/** The most that the bot's thread may hold; more is a fault that must not take the process with it. */
+/** Memory limit of the bot's thread, so that a fault in it does not take the process down. */
 const MEMORY_MB = 192
 const CALL_MS = 30_000
 const CLOSE_MS = 2000
@@ -64,8 +64,8 @@ const DEFAULT = 0
 const REPLY = 19
 
 /**
- * Connects a bot to the chat platform's gateway, in a thread of its own that has the library. What the platform sends is
- * checked here; bots, webhooks, notices of the platform and direct messages are left out.
+ * Connects a bot to the chat platform's gateway, in a separate thread with the library. Checks the platform's data
+ * here, and leaves out bots, webhooks, system messages and direct messages.
  */
 export function openBot(
   { token, commands, baseUrl, connectMs, callMs, registerMs }: BotOptions,
@@ -132,7 +132,7 @@ export function openBot(
   }
 
   return {
-    /** Messages of members after an id, oldest first, and the last id that was looked at (null: there are no more). */
+    /** Members' messages after an id, oldest first, and the last id that was read (null if there are none). */
     async history(channelId: string, after: string, limit: number): Promise<History> {
       const result = await call({ kind: 'history', channelId, after, limit })
       if (!result.ok) return result
@@ -144,18 +144,18 @@ export function openBot(
 
     async reply(message: ChatMessage, content: string): Promise<{ ok: boolean; final: boolean }> {
       const result = await call({ kind: 'reply', channelId: message.channelId, messageId: message.id, content })
-      // A refusal is for good, such as a channel that the bot may not write in; everything else may pass.
+      // A refusal is permanent, for example for a channel that the bot may not write in. Other failures may pass.
       const final = !result.ok && result.status !== null && result.status < 500 && result.status !== 429
       return { ok: result.ok, final }
     },
 
-    /** Answers a command; only who asked sees it. */
+    /** Answers a command. Only the member who used it sees the answer. */
     async answer(id: string, content: string, link: { label: string; url: string } | null): Promise<void> {
       const result = await call({ kind: 'answer', id, content, link })
       if (!result.ok && !over) handlers.onNote(`A command could not be answered: ${result.message}`)
     },
 
-    /** Closes the connection where that is quick, and ends the thread. Nothing is told any more. */
+    /** Closes the connection if that is quick, and ends the thread. No handler is called after it. */
     async close(): Promise<void> {
       if (over) return
       const closing = call({ kind: 'close' }, CLOSE_MS)
@@ -168,7 +168,7 @@ export function openBot(
 
 type History = { ok: true; messages: ChatMessage[]; last: string | null; more: boolean } | CallFailure
 
-/** Null for what no member wrote, and for what is not understood. */
+/** Null if no member wrote the message, or it is malformed. */
 function readMessage(raw: RawMessage): ChatMessage | null {
   const parsed = Message.safeParse(raw)
   if (!parsed.success) return null

@@ -16,7 +16,7 @@ const client = (options: Partial<Parameters<typeof createDiscord>[0]> = {}) =>
     ...options
   })
 
-/** Consents as a browser's form does; gives the address that the browser is sent to. */
+/** Consents as a browser's form does. @returns the address of the redirect */
 async function consent(form: Record<string, string>): Promise<URL> {
   const page = client().authorizeUrl({ redirectUri, state: 's-1' })
   const response = await fetch(page ?? '', { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
@@ -37,7 +37,7 @@ test('the page offers the demo users, and consent leads back with code and state
   })
 })
 
-test('a code is good once, for its own redirect address only, and for ten minutes', async () => {
+test('a code works once, for its own redirect address only, and for ten minutes', async () => {
   const once = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
   expect(await client().exchangeCode({ code: once, redirectUri })).toMatchObject({ ok: true })
   expect(await client().exchangeCode({ code: once, redirectUri })).toMatchObject({ reason: 'invalid_code' })
@@ -49,7 +49,7 @@ test('a code is good once, for its own redirect address only, and for ten minute
   expect(await client().exchangeCode({ code: second, redirectUri })).toMatchObject({ reason: 'invalid_code' })
 })
 
-test('wrong client, wrong secret, wrong token, nothing set, nobody there', async () => {
+test('wrong client, wrong secret, wrong token, nothing set, no server', async () => {
   const page = await fetch(client({ clientId: '7' }).authorizeUrl({ redirectUri, state: 's' }) ?? '')
   expect(page.status).toBe(400)
   const code = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
@@ -75,12 +75,12 @@ test.each([
   ['forbidden', 'unauthorized']
 ])('%s: neither the code nor the user is taken, and the next try succeeds', async (kind, reason) => {
   const fault = (body: object) => control(sandbox, 'POST', '/discord/faults', body)
-  // Silence is waited for no longer than this.
+  // Shortens the timeout for a silent platform.
   const discord = client({ timeoutMs: kind === 'timeout' ? 500 : 10_000 })
   const code = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
   await fault({ kind, path: 'oauth2/token' })
   expect(await discord.exchangeCode({ code, redirectUri })).toMatchObject({ ok: false, reason })
-  // The platform had not come to it: the code is good still.
+  // The platform did not process the request, so the code is still valid.
   const token = await discord.exchangeCode({ code, redirectUri })
   if (!token.ok) throw new Error(token.message)
   await fault({ kind, path: 'users/@me' })

@@ -11,7 +11,7 @@ export type DiscordReason =
   | 'server_error'
   | 'bad_reply'
 
-/** `message` is for the person in front of the browser or the operator and holds no secret. */
+/** `message` is for the browser's user or the operator, and contains no secret. */
 export type DiscordFailure = { ok: false; reason: DiscordReason; message: string }
 export type DiscordResult<T> = { ok: true; value: T } | DiscordFailure
 
@@ -25,7 +25,7 @@ export type DiscordOptions = {
   timeoutMs?: number
 }
 
-/** `name` is what to show: the display name where there is one, else the username. */
+/** `name` is the name to show: the display name, or the username if there is none. */
 export type DiscordUser = { id: string; username: string; globalName: string | null; name: string }
 
 const Token = z.object({ access_token: z.string().min(1), token_type: z.string() })
@@ -56,7 +56,7 @@ export function createDiscord(options: DiscordOptions) {
   }
 
   return {
-    /** Where to send the browser; null while no client id is set. `state` has to be unguessable and checked on return. */
+    /** Where to send the browser; null if no client id is set. `state` has to be unguessable, and checked on return. */
     authorizeUrl(input: { redirectUri: string; state: string }): string | null {
       if (clientId === '') return null
       const query = new URLSearchParams({
@@ -70,7 +70,7 @@ export function createDiscord(options: DiscordOptions) {
       return `${base}/oauth2/authorize?${query.toString()}`
     },
 
-    /** Trades the code of the redirect for an access token. 'invalid_code': used, expired, or of another redirect. */
+    /** Exchanges the redirect's code for an access token. 'invalid_code': used, expired, or of another redirect. */
     async exchangeCode(input: { code: string; redirectUri: string }): Promise<DiscordResult<{ accessToken: string }>> {
       if (clientId === '' || clientSecret === '') return notConfigured
       const reply = await exchange(
@@ -90,7 +90,7 @@ export function createDiscord(options: DiscordOptions) {
         limits
       )
       if (!reply.ok) return reply
-      // The platform answers a bad code with 400 invalid_grant and bad client credentials with 401 invalid_client.
+      // The platform answers a bad code with 400 invalid_grant, and bad client credentials with 401 invalid_client.
       if (reply.status === 400) return failed('invalid_code', 'The sign-in has expired. Please start it again.')
       const token = read(reply, Token)
       return token.ok ? { ok: true, value: { accessToken: token.value.access_token } } : token

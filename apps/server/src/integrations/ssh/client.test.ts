@@ -23,7 +23,7 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     ...more
   })
 
-  test('commands run, are fed, and tell how they ended', async () => {
+  test('commands run, read input, and report how they ended', async () => {
     const connected = await connectSsh(target())
     if (!connected.ok) throw new Error(connected.message)
     const { session } = connected
@@ -34,7 +34,7 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     session.close()
   })
 
-  test('the remembered host key is accepted, another one refused before anything is sent', async () => {
+  test('the remembered host key is accepted; another one is refused before anything is sent', async () => {
     const first = await connectSsh(target())
     if (!first.ok) throw new Error(first.message)
     first.session.close()
@@ -54,13 +54,13 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     })
   })
 
-  test('a key is accepted without its line breaks, as a field of one line leaves it', async () => {
+  test('a key is accepted without its line breaks, which a one-line field removes', async () => {
     const connected = await connectSsh(target({ secret: sshd.key.replaceAll('\n', '') }))
     if (!connected.ok) throw new Error(connected.message)
     connected.session.close()
   })
 
-  test('a login that is not accepted, and a key that is none, say so', async () => {
+  test('a refused login and an invalid key are reported', async () => {
     expect(await connectSsh(target({ secret: sshd.strangeKey }))).toMatchObject({
       ok: false,
       code: 'ssh_refused',
@@ -72,7 +72,7 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     })
   })
 
-  test('a port where nobody listens says so', async () => {
+  test('a closed port is reported', async () => {
     const port = await freePort()
     expect(await connectSsh(target({ port }))).toMatchObject({
       ok: false,
@@ -81,7 +81,7 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
   })
 })
 
-/** An SSH server on loopback. @param take says what it does with each client */
+/** An SSH server on loopback. @param take handles each client */
 async function startServer(take: (client: ssh2.Connection) => void) {
   const server = new ssh2.Server({ hostKeys: [newHostKey()] }, client => {
     client.on('error', () => {})
@@ -111,7 +111,7 @@ describe('passwords', () => {
   const connect = (secret: string, knownHostKey: string | null = null) =>
     connectSsh({ host: '127.0.0.1', port: server.port, username: 'root', secret, knownHostKey })
 
-  test('are given as such, and where the machine asks for them by a prompt', async () => {
+  test('are sent as such, and as the reply to a prompt', async () => {
     const connected = await connect('root secret')
     expect(connected.ok).toBe(true)
     if (connected.ok) connected.session.close()
@@ -169,7 +169,7 @@ async function logIn({ port }: { port: number }): Promise<SshSession> {
   return connected.session
 }
 
-describe('a machine that takes the log-in and then answers nothing', () => {
+describe('a machine that accepts the login and then falls silent', () => {
   const asked = new EventEmitter()
   const server = useStarted(() =>
     startServer(client => {
@@ -185,7 +185,7 @@ describe('a machine that takes the log-in and then answers nothing', () => {
     return session
   }
 
-  test('a command and a connection from there end after their time, and say so', { timeout: 10_000 }, async () => {
+  test('a command and a connection fail after their timeout, with a message', { timeout: 10_000 }, async () => {
     const session = await login()
     await expect(session.dial(22, { timeoutMs: 100 })).rejects.toThrow('No connection within 0.1 s')
     await expect(session.run('true', { timeoutMs: 100 })).rejects.toThrow('took too long')
@@ -216,14 +216,14 @@ describe('a machine that closes the connection', () => {
             channel.exit(0)
             channel.end()
           }
-          // A group leader, which does not end.
+          // A process id of a group leader that does not end.
           else channel.stderr.write('4711\n')
         })
       })
     })
   )
 
-  test('a connection from there fails at once, and nothing goes on waiting for it', async () => {
+  test('a connection through it fails at once, and nothing keeps waiting for it', async () => {
     const session = await logIn(server)
     const { signal } = new AbortController()
     session.close()
@@ -234,7 +234,7 @@ describe('a machine that closes the connection', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('a command that is cancelled then fails, and nothing else does', async () => {
+  test('only a cancelled command fails', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => void unhandled.push(reason)
     process.on('unhandledRejection', note)
@@ -244,7 +244,7 @@ describe('a machine that closes the connection', () => {
     const ended = expect(session.run('cat', { input: new PassThrough(), signal: cancel.signal })).rejects.toThrow(
       'cancelled here'
     )
-    // What it answered before, as the group's number, has come by then.
+    // The earlier output, such as the process group's id, has arrived now.
     await session.run('true')
     session.close()
     cancel.abort(new Error('cancelled here'))

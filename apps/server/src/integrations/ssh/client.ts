@@ -12,9 +12,9 @@ export type SshTarget = {
   username: string
   /** A password, or a private key in PEM. */
   secret: string
-  /** As `SshSession.hostKey` gave it the first time; null: whichever key the machine shows is taken. */
+  /** `SshSession.hostKey` of the first connection; null accepts any key. */
   knownHostKey: string | null
-  /** The fingerprint that somebody read on the machine ('SHA256:…'), where no key is known yet. */
+  /** The fingerprint ('SHA256:…') that an operator read on the machine, if no key is known yet. */
   fingerprint?: string | null
   /** Ends the attempt to connect. */
   signal?: AbortSignal
@@ -23,20 +23,20 @@ export type SshTarget = {
 export type SshOutput = { code: number; stdout: string; stderr: string }
 
 export type SshSession = {
-  /** 'ssh-ed25519 AAAA…': to be remembered. */
+  /** 'ssh-ed25519 AAAA…'. The caller stores it. */
   hostKey: string
   /**
-   * Runs a command. Secrets belong into `input`, never into the command: others on the machine can read that.
-   * @param options.signal ends the command there, with all that it started
-   * @throws Error where the connection broke or the time is over; the signal's reason where it was aborted
+   * Runs a command. Secrets belong in `input`, because other users of the machine can read the command.
+   * @param options.signal ends the command and everything that it started
+   * @throws Error if the connection breaks or the time is over; the signal's reason if it was aborted
    */
   run(
     command: string,
     options?: { input?: string | Readable; timeoutMs?: number; signal?: AbortSignal }
   ): Promise<SshOutput>
   /**
-   * Connects from there to a port: of the machine's own loopback, or of another address.
-   * @throws Error where the machine does not connect, or not in time; the signal's reason where it was aborted
+   * Connects from the machine to a port of its loopback, or of another address.
+   * @throws Error if the machine does not connect in time; the signal's reason if it was aborted
    */
   dial(port: number, options?: { host?: string; timeoutMs?: number; signal?: AbortSignal }): Promise<Duplex>
   close(): void
@@ -48,7 +48,7 @@ export type SshFailure = {
   code: ProvisioningCode
   params: Record<string, string | number>
   message: string
-  /** The host key that the machine showed, where it is not the one that was expected. */
+  /** The host key of the machine, if it is not the expected one. */
   shown?: string
 }
 export type SshResult = { ok: true; session: SshSession } | SshFailure
@@ -65,7 +65,7 @@ const COMMAND_MS = 60_000
 const DIAL_MS = 20_000
 const LARGEST_OUTPUT = 1024 * 1024
 
-/** A machine has a key of each kind, and a fingerprint does not say of which it is. */
+/** A machine has a key of each kind, and a fingerprint does not tell the kind. */
 const KINDS: ServerHostKeyAlgorithm[][] = [
   ['ssh-ed25519'],
   ['ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521'],
@@ -85,7 +85,7 @@ export async function connectSsh(target: SshTarget): Promise<SshResult> {
   return first ?? failed('ssh_other_key', { host: target.host })
 }
 
-/** @param kinds the host keys to ask for; null: whichever */
+/** @param kinds the kinds of host keys to request; null for any */
 async function connectOnce(target: SshTarget, kinds: ServerHostKeyAlgorithm[] | null): Promise<SshResult> {
   const client = new ssh2.Client()
   let shown = ''
@@ -94,7 +94,7 @@ async function connectOnce(target: SshTarget, kinds: ServerHostKeyAlgorithm[] | 
     shown = nameKey(key)
     return isExpected(target, shown)
   }
-  // A command is some small packets each way: held back until each was acknowledged, it took 175 ms and not 5.
+  // A command is a few small packets each way. With Nagle's algorithm it took 175 ms instead of 5.
   client.on('connect', () => client.setNoDelay(true))
   client.on('ready', () => resolve({ ok: true, session: sessionOf(client, shown) }))
   client.on('error', error => {
@@ -120,7 +120,7 @@ async function connectOnce(target: SshTarget, kinds: ServerHostKeyAlgorithm[] | 
 const isExpected = ({ knownHostKey, fingerprint }: SshTarget, shown: string): boolean =>
   knownHostKey === null ? !fingerprint || fingerprint === fingerprintOf(shown) : knownHostKey === shown
 
-/** Null: the private key cannot be read. */
+/** Null if the private key cannot be read. */
 function configOf(
   target: SshTarget,
   verify: (key: Buffer) => boolean,
@@ -137,15 +137,12 @@ function configOf(
     readyTimeout: READY_MS,
     keepaliveInterval: 10_000,
     ...(key !== null ? { privateKey: key } : { password: secret, tryKeyboard: true }),
-    // A machine has several keys: asking for the remembered kind keeps another kind from looking like a change.
+    // A machine has several keys. Requesting the remembered kind keeps another kind from looking like a change.
     ...(kinds ? { algorithms: { serverHostKey: kinds } } : {})
   }
 }
 
-/**
- * Is it meant as a private key? Whatever could be one is never given to a machine as a password: a password has one line,
- * and is no long text of base64.
- */
+/** Is it meant as a private key? A possible key is never sent as a password, which has one line and no long base64. */
 const isKey = (secret: string): boolean =>
   /[\r\n]|-----? ?BEGIN |PuTTY-User-Key-File|PRIVATE KEY|^[A-Za-z0-9+/=]{128,}$/.test(secret.trim())
 
@@ -158,7 +155,7 @@ function isReadable(key: string): boolean {
   return !(parsed instanceof Error) && parsed.isPrivateKey()
 }
 
-/** A form's field of one line takes the line breaks out of a key that is pasted into it. */
+/** Restores the line breaks that a one-line form field removes from a pasted key. */
 const withLines = (key: string): string =>
   key.replace(
     /^(-----BEGIN [A-Z ]+-----)([A-Za-z0-9+/=\s]+)(-----END [A-Z ]+-----)\s*$/,
@@ -171,7 +168,7 @@ function algorithmsOf(knownHostKey: string): ServerHostKeyAlgorithm[] {
   return (kind === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'] : [kind]) as ServerHostKeyAlgorithm[]
 }
 
-/** The key's kind is in its first field. */
+/** The first field of a key is its kind. */
 function nameKey(key: Buffer): string {
   const length = key.readUInt32BE(0)
   return `${key.toString('latin1', 4, 4 + length)} ${key.toString('base64')}`
@@ -203,13 +200,14 @@ function explain(
 }
 
 function sessionOf(client: Client, hostKey: string): SshSession {
-  // Whatever is under way fails by its own channel; an idle connection that breaks is noticed by the next command.
+  // Running commands fail through their channels. The next command notices an idle connection that broke.
   client.on('error', () => {})
   return {
     hostKey,
     async run(command, { input, timeoutMs = COMMAND_MS, signal } = {}) {
       signal?.throwIfAborted()
-      // The server makes the command the leader of a process group, which is told first and can be ended as a whole.
+      // The server makes the command the leader of a process group. It prints the group's id first, so that we can end
+      // the group.
       const leads = signal !== undefined
       const beginning = begin(client, leads ? `echo $$ >&2; ${command}` : command, { leads })
       let isLate = false
@@ -217,7 +215,7 @@ function sessionOf(client: Client, hostKey: string): SshSession {
         isLate = true
         client.destroy()
       }, timeoutMs)
-      // Where the connection has ended, the machine cannot be told.
+      // After the end of the connection, the machine cannot be reached to end the command.
       const abort = () =>
         void endCommand(client, beginning)
           .catch(() => {})
@@ -225,11 +223,11 @@ function sessionOf(client: Client, hostKey: string): SshSession {
       signal?.addEventListener('abort', abort)
       try {
         const { channel, output } = await beginning
-        // Awaited below, after what it may fail before.
+        // Awaited below; the input may fail first.
         output.ended.catch(() => {})
         if (input === undefined) channel.end()
         else if (typeof input === 'string') channel.end(input)
-        // A command that ends before it has read everything says why in its output.
+        // A command that ends before it has read its input says why in its output.
         else await pipeline(input, channel.stdin).catch(() => {})
         const ended = await output.ended
         signal?.throwIfAborted()
@@ -254,11 +252,11 @@ function sessionOf(client: Client, hostKey: string): SshSession {
       const abort = () => end(signal?.reason)
       signal?.addEventListener('abort', abort)
       try {
-        // It throws where the connection has ended.
+        // It throws if the connection has ended.
         client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
           if (error) return reject(readable(error))
           resolve(channel)
-          // Nobody waits for one that comes too late.
+          // It came too late for the caller.
           if (isOver) channel.destroy()
         })
         return await promise
@@ -279,25 +277,25 @@ function begin(client: Client, command: string, options: { leads: boolean }): Pr
   const { promise, resolve, reject } = Promise.withResolvers<Begun>()
   client.exec(command, (error, channel) => {
     if (error) reject(readable(error))
-    // At once: what ends quickly may have told all of it in the same packet.
+    // At once, because a short command may send all output in the same packet.
     else resolve({ channel, output: collect(channel, options) })
   })
   return promise
 }
 
-/** The other side's words may be in it. */
+/** The other side may have written the message. */
 const readable = (error: Error): Error => new Error(storableText(error.message), { cause: error })
 
 type Collected = { ended: Promise<SshOutput>; group: Promise<string | undefined> }
 
-/** @param leads the first line on standard error is the process group's number, and no part of the output */
+/** @param leads the first line on standard error is the process group's id, and not part of the output */
 function collect(channel: ClientChannel, { leads }: { leads: boolean }): Collected {
   const { promise, resolve, reject } = Promise.withResolvers<SshOutput>()
   const texts = { stdout: '', stderr: '' }
   const group = Promise.withResolvers<string | undefined>()
   let code: number | null = null
   const take = (name: 'stdout' | 'stderr') => {
-    // A character may come in two parts.
+    // A character may be split over two parts.
     const decoder = new StringDecoder('utf8')
     return (part: Buffer) => {
       if (texts[name].length < LARGEST_OUTPUT) texts[name] += storableText(decoder.write(part))
@@ -318,10 +316,10 @@ function collect(channel: ClientChannel, { leads }: { leads: boolean }): Collect
   return { ended: promise, group: group.promise }
 }
 
-/** How long the beginning of a command that is to end is waited for, in milliseconds. */
+/** How long to wait for the beginning of a command that is being ended (ms). */
 const BEGIN_MS = 500
 
-/** Ends a command, unless the machine does not begin it: what has not begun has no processes that could be ended. */
+/** Ends a command. One that the machine has not begun has no processes to end. */
 async function endCommand(client: Client, beginning: Promise<Begun>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), BEGIN_MS)
@@ -330,15 +328,15 @@ async function endCommand(client: Client, beginning: Promise<Begun>): Promise<vo
   if (begun) await endGroup(client, begun.output.group)
 }
 
-/** How long an end of a command's processes may take, in milliseconds. */
+/** How long ending a command's processes may take (ms). */
 const END_MS = 5_000
 
-/** Ends a command's processes before its input does: what reads a file to its end must not take a part for all of it. */
-async function endGroup(client: Client, told: Promise<string | undefined>): Promise<void> {
+/** Ends a command's processes before its input ends, because they could take a partial file for a complete one. */
+async function endGroup(client: Client, groupId: Promise<string | undefined>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), END_MS)
-  // A command that has only begun may not have told it yet.
-  const group = await Promise.race([told, promise])
+  // A command that has just begun may not have printed it yet.
+  const group = await Promise.race([groupId, promise])
   const kill = (name: string) => `kill -s ${name} -- -${group} 2> /dev/null`
   if (group === undefined) resolve(undefined)
   else

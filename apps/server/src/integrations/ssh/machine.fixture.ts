@@ -5,16 +5,16 @@ import ssh2, { type ServerChannel } from 'ssh2'
 
 export type TestMachine = { port: number; commands: string[]; close: () => void }
 
-/** A machine whose SSH server takes any log-in and answers each command as the test wants; it runs nothing. */
+/** A machine whose SSH server accepts any login and answers commands as the test specifies, without running them. */
 export async function startTestMachine(options: {
-  /** Called before a log-in is taken. */
+  /** Called before a login is accepted. */
   onLogin?: () => Promise<void> | void
   answer?: (command: string) => Promise<Output> | Output
-  /** It runs the commands here, as the user of the tests. */
+  /** Runs the commands on this machine, as the user of the tests. */
   shell?: boolean
-  /** Of one with a shell: does it forward ports? */
+  /** With `shell`: does it forward ports? */
   forwards?: () => boolean
-  /** Of one with a shell: the command that is run instead of this one. Null: the connection breaks there. */
+  /** With `shell`: replaces the command; null closes the connection. */
   replace?: (command: string) => Promise<string | null> | string | null
 }): Promise<TestMachine> {
   const commands: string[] = []
@@ -50,7 +50,7 @@ export async function startTestMachine(options: {
         channel.resume()
         const reply = async () => {
           const { stdout = '', stderr = '', code = 0 } = (await options.answer?.(command)) ?? {}
-          // The process group's number, which commands that can be ended tell first.
+          // Cancellable commands print the process group's id first.
           if (command.startsWith('echo $$')) channel.stderr.write('1\n')
           channel.stderr.write(stderr)
           channel.write(stdout)
@@ -61,7 +61,7 @@ export async function startTestMachine(options: {
       })
     })
   })
-  // As sshd does: what it answers is not held back.
+  // sshd also sends without delay.
   const server = createServer({ noDelay: true }, socket => ssh.injectSocket(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -75,7 +75,7 @@ export async function startTestMachine(options: {
   }
 }
 
-/** The library writes some of its keys in a form that it does not read. */
+/** The library writes some of its keys in a form that it cannot read. */
 export function newHostKey(): string {
   for (;;) {
     const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
@@ -85,7 +85,7 @@ export function newHostKey(): string {
 
 type Output = { stdout?: string | Buffer; stderr?: string | Buffer; code?: number }
 
-/** As sshd does: a process group of its own, with where the log-in came from. */
+/** As in sshd: a separate process group, with the login's origin in the environment. */
 function runInShell(command: string, channel: ServerChannel): void {
   const env = { PATH: process.env['PATH'] ?? '', SSH_CONNECTION: '198.51.100.9 50000 127.0.0.1 22' }
   const child = spawn('sh', ['-c', command], { detached: true, stdio: ['pipe', 'pipe', 'pipe'], env })
@@ -94,7 +94,7 @@ function runInShell(command: string, channel: ServerChannel): void {
   channel.pipe(child.stdin)
   child.stdout.on('data', (data: Buffer) => channel.write(data))
   child.stderr.on('data', (data: Buffer) => channel.stderr.write(data))
-  // What it left running keeps its pipes: the command is over when it has ended.
+  // Background processes keep the pipes open, so the command ends with its shell.
   child.on('exit', code =>
     setImmediate(() => {
       channel.exit(code ?? 1)

@@ -11,7 +11,7 @@ import { freePort } from '../../testing/free-ports.ts'
 
 const run = promisify(execFile)
 
-/** OpenSSH's server, where the machine has one. */
+/** OpenSSH's server, if it is installed. */
 export const sshdPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find(path =>
   existsSync(path)
 )
@@ -21,19 +21,19 @@ export type TestSshd = {
   username: string
   /** A private key that it accepts. */
   key: string
-  /** One that it does not. */
+  /** A private key that it refuses. */
   strangeKey: string
   close(): Promise<void>
 }
 
 /**
- * A real OpenSSH server on loopback, with keys and settings of its own in a temporary folder.
+ * A real OpenSSH server on loopback, with its own keys and settings in a temporary folder.
  * @param environment what each login finds in its environment
  */
 export async function startSshd(environment: Record<string, string> = {}): Promise<TestSshd> {
   if (!sshdPath) throw new Error('sshd is not installed')
   const folder = await mkdtemp(join(tmpdir(), 'netlet-sshd-'))
-  // Where it locks up its unprivileged part; the distribution's own start script makes it.
+  // The folder of sshd's privilege separation, which the distribution's start script normally creates.
   const madeRunFolder = process.getuid?.() === 0 && !existsSync('/run/sshd')
   if (madeRunFolder) await mkdir('/run/sshd', { mode: 0o755 })
   const makeKey = async (name: string) => {
@@ -77,7 +77,7 @@ export async function startSshd(environment: Record<string, string> = {}): Promi
   }
 }
 
-/** As sshd's settings want them: one line, the first of which counts. */
+/** In sshd's format: one line, because only the first `SetEnv` counts. */
 const words = (environment: Record<string, string>): string =>
   Object.entries(environment)
     .map(([name, value]) => `"${name}=${value}"`)

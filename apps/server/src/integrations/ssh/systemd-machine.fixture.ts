@@ -10,15 +10,15 @@ import { startTestMachine } from './machine.fixture.ts'
 
 const run = promisify(execFile)
 
-/** Takes the namespaces and the mounts that such a machine needs; containers often lack the right to them. */
+/** Tries the namespaces and mounts that the machine needs; containers often forbid them. */
 const TRIAL = `
 mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mkdir /mnt/root /mnt/upper /mnt/work &&
 mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
 `
 
 /**
- * Whether a machine with systemd can be had here: root's namespaces, systemd as a program, and another first process, since two
- * systemds would quarrel over the control groups.
+ * Can a systemd machine run here? It needs root, systemd, and another init process, because two systemds would conflict
+ * over the control groups.
  */
 export const canBootSystemd =
   process.platform === 'linux' &&
@@ -27,7 +27,7 @@ export const canBootSystemd =
   !existsSync('/run/systemd/system') &&
   spawnSync('unshare', ['--mount', '--pid', '--cgroup', '--fork', 'sh', '-c', TRIAL]).status === 0
 
-/** Goes into a control group of its own in every hierarchy that lets it, and then into namespaces of its own. */
+/** Enters a new control group in every hierarchy that allows it, and then new namespaces. */
 const ENTER = `
 for group in $(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts); do
   mkdir "$group/$2" 2> /dev/null && { echo $$ > "$group/$2/cgroup.procs" || rmdir "$group/$2"; } 2> /dev/null
@@ -36,8 +36,8 @@ exec unshare --mount --pid --uts --ipc --cgroup --fork --kill-child sh -ec "$1" 
 `
 
 /**
- * Starts systemd over a copy-on-write view of this machine's files, which is gone with it. The network is this machine's, since the
- * console has to reach the agent; the kernel's settings cannot be written there.
+ * Starts systemd over a copy-on-write view of this machine's files, which disappears with it. It shares this machine's
+ * network, so that the console reaches the agent. Kernel settings are read-only there.
  */
 const BOOT = `
 folder=$1
@@ -94,7 +94,7 @@ exec env -i container=netlet PATH=/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --unit=machine.target --show-status=0 --log-target=journal
 `
 
-/** A machine that systemd runs, with an SSH server that takes any log-in as root. Only where `canBootSystemd`. */
+/** A machine that runs systemd, with an SSH server that accepts any login as root. Only if `canBootSystemd`. */
 export async function startSystemdMachine() {
   const folder = await mkdtemp(join(tmpdir(), 'netlet-systemd-'))
   const group = basename(folder)
@@ -105,7 +105,7 @@ export async function startSystemdMachine() {
   entering.stderr.on('data', (data: Buffer) => (said += data.toString()))
   const ended = once(entering, 'exit')
   const close = async (): Promise<void> => {
-    // With its first process everything in the machine ends.
+    // Ending its init process ends everything in the machine.
     entering.kill('SIGKILL')
     await ended
     await removeGroups(group)
@@ -114,10 +114,10 @@ export async function startSystemdMachine() {
   try {
     const pid = await firstProcess(entering.pid ?? 0, () => entering.exitCode !== null)
     const inside = ['--target', String(pid), '--mount', '--pid', '--uts', '--ipc', '--cgroup', '--root', '--wd']
-    /** @throws what it says where it fails */
+    /** @throws with its output if it fails */
     const shell = async (command: string): Promise<string> =>
       (await run('nsenter', [...inside, 'sh', '-c', command])).stdout
-    // It answers once it listens.
+    // The first successful answer shows that systemd listens.
     for (const until = Date.now() + 60_000; ; await sleep(50)) {
       const state = await shell('systemctl is-active machine.target').catch(() => '')
       if (state.trim() === 'active') break
@@ -144,7 +144,7 @@ export async function startSystemdMachine() {
   }
 }
 
-/** The number that the machine's first process has here: the child of `unshare`, once it is systemd. */
+/** The machine's init process id on this machine: the child of `unshare`, once it is systemd. */
 async function firstProcess(parent: number, hasEnded: () => boolean): Promise<number> {
   for (const until = Date.now() + 60_000; !hasEnded() && Date.now() < until; await sleep(20)) {
     const children = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8').catch(() => '')
@@ -157,7 +157,7 @@ async function firstProcess(parent: number, hasEnded: () => boolean): Promise<nu
 async function removeGroups(name: string): Promise<void> {
   const groups = readFileSync('/proc/self/mounts', 'utf8').matchAll(/^\S+ (\S+) cgroup2? /gm)
   const folders = [...groups].map(([, at]) => join(at ?? '', name)).filter(at => existsSync(at))
-  // What was ended leaves its group a moment later.
+  // Ended processes leave their group a moment later.
   for (const at of folders) {
     const remove = () => run('find', [at, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(() => {})
     for (const until = Date.now() + 10_000; existsSync(at) && Date.now() < until; await sleep(50)) await remove()
