@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { answerFault, breakOff, createFaults, GRAPHQL_FAULTS } from './graphql-routes.ts'
 
-/** A day less a second, as the platform says it. */
+/** A day less a second, as on the platform. */
 const LIFETIME = 86_399
 
 const Body = z.object({
@@ -12,16 +12,16 @@ const Body = z.object({
   client_secret: z.string().default('')
 })
 const Control = z.object({
-  /** Seconds that tokens live which are given from now on. */
+  /** Lifetime of future tokens, in seconds. */
   lifetime: z.number().int().min(1).max(LIFETIME).optional(),
-  /** All that were given end now. */
+  /** Ends all granted tokens now. */
   end: z.boolean().default(false),
-  /** The app is in this shop; else nobody gets a token. */
+  /** Is the app installed in this shop? If not, it gets no token. */
   installed: z.boolean().optional(),
   fault: z.object({ kind: z.enum(['none', ...GRAPHQL_FAULTS]), next: z.number().int().min(1).default(1) }).optional()
 })
 
-/** Access tokens for the app's key and secret, OAuth's client credentials grant: each ends, and is got again the same way. */
+/** Access tokens for the app's key and secret (OAuth client credentials). Each expires. */
 export function accessTokenRoutes(
   app: FastifyInstance,
   options: { apiKey: string; secrets: () => readonly string[]; accessToken: string; now: () => number }
@@ -63,7 +63,7 @@ export function accessTokenRoutes(
   })
   app.get('/sandbox/access_tokens', async () => ({ lifetime, installed, given }))
 
-  /** Does it let a call in: the token that never ends, or one that was given and still lives? */
+  /** Is it the permanent token, or a granted one that has not expired? */
   return (token: string): boolean => sameSecret(token, accessToken) || (ends.get(token) ?? 0) > now()
 }
 

@@ -9,7 +9,7 @@ export const idOf = (id: string, kind: string): string | null => {
   return id.startsWith(prefix) ? id.slice(prefix.length) : null
 }
 
-/** One page of a list. The cursor is the index of its last row: nothing here is deleted while a test walks. */
+/** One page of a list. The cursor is the index of its last row, because no row is deleted while a test walks. */
 export function connection<T, U>(all: readonly T[], { first, after }: PageArgs, present: (row: T) => U) {
   if (first === undefined || first < 1 || first > 250)
     throw new GraphQLError('you must provide `first` between 1 and 250', { extensions: { code: 'BAD_REQUEST' } })

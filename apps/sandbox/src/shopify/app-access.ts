@@ -4,18 +4,18 @@ import { formOf, sendPage } from '../kit/http.ts'
 import { appPage } from './pages.ts'
 import type { PlatformOrder } from './state.ts'
 
-/** What every access token of the shop's app may do. */
+/** The scopes of every access token of the shop's app. */
 const SCOPES = [
   ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
   'read_shopify_payments_disputes'
 ]
-/** What the platform grants on request only: without it no order is shown that is older. */
+/** Granted on request only. Without it older orders are hidden. */
 const ALL_ORDERS = 'read_all_orders'
 const SHOWN_FOR_MS = 60 * 86_400_000
 
 export type AppAccess = ReturnType<typeof createAppAccess>
 
-/** What the shop's app may do and see. */
+/** The app's scopes and the orders that it sees. */
 export function createAppAccess({ now }: { now: () => number }) {
   let allOrders = true
   return {
@@ -28,7 +28,7 @@ export function createAppAccess({ now }: { now: () => number }) {
   }
 }
 
-/** Grants and takes away what the app may do, from a page and as JSON. */
+/** Grants and revokes the scope, from a page and as JSON. */
 export function appAccessRoutes(app: FastifyInstance, access: AppAccess): void {
   app.get('/app', async (_request, reply) => sendPage(reply, appPage(access)))
   app.post('/app', async (request, reply) => {

@@ -28,7 +28,7 @@ export const demoCollections: readonly DemoCollection[] = [
 
 const [isp, datacenter, residential] = demoCollections.map(collection => collection.id) as [string, string, string]
 
-/** Ten products: nine plans on the shelves and, in no collection, the access rules. */
+/** Ten products: nine plans, and the access rules in no collection. */
 export const demoPlans: readonly DemoPlan[] = [
   plan({
     id: '720000000001',
@@ -172,10 +172,10 @@ export const demoRules: readonly DemoRule[] = [
   rule(8, 'Steam', '0.10', 'Steam store and community', ['steampowered.com', 'steamcommunity.com', 'steamstatic.com'])
 ]
 
-/** The product that holds the rules' variants. It is in no collection, so no shelf shows it. */
+/** The product of the rules' variants. It is in no collection, so no shelf shows it. */
 export const demoRulesProduct = { id: '720000000010', title: 'Access rules', tag: 'acl' } as const
 
-/** One code a level, and one to give away. Percent off the whole order. */
+/** One code for each level, and one to give away. Percent off the whole order. */
 export const demoDiscountCodes = [
   { code: 'WELCOME10', type: 'percentage', value: '10' },
   { code: 'MEMBER3', type: 'percentage', value: '3' },

@@ -24,7 +24,7 @@ export function checkoutRoutes(
 ): void {
   const { state, checkouts, shopUrl, now } = options
 
-  // A wildcard, since a cart with many rules is longer than a path parameter may be.
+  // A wildcard, because a cart with many rules exceeds the length of a path parameter.
   app.get<{ Params: { '*': string } }>('/cart/*', async (request, reply) => {
     const query = new URL(request.url, 'http://sandbox').searchParams
     const cart = readPermalink(request.params['*'], query)

@@ -72,27 +72,27 @@ test('two clicks at once pay once', async () => {
   expect(deliveries).toHaveLength(1)
 })
 
-test('the email of the form wins over that of the link', async () => {
+test('the email of the form takes precedence over that of the link', async () => {
   await pay(await openCart(sandbox, cart), 'email=new%40example.test')
   const [order] = await control<PlatformOrder[]>(sandbox, 'GET', '/orders')
   expect(order?.email).toBe('new@example.test')
 })
 
-test('paying too little on demand: the order says what came in', async () => {
+test('on request less is paid, and the order has that amount', async () => {
   const token = new URL(await openCart(sandbox, cart)).pathname.split('/').at(-1)
   await control(sandbox, 'POST', `/checkouts/${token}/pay`, { amount: '1.00' })
   const order = JSON.parse((await until('the webhook', () => shop.received[0])).body.toString())
   expect(order).toMatchObject({ total_price: '1.00', subtotal_price: '1.00', discount_codes: [] })
 })
 
-test('a new code counts from the next checkout on', async () => {
+test('a new code is valid from the next checkout on', async () => {
   await control(sandbox, 'POST', '/discounts', { code: 'HALF', type: 'percentage', value: '50' })
   const page = await (await fetch(await openCart(sandbox, `/cart/${plan}:8?discount=HALF,NOSUCH`))).text()
   expect(page).toContain('Pay $8.08')
   expect(page).toContain('NOSUCH')
 })
 
-test('a note cannot bring markup into the page', async () => {
+test('a note cannot add markup to the page', async () => {
   const hostile = encodeURIComponent('<script>alert(1)</script>')
   const response = await fetch(await openCart(sandbox, `/cart/${plan}:1?note=${hostile}`))
   expect(await response.text()).not.toContain('<script')
@@ -108,7 +108,7 @@ test('a cart with every rule is not too long', async () => {
   expect(await (await fetch(await openCart(sandbox, `/cart/${all}`))).text()).toContain('Steam')
 })
 
-test('orders and checkouts outlive a restart', async () => {
+test('orders and checkouts survive a restart', async () => {
   const checkout = await openCart(sandbox, cart)
   await pay(checkout)
   await sandbox.close()
@@ -120,7 +120,7 @@ test('orders and checkouts outlive a restart', async () => {
   expect(await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).toHaveLength(1)
 })
 
-test('a code has its limits: how often, once a buyer, for whom, until when, and beside which others', async () => {
+test('the limits of a code apply: uses, once per buyer, holders, end, and other codes', async () => {
   const make = (code: string, more: object) =>
     control(sandbox, 'POST', '/discounts', { code, type: 'fixed_amount', value: '1', ...more })
   await make('ONCE', { oncePerCustomer: true })
@@ -143,7 +143,7 @@ test('a code has its limits: how often, once a buyer, for whom, until when, and 
   expect(page).toContain('does not count now')
 })
 
-test('a code that the buyer types counts, and the form that pays stays the first', async () => {
+test('a code that the buyer types is applied, and the form that pays stays the first', async () => {
   const checkout = await openCart(sandbox, `/cart/${plan}:8`)
   const body = 'code=GOLD8'
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -153,7 +153,7 @@ test('a code that the buyer types counts, and the form that pays stays the first
   expect(/<form method="post" action="([^"]+)"/.exec(page)?.[1]).toBe(`${new URL(checkout).pathname}/pay`)
 })
 
-test('status and Online Store of a product are set on its page, decide over the checkout, and are told', async () => {
+test('a product’s page sets status and Online Store, which decide over the checkout and are sent as webhooks', async () => {
   const [demo] = demoPlans
   const set = async (fields: Record<string, string>) => {
     const reply = await fetch(`${sandbox.url}/products/${demo?.id}/sale`, {
@@ -179,7 +179,7 @@ test('status and Online Store of a product are set on its page, decide over the 
   expect(await (await fetch(`${sandbox.url}/products`)).text()).toContain('value="UNLISTED"')
 })
 
-test('an import is told from the page: each product as often as is asked for', async () => {
+test('an import on the page sends each product as often as requested', async () => {
   const reply = await fetch(`${sandbox.url}/products/import`, {
     method: 'POST',
     redirect: 'manual',

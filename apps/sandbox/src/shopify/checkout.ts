@@ -11,21 +11,18 @@ export type PayOutcome =
   | { ok: true; order: PlatformOrder; paidBefore: boolean }
   | { ok: false; reason: 'no_checkout' | 'not_for_sale' }
 
-/**
- * What a buyer pays instead of the checkout as it is: another total (decimal string), another currency, other lines (a
- * real buyer changes the cart), real money instead of a test, or a part of it by a gift card (decimal string).
- */
+/** Replaces values of the checkout: total and gift card (decimal strings), currency, cart, or the test mode. */
 export type PayInstead = {
   amount?: string | undefined
   currency?: string | undefined
   test?: boolean | undefined
   lines?: Checkout['lines'] | undefined
   giftCard?: string | undefined
-  /** By a wallet whose checkout loses the attributes of the cart. */
+  /** By a wallet whose checkout drops the attributes of the cart. */
   losesAttributes?: boolean | undefined
 }
 
-/** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null where it is none. */
+/** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null if it is invalid. */
 export function readPermalink(cart: string, query: URLSearchParams): Omit<Checkout, 'token' | 'createdAt'> | null {
   const lines = cart.split(',').map(part => /^(\d{1,18}):([1-9]\d{0,6})$/.exec(part))
   if (lines.includes(null)) return null
@@ -47,10 +44,9 @@ export function readPermalink(cart: string, query: URLSearchParams): Omit<Checko
   }
 }
 
-/** Codes that one checkout takes, as on the platform. */
+/** The platform's limit of codes for one checkout. */
 const MAX_CODES = 5
 
-/** Checkouts from the first click to the paid order. */
 export function createCheckouts(options: {
   store: Store<PlatformState>
   deliveries: Pick<Deliveries, 'emit'>
@@ -74,14 +70,13 @@ export function createCheckouts(options: {
       return checkout
     },
 
-    /** Adds a code that the buyer typed. */
     async addCode(checkout: Checkout, code: string): Promise<void> {
       if (checkout.discountCodes.length >= MAX_CODES) return
       checkout.discountCodes = [...new Set([...checkout.discountCodes, code])]
       await store.save()
     },
 
-    /** Pays a checkout once: a second call gives the same order and sends nothing. */
+    /** Pays a checkout once. A second call returns the same order and sends nothing. */
     async pay(token: string, email: string, instead: PayInstead = {}): Promise<PayOutcome> {
       const checkout = find(token)
       if (!checkout) return { ok: false, reason: 'no_checkout' }
@@ -101,7 +96,7 @@ export function createCheckouts(options: {
         customerId: customerFor(state, buyer, at).id,
         note: checkout.note,
         tags: [],
-        // Some wallets lose them.
+        // Some wallets drop the attributes.
         attributes: instead.losesAttributes ? {} : checkout.attributes,
         lines: priced.lines.map(line => ({ id: nextId(state), ...line })),
         linesPrice: priced.linesPrice,
@@ -116,7 +111,7 @@ export function createCheckouts(options: {
         createdAt: at,
         updatedAt: at
       }
-      // No await between the look above and here, so two clicks at once cannot both pay.
+      // There is no await since the lookup above, so two clicks at once cannot both pay.
       checkout.orderId = order.id
       state.orders.push(order)
       await deliveries.emit('orders/paid', orderPayload(order, base()))

@@ -6,7 +6,7 @@ import { customerFor } from './customers.ts'
 import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
-import { tellOfImport, withPrices } from './prices.ts'
+import { emitImport, withPrices } from './prices.ts'
 import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
@@ -22,9 +22,9 @@ const Pay = z
       .optional(),
     test: z.boolean().optional(),
     lines: z.array(Line).min(1).optional(),
-    /** The part that a gift card pays. */
+    /** The amount that a gift card pays. */
     gift_card: Amount.optional(),
-    /** By a wallet whose checkout loses the attributes of the cart. */
+    /** By a wallet whose checkout drops the attributes of the cart. */
     loses_attributes: z.boolean().optional()
   })
   .default({})
@@ -38,7 +38,7 @@ const Discount = z
     endsAt: z.iso.datetime().nullable().optional(),
     combines: z.boolean().optional(),
     tags: z.array(z.string()).optional(),
-    /** Ids; null: for everybody. */
+    /** Ids; null for everyone. */
     customers: z.array(z.string()).nullable().optional()
   })
   .refine(one => one.type !== 'percentage' || Number(one.value) <= 100, 'A percentage is at most 100')
@@ -61,9 +61,9 @@ const ProductChange = z.object({
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
   unpublished: z.boolean().optional(),
-  /** Changes the price of the variants named, leaves the others. */
+  /** Changes the price of these variants only. */
   variants: z.array(z.object({ id: z.string(), price: Amount })).optional(),
-  /** No webhook tells of it: the shop has to find out by itself. */
+  /** Sends no webhook, so that the shop has to find the change by itself. */
   silent: z.boolean().default(false)
 })
 /** Updates of each product. */
@@ -78,7 +78,7 @@ const Redeliver = z
 
 type ById = { Params: { id: string } }
 
-/** /sandbox/…: makes the platform misbehave on purpose, and shows what it holds. README.md lists the calls. */
+/** /sandbox/…: causes faults of the platform, and shows its state. README.md lists the routes. */
 export function controlRoutes(
   app: FastifyInstance,
   options: {
@@ -163,7 +163,7 @@ export function controlRoutes(
 
   app.post('/sandbox/products/import', async request => {
     const { times } = Import.parse(request.body ?? {})
-    return { events: await tellOfImport({ state, deliveries, at: at() }, times) }
+    return { events: await emitImport({ state, deliveries, at: at() }, times) }
   })
 
   app.delete<ById>('/sandbox/products/:id', async (request, reply) => {

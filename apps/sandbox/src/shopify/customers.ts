@@ -7,7 +7,7 @@ export const customersOf = (state: PlatformState): PlatformCustomer[] => (state.
 export const customerByEmail = (state: PlatformState, email: string): PlatformCustomer | undefined =>
   customersOf(state).find(one => sameEmail(one.email, email))
 
-/** The customer of an address, made where there is none yet, as the platform does at a first checkout. */
+/** The customer with an address, created if needed, as the platform does at a first checkout. */
 export function customerFor(state: PlatformState, email: string, at: string): PlatformCustomer {
   const known = customerByEmail(state, email)
   if (known) return known

@@ -40,7 +40,7 @@ async function buy(orderId: string): Promise<void> {
 const deliveries = async () => (await control<{ deliveries: Delivery[] }>(sandbox, 'GET', '/webhooks')).deliveries
 const orderIds = () => shop.received.map(one => JSON.parse(one.body.toString()).note_attributes[0].value as string)
 
-test('the headers are the platform’s, and the signature is over the very bytes', async () => {
+test('the headers are the platform’s, and the signature covers the exact bytes', async () => {
   await buy('1')
   const { headers, body } = await until('the webhook', () => shop.received[0])
   expect(headers['x-shopify-topic']).toBe('orders/paid')
@@ -50,7 +50,7 @@ test('the headers are the platform’s, and the signature is over the very bytes
   expect(headers['x-shopify-hmac-sha256']).toBe(createHmac('sha256', secrets.appSecret).update(body).digest('base64'))
 })
 
-test('what is refused comes again, with the same ids, until it is taken', async () => {
+test('a refused event is sent again with the same ids, until it is accepted', async () => {
   shop.answer = () => (shop.received.length < 3 ? 500 : 200)
   await buy('1')
   await until('the third try', () => shop.received.length >= 3)
@@ -62,13 +62,13 @@ test('what is refused comes again, with the same ids, until it is taken', async 
   expect(new Set(shop.received.map(one => one.headers['x-shopify-webhook-id'])).size).toBe(1)
 })
 
-test('a rotated secret: the former one signs until it is revoked, over a restart too', async () => {
+test('after a rotation the former secret signs until it is revoked, also after a restart', async () => {
   const signerOf = (one: (typeof shop.received)[number]) => (secret: string) =>
     one.headers['x-shopify-hmac-sha256'] === createHmac('sha256', secret).update(one.body).digest('base64')
   const change = (action: string) => control<{ secrets: string[] }>(sandbox, 'POST', '/app_secret', { action })
   const [former = '', next = ''] = (await change('rotate')).secrets
   expect(former).toBe(secrets.appSecret)
-  // Rotated once more before the former one was revoked, there is no third.
+  // A second rotation before the revocation adds no third secret.
   expect((await change('rotate')).secrets).toEqual([former, next])
   await buy('1')
   expect([former, next].filter(signerOf(await until('the first', () => shop.received[0])))).toEqual([former])
@@ -85,7 +85,7 @@ test.each([
   ['unreadable', (body: Buffer) => body.toString().at(-1) !== '}', {}],
   ['other_shop', () => true, { 'x-shopify-shop-domain': 'another-shop.myshopify.com' }],
   ['other_version', () => true, { 'x-shopify-api-version': '2026-10' }]
-])('a webhook can be wrong: %s, by the button of the page, and signed all the same', async (action, isSo, headers) => {
+])('the page sets a webhook fault, %s, whose signature is still right', async (action, isSo, headers) => {
   const form = new URLSearchParams({ action, next: '1' })
   await fetch(`${sandbox.url}/faults/webhooks`, { method: 'POST', body: form })
   const page = await (await fetch(`${sandbox.url}/faults`)).text()
@@ -99,7 +99,7 @@ test.each([
   )
 })
 
-test('the page sets what the API answers wrongly, without the addresses of customers among it', async () => {
+test('the page sets the API’s faults, including hidden customer addresses', async () => {
   const form = new URLSearchParams({ kind: 'no_emails', next: '3' })
   await fetch(`${sandbox.url}/faults/api`, { method: 'POST', body: form })
   expect(await control(sandbox, 'GET', '/graphql/faults')).toMatchObject({ fault: { kind: 'no_emails', next: 3 } })
@@ -107,7 +107,7 @@ test('the page sets what the API answers wrongly, without the addresses of custo
   expect(await control(sandbox, 'GET', '/graphql/faults')).toEqual({ fault: null })
 })
 
-test('silence counts as a refusal after the time-out', async () => {
+test('silence counts as a refusal after the timeout', async () => {
   await sandbox.close()
   sandbox = await launch(dir, shop.url, { webhookTimeoutMs: 100 })
   shop.answer = () => (shop.received.length === 1 ? null : 200)
@@ -119,7 +119,7 @@ test('silence counts as a refusal after the time-out', async () => {
   expect(delivery?.attempts.map(one => one.error)).toEqual(['timeout', null])
 })
 
-test('what is on its way is sent after a restart', async () => {
+test('pending events are sent after a restart', async () => {
   shop.answer = () => 503
   await sandbox.close()
   sandbox = await launch(dir, shop.url, { webhookBackoff: () => 3_600_000 })
@@ -143,7 +143,7 @@ test('duplicates: the same event ten times', async () => {
   expect(new Set(first.map(one => one.headers['x-shopify-event-id'])).size).toBe(1)
 })
 
-test('out of order: what was held comes newest first', async () => {
+test('out of order: held events are sent newest first', async () => {
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'hold', next: 3 })
   for (const id of ['1', '2', '3']) await buy(id)
   expect(shop.received).toHaveLength(0)
@@ -151,7 +151,7 @@ test('out of order: what was held comes newest first', async () => {
   expect(orderIds()).toEqual(['3', '2', '1'])
 })
 
-test('late: it comes, but not before its time', async () => {
+test('late: an event is sent after its delay, not before', async () => {
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'late', delay_ms: 150 })
   const paidAt = Date.now()
   await buy('1')
@@ -159,7 +159,7 @@ test('late: it comes, but not before its time', async () => {
   expect(at - paidAt).toBeGreaterThanOrEqual(150)
 })
 
-test('drop: never sent by itself, sent when asked for', async () => {
+test('drop: never sent by itself, only on request', async () => {
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'drop' })
   await buy('1')
   await buy('2')
@@ -171,7 +171,7 @@ test('drop: never sent by itself, sent when asked for', async () => {
   expect(orderIds()).toEqual(['2', '1', '1', '1'])
 })
 
-test('wrong signature: sent once, with a signature that does not fit', async () => {
+test('wrong signature: sent once, with a wrong signature', async () => {
   shop.answer = () => 401
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'wrong_signature' })
   await buy('1')
@@ -187,7 +187,7 @@ test('wrong signature: sent once, with a signature that does not fit', async () 
   expect(one?.headers['x-shopify-hmac-sha256']).not.toBe(right)
 })
 
-test('products: creating, changing and deleting one is told to the product address', async () => {
+test('products: creations, changes and deletions are sent to the product address', async () => {
   const made = await control<{ id: string; variants: { id: string }[] }>(sandbox, 'POST', '/products', {
     title: 'Trial',
     tags: ['SEO'],
@@ -212,7 +212,7 @@ test('products: creating, changing and deleting one is told to the product addre
   expect(new Set(shop.received.map(one => one.path))).toEqual(new Set(['/api/orders/product_webhook']))
 })
 
-test('the platform’s patience: quick at first, about an hour in all', () => {
+test('the platform’s retries: quick at first, about an hour in all', () => {
   const waits = Array.from({ length: 18 }, (_, index) => platformBackoff(index + 1))
   expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000])
   const total = waits.reduce((sum, one) => sum + one, 0)

@@ -16,7 +16,7 @@ const WEBHOOK_PATHS: Record<string, string> = {
 
 export const WEBHOOK_FAULTS = ['drop', 'duplicate', 'late', 'hold', ...WEBHOOK_WRONGS] as const
 
-/** What to do wrong with the next events. `times` counts copies of a duplicate, `delayMs` is for 'late'. */
+/** The fault for the next events. `times` counts copies of a duplicate, `delayMs` is for 'late'. */
 export type WebhookFault = {
   action: (typeof WEBHOOK_FAULTS)[number]
   next: number
@@ -27,12 +27,12 @@ export type WebhookFault = {
 export type DeliveryOptions = {
   store: Store<PlatformState>
   appSecret: string
-  /** Where events go while the shop has registered no webhook. */
+  /** Target of events until the shop registers a webhook. */
   fallbackShopUrl: string
   fetch: typeof fetch
   now: () => number
   timeoutMs: number
-  /** Milliseconds from the failed try number n (from 1) to the next one. */
+  /** Milliseconds from failed try number n (from 1) to the next one. */
   backoff: (tries: number) => number
 }
 
@@ -44,10 +44,10 @@ const MAX_IN_FLIGHT = 16
 // Longer waits overflow the timer and would fire at once.
 const maxTimerMs = 2 ** 31 - 1
 
-/** `orders/paid` → `ORDERS_PAID`, the way that GraphQL writes it. */
+/** `orders/paid` → `ORDERS_PAID`, as in GraphQL. */
 const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
 
-/** The platform's webhook queue: signs, sends, tries again, and remembers over restarts what is still to send. */
+/** The platform's webhook queue: signs, sends and retries. Pending events survive a restart. */
 export function createDeliveries(options: DeliveryOptions) {
   const { store, now } = options
   const inFlight = new Map<string, Promise<void>>()
@@ -72,7 +72,7 @@ export function createDeliveries(options: DeliveryOptions) {
     } catch (cause) {
       error = cause instanceof Error && cause.name === 'TimeoutError' ? 'timeout' : 'unreachable'
     }
-    // An exchange cut off by our own end says nothing about the receiver: after the restart it is tried again.
+    // An exchange that our own shutdown interrupts is not recorded. It is retried after the restart.
     if (!stop.signal.aborted)
       delivery.attempts.push({ at: new Date(started).toISOString(), status, error, ms: now() - started })
     return status !== null && status >= 200 && status < 300
@@ -153,7 +153,7 @@ export function createDeliveries(options: DeliveryOptions) {
   }
 
   return {
-    /** Queues events for everyone subscribed to their topic. On disk when it resolves; sent in the background. */
+    /** Queues events for all subscribers of their topic. Resolves when they are on disk, before they are sent. */
     async emit(topic: string, ...payloads: unknown[]): Promise<void> {
       for (const payload of payloads) add(topic, payload)
       trim(store.data)
@@ -164,10 +164,10 @@ export function createDeliveries(options: DeliveryOptions) {
     setFault: (next: WebhookFault | null): void => {
       fault = next
     },
-    /** What is set, and for how many events it still is. */
+    /** The current fault, with the number of remaining events. */
     fault: (): WebhookFault | null => fault,
 
-    /** Sends what was held back, one after the other. Those refused go to the usual queue. */
+    /** Sends held events one after the other. Refused ones go to the usual queue. */
     async release(order: 'oldest_first' | 'newest_first'): Promise<Delivery[]> {
       const held = store.data.deliveries.filter(one => one.state === 'held')
       if (order === 'newest_first') held.reverse()
@@ -182,7 +182,7 @@ export function createDeliveries(options: DeliveryOptions) {
       return held
     },
 
-    /** Sends a known event again `times` times at once. Gives the HTTP statuses; null where nothing answered. */
+    /** Sends a known event again `times` times at once. Returns the HTTP statuses, with null for no answer. */
     async redeliver(id: string, times: number, wrong?: WebhookWrong): Promise<(number | null)[] | null> {
       const delivery = store.data.deliveries.find(one => one.id === id)
       if (!delivery) return null

@@ -4,7 +4,7 @@ import type { DiscountCode, PlatformState } from './state.ts'
 export const findDiscount = (state: PlatformState, code: string): DiscountCode | undefined =>
   state.discountCodes.find(one => one.code.toLowerCase() === code.toLowerCase())
 
-/** Orders that a code took something off; those that were given back count on, as on the platform. */
+/** Orders that used a code, including refunded ones, as on the platform. */
 export const usesOf = (state: PlatformState, { code }: DiscountCode) =>
   state.orders.filter(order => order.discounts.some(one => one.code.toLowerCase() === code.toLowerCase()))
 
@@ -15,7 +15,7 @@ export function statusOf({ startsAt, endsAt }: DiscountCode, now: number): 'ACTI
 
 export type WhyNot = 'ended' | 'used_up' | 'used_by_you' | 'for_others'
 
-/** Why a code takes nothing off for this buyer now. */
+/** Why a code is refused for this buyer now; null if it is valid. */
 export function whyNotFor(
   state: PlatformState,
   discount: DiscountCode,

@@ -28,7 +28,6 @@ const API: Record<GraphqlFault['kind'], string> = {
   other_version: 'In a later API version'
 }
 
-/** What the platform does wrong next, and the rotation of the app's secret. */
 export const faultsPage = ({
   webhooks,
   api,

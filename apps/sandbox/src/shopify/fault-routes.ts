@@ -25,7 +25,7 @@ const GraphqlFaultBody = z.object({
 })
 const SecretBody = z.object({ action: z.enum(['rotate', 'revoke']) })
 
-/** What the platform does wrong next, and the rotation of the app's secret: by its page, and by the same calls in JSON. */
+/** The platform's next faults and the rotation of the app's secret, as a page and as JSON. */
 export function faultRoutes(
   app: FastifyInstance,
   options: {
@@ -50,7 +50,7 @@ export function faultRoutes(
     return graphqlFaults.now()
   }
 
-  /** As on the platform: there are two at most, and the older one signs until it is revoked. */
+  /** As on the platform there are at most two, and the older one signs until it is revoked. */
   async function changeSecret(body: unknown): Promise<readonly string[]> {
     const { action } = SecretBody.parse(body)
     const now = secrets()
@@ -63,7 +63,7 @@ export function faultRoutes(
 
   app.post('/sandbox/webhooks/faults', async request => ({ fault: setWebhookFault(request.body) }))
   app.post('/sandbox/graphql/faults', async request => ({ fault: setGraphqlFault(request.body) }))
-  // Each call that meets it counts it down.
+  // Each affected call counts the fault down.
   app.get('/sandbox/graphql/faults', async () => ({ fault: graphqlFaults.now() }))
   app.post('/sandbox/app_secret', async request => ({ secrets: await changeSecret(request.body) }))
 

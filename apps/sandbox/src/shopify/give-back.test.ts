@@ -15,7 +15,7 @@ afterAll(async () => {
   await shop.close()
 })
 
-/** An order of 16.16: 10.00 of it by a gift card, whose field the checkout's page has. */
+/** An order of 16.16: the checkout's form pays 10.00 of it by gift card. */
 async function buy(): Promise<PlatformOrder> {
   const checkout = await openCart(sandbox, `/cart/${demoPlans[0]?.variants[1]?.id}:8`)
   const body = new URLSearchParams({ email: 'a@example.test', gift_card: '10.00' })
@@ -28,7 +28,7 @@ async function buy(): Promise<PlatformOrder> {
 
 type Asked = [payment: number | string, amount: string][]
 
-/** Asks for a refund as an app does. @returns what the platform has against it */
+/** Requests a refund like an app. @returns the platform's errors */
 async function refund(order: PlatformOrder, asked: Asked, key: string): Promise<string[]> {
   const query = `mutation ($input: RefundInput!, $key: String!) {
     refundCreate(input: $input) @idempotent(key: $key) { userErrors { message } }
@@ -50,7 +50,7 @@ async function refund(order: PlatformOrder, asked: Asked, key: string): Promise<
   return data.refundCreate.userErrors.map(({ message }) => message)
 }
 
-test('no payment gives back more than it took less what it gave back', async () => {
+test('no payment refunds more than it has left', async () => {
   const order = await buy()
   const upTo = (most: string) => [`Refund amount must be between 0.01 and ${most}`]
   expect(await refund(order, [[0, '10.01']], 'a')).toEqual(upTo('10.00'))
@@ -71,7 +71,7 @@ test('no payment gives back more than it took less what it gave back', async () 
   expect(await refund(order, [[0, '0.01']], 'h')).toEqual([])
 })
 
-test('a key that came before answers the same request again, and refuses another one', async () => {
+test('a known key repeats the answer to the same request, and refuses another one', async () => {
   const order = await buy()
   expect(await refund(order, [[0, '5.00']], 'key')).toEqual([])
   expect(await refund(order, [[0, '5']], 'key')).toEqual([])

@@ -11,24 +11,24 @@ const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount li
 const Refund = z.object({ amount: Amount.optional() }).default({})
 /** The merchant may cancel an order and keep its money. */
 const Cancel = z.object({ refund: z.boolean().default(true) }).default({ refund: true })
-/** New quantities by variant, of lines that the order has. */
+/** New quantities by variant, for lines of the order. */
 const Edit = z.object({ quantities: z.record(z.string(), z.number().int().min(0)) })
 const DisputeBody = z
   .object({
     type: z.enum(['chargeback', 'inquiry']).default('chargeback'),
     status: z.enum(['needs_response', 'under_review', 'won', 'lost', 'accepted']).default('needs_response'),
     amount: Amount.optional(),
-    /** The dispute's id: given, it is an update of that one. */
+    /** The id of the dispute to update; without it a new one begins. */
     id: z.string().optional()
   })
   .default({ type: 'chargeback', status: 'needs_response' })
 
 type Refunded = { ok: true; refund: OrderRefund } | { ok: false; message: string }
-/** What is asked back of each payment. */
+/** The requested amount for each payment. */
 export type AskedParts = { parentId: string; amount: string }[]
 export type GiveBack = ReturnType<typeof createGiveBack>
 
-/** Gives the money of paid orders back, and tells the shop. */
+/** Refunds and cancels paid orders, and sends the webhooks. */
 export function createGiveBack(options: {
   store: Store<PlatformState>
   deliveries: Pick<Deliveries, 'emit'>
@@ -38,7 +38,7 @@ export function createGiveBack(options: {
   const { store, deliveries, base, now } = options
   const at = () => new Date(now()).toISOString()
 
-  /** Makes a refund of these parts. @param key asked for again with it, the refund is made once */
+  /** Refunds these parts. @param key idempotency key */
   async function refundParts(
     order: PlatformOrder,
     asked: AskedParts,
@@ -66,7 +66,7 @@ export function createGiveBack(options: {
     return { ok: true, refund: made }
   }
 
-  /** As the merchant does it on the platform: without an amount all that is left. */
+  /** As a merchant does it on the platform; without an amount, all that is left. */
   async function refund(order: PlatformOrder, amount?: string): Promise<Refunded> {
     const left = toCents(order.totalPrice) - refundedCents(order)
     const cents = amount === undefined ? left : toCents(amount)
@@ -78,7 +78,7 @@ export function createGiveBack(options: {
     refund,
     refundParts,
 
-    /** Cancels an order once, and gives back what is left of its money, where the merchant asks for that. */
+    /** Cancels an order once, and refunds what is left if the merchant wants that. */
     async cancel(order: PlatformOrder, isRefunded: boolean): Promise<void> {
       if (order.cancelledAt) return
       order.cancelledAt = at()
@@ -89,7 +89,7 @@ export function createGiveBack(options: {
   }
 }
 
-/** The platform's words for a key that came before with another request. */
+/** The platform's message for a known key with another request. */
 const OTHER_PARAMETERS = 'The same idempotency key cannot be used with different operation parameters.'
 const tooMuch = (left: number) => `Refund amount must be between 0.01 and ${toMoney(left)}`
 const sumOf = (parts: AskedParts): number => parts.reduce((sum, { amount }) => sum + toCents(amount), 0)
@@ -99,7 +99,7 @@ function isSame({ parts = [] }: OrderRefund, asked: AskedParts): boolean {
   return text(parts) === text(asked)
 }
 
-/** No payment gives back more than it took less what it gave back before. */
+/** No payment refunds more than it has left. */
 function wrongIn(order: PlatformOrder, asked: AskedParts): string | null {
   if (asked.length === 0) return tooMuch(toCents(order.totalPrice) - refundedCents(order))
   for (const parentId of new Set(asked.map(part => part.parentId))) {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { createResolvers } from './resolvers.ts'
 import { OTHER_VERSION } from './webhook-request.ts'
 
-/** What to answer instead of the truth, for the next `next` calls. */
+/** Faults for the next calls. */
 export const GRAPHQL_FAULTS = [
   'error500',
   'throttled',
@@ -14,22 +14,22 @@ export const GRAPHQL_FAULTS = [
   'timeout',
   'garbage',
   'unauthorized',
-  /** Done, and the connection breaks within the answer. */
+  /** Executed, but the connection breaks within the answer. */
   'half',
-  /** Done, and the connection breaks before the answer. */
+  /** Executed, but the connection breaks before the answer. */
   'lost',
-  /** Done, but the app may not read customers' addresses: they are null, with an error each. */
+  /** Executed, but the app may not read customers' addresses: they are null, with an error each. */
   'no_emails',
-  /** The same of since when products are published. */
+  /** The same for the publication dates of products. */
   'no_publishing',
-  /** Done, in a later version of the API than the one that was asked for. */
+  /** Executed in a later API version than the requested one. */
   'other_version'
 ] as const
-/** These calls are done before what is wrong with their answers. */
+/** The query is executed before these faults apply to its answer. */
 const DONE = ['half', 'lost', 'no_emails', 'no_publishing', 'other_version']
-/** The field that each of these keeps from the app. */
+/** The field that each of these hides from the app. */
 const HIDDEN: Partial<Record<GraphqlFault['kind'], string>> = { no_emails: 'email', no_publishing: 'publishedAt' }
-/** `after`: so many calls are answered truly before. `retryAfter`: in seconds, what 'too_many' asks for. */
+/** `after`: number of correct answers before the fault. `retryAfter`: seconds for 'too_many'. */
 export type GraphqlFault = {
   kind: (typeof GRAPHQL_FAULTS)[number]
   next: number
@@ -43,7 +43,7 @@ const Body = z.object({
   operationName: z.string().nullish()
 })
 
-/** The part of the platform's Admin schema that the shop reaches. */
+/** The part of the platform's Admin schema that the shop uses. */
 const schema = buildSchema(readFileSync(new URL('schema.graphql', import.meta.url), 'utf8'))
 const budget = { maximumAvailable: 2000, restoreRate: 100 }
 
@@ -82,7 +82,7 @@ export function graphqlRoutes(
   return faults
 }
 
-/** So long a list is taken in the variables of a call. */
+/** The platform's limit of a list in the variables. */
 const MOST_IN_A_LIST = 250
 
 function longestList(value: unknown): number {
@@ -90,7 +90,7 @@ function longestList(value: unknown): number {
   return Math.max(Array.isArray(value) ? value.length : 0, ...Object.values(value).map(longestList))
 }
 
-/** The same answer for an app that may not read this field. */
+/** The answer for an app that may not read this field. */
 function without(field: string, { data }: ExecutionResult): object {
   const errors: object[] = []
   const hide = (value: unknown, path: (string | number)[]): unknown => {
@@ -109,7 +109,7 @@ function without(field: string, { data }: ExecutionResult): object {
   return errors.length > 0 ? { data: hidden, errors } : { data }
 }
 
-/** The fault that is set, counted down by each call. */
+/** The current fault; each call counts it down. */
 export function createFaults() {
   let fault: GraphqlFault | null = null
   return {
@@ -125,7 +125,7 @@ export function createFaults() {
       fault.next--
       return fault.kind
     },
-    /** What is set, and for how many calls it still is. */
+    /** The current fault, with the number of remaining calls. */
     now: (): GraphqlFault | null => fault,
     retryAfter: (): number | undefined => fault?.retryAfter
   }
@@ -154,18 +154,18 @@ export async function answerFault(
       errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
       extensions: cost(60, 40)
     })
-  // 'timeout': silent until the client gives up, or until the stand-in ends and closes its connections.
+  // 'timeout': silent until the client gives up, or the stand-in closes its connections.
   await once(request.raw.socket, 'close')
   return reply.hijack()
 }
 
-/** Half of the text, or nothing, and then no connection. */
+/** Sends half of the text, or nothing, and closes the connection. */
 export function breakOff(reply: FastifyReply, text: string) {
   reply.hijack()
   if (text) {
     reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
     reply.raw.write(text.slice(0, text.length / 2))
   }
-  // Once what was written has left.
+  // After the written part has been sent.
   setImmediate(() => reply.raw.destroy())
 }

@@ -4,11 +4,11 @@ import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart } from './sta
 const GATEWAY = 'bogus'
 const GIFT_CARD = 'gift_card'
 
-/** What an order was paid by, in the platform's sequence. */
+/** An order's payments, in the platform's order. */
 export const paymentsOf = (order: PlatformOrder): OrderPayment[] =>
   order.payments ?? [{ id: order.id, gateway: GATEWAY, amount: order.totalPrice }]
 
-/** How a total is paid, its gift card first; undefined: all of it by one payment. */
+/** Splits a total into payments, the gift card first; undefined for a single payment. */
 export function paidBy(totalPrice: string, giftCard: string | undefined, id: () => string): OrderPayment[] | undefined {
   const total = toCents(totalPrice)
   const byCard = Math.min(total, toCents(giftCard ?? '0'))
@@ -18,21 +18,20 @@ export function paidBy(totalPrice: string, giftCard: string | undefined, id: () 
   return payments
 }
 
-/** What a refund gave back to each payment. */
 export const partsOf = (order: PlatformOrder, refund: OrderRefund): RefundPart[] =>
   refund.parts ?? [{ id: refund.id, parentId: paymentsOf(order)[0]?.id ?? '', amount: refund.amount }]
 
-/** What was given back of an order so far, in cents. */
+/** The refunded sum of an order in cents. */
 export const refundedCents = (order: PlatformOrder): number =>
   order.refunds.reduce((sum, { amount }) => sum + toCents(amount), 0)
 
-/** What a payment can still give back, in cents. */
+/** What a payment can still refund, in cents. */
 export function leftOf(order: PlatformOrder, payment: OrderPayment): number {
   const parts = order.refunds.flatMap(one => partsOf(order, one)).filter(({ parentId }) => parentId === payment.id)
   return parts.reduce((left, { amount }) => left - toCents(amount), toCents(payment.amount))
 }
 
-/** Spreads cents over an order's payments in their sequence, as far as these go. */
+/** Spreads cents over an order's payments in their order, up to what each has left. */
 export function spread(order: PlatformOrder, cents: number): Omit<RefundPart, 'id'>[] {
   let open = cents
   return paymentsOf(order).flatMap(payment => {

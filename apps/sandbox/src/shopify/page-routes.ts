@@ -6,10 +6,10 @@ import { customersPage, discountsPage, productsPage } from './pages.ts'
 import { Import } from './control.ts'
 import type { Deliveries } from './deliveries.ts'
 import { productPayload } from './product-payload.ts'
-import { tellOfImport, withPrices } from './prices.ts'
+import { emitImport, withPrices } from './prices.ts'
 import { PRODUCT_STATUSES, productsOf, type PlatformState } from './state.ts'
 
-/** What the platform holds, for whoever walks through the demo. `/sandbox/…` has the same as JSON. */
+/** Pages of the platform's state for the demo. `/sandbox/…` has the same as JSON. */
 export function pageRoutes(
   app: FastifyInstance,
   { store, deliveries, now }: { store: Store<PlatformState>; deliveries: Deliveries; now: () => number }
@@ -38,7 +38,7 @@ export function pageRoutes(
   })
   app.post('/products/import', async (request, reply) => {
     const { times } = Import.parse({ times: formOf(request.body).get('times') ?? undefined })
-    await tellOfImport({ state, deliveries, at: at() }, times)
+    await emitImport({ state, deliveries, at: at() }, times)
     return reply.redirect('/products', 303)
   })
 }

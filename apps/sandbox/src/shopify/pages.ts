@@ -20,7 +20,7 @@ const table = (heads: readonly string[], rows: readonly Html[]): Html =>
         </table>
       </section>`
 
-/** The catalogue, and a button that changes it without a webhook, as the shop finds it at its next comparison. */
+/** The catalogue, with a button that changes prices without a webhook, so that only a sync finds them. */
 export const productsPage = (state: PlatformState): string =>
   page(
     'Products',
@@ -70,7 +70,6 @@ function productRow({ id, title, status, unpublished = false, tags, variants }: 
   </tr>`
 }
 
-/** The discounts, each with its limits and how often it was used. */
 export const discountsPage = (state: PlatformState): string =>
   page(
     'Discounts',
@@ -99,7 +98,7 @@ function buyersOf(state: PlatformState, { customers, oncePerCustomer }: Discount
   return `${named ? named.join(', ') || 'nobody' : 'everybody'}${oncePerCustomer ? ', once each' : ''}`
 }
 
-/** What the shop's app may see of the platform, and a button that changes it. */
+/** The app's scopes, and a button that changes them. */
 export function appPage({ scopes, mayAllOrders }: { scopes: () => string[]; mayAllOrders: () => boolean }): string {
   const may = mayAllOrders()
   return page(
@@ -121,7 +120,6 @@ export function appPage({ scopes, mayAllOrders }: { scopes: () => string[]; mayA
   )
 }
 
-/** The customers with the tags that the shop gives them by their level. */
 export const customersPage = (state: PlatformState): string =>
   page(
     'Customers',

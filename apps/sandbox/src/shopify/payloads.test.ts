@@ -17,7 +17,7 @@ beforeEach(() => {
 const topicOf = ({ headers }: Received) => String(headers['x-shopify-topic']) as ShopTopic
 const bodyOf = ({ body }: Received) => JSON.parse(body.toString()) as Record<string, unknown>
 
-/** What came of a topic so far, once as much of it came. */
+/** All bodies of a topic, once there are `count`. */
 const bodies = async (topic: ShopTopic, count = 1) =>
   until(`${count} of ${topic}`, () => {
     const all = shop.received.filter(one => topicOf(one) === topic)
@@ -32,7 +32,7 @@ async function buy(cart: string, pay: object = {}): Promise<PlatformOrder> {
 const plan = demoPlans[0]?.variants[1]?.id
 const full = `/cart/${plan}:8,${demoRules[0]?.variantId}:8?checkout[email]=a@example.test&note=n&attributes[order_id]=7&discount=GOLD8`
 
-test('every body is as the platform’s are: orders paid in parts, given back, cancelled, disputed, and products', async () => {
+test('every body has the platform’s shape: orders paid in parts, refunded, cancelled, disputed, and products', async () => {
   const paid = await buy(full)
   await buy(`/cart/${plan}:1`)
   await control(sandbox, 'POST', `/orders/${paid.id}/refund`, { amount: '1.50' })
@@ -53,7 +53,7 @@ test('every body is as the platform’s are: orders paid in parts, given back, c
     for (const body of await bodies(topic)) expect(faultsOf(topic, body), topic).toEqual([])
 })
 
-test('an order that was given back in part tells what is left of it', async () => {
+test('a partly refunded order shows what is left of it', async () => {
   const paid = await buy(`/cart/${plan}:8`)
   await control(sandbox, 'POST', `/orders/${paid.id}/refund`, { amount: '1.50' })
   await control(sandbox, 'POST', `/orders/${paid.id}/cancel`)
@@ -66,7 +66,7 @@ test('an order that was given back in part tells what is left of it', async () =
   expect(cancelled?.['refunds']).toHaveLength(2)
 })
 
-test('a body that lacks what the platform’s always have is found', async () => {
+test('a body without a required field is found', async () => {
   await buy(`/cart/${plan}:1`)
   const [body] = await bodies('orders/paid')
   expect(faultsOf('orders/paid', { ...body, total_price: 12, line_items: [{}] })).toEqual(

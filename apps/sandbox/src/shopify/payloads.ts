@@ -2,8 +2,8 @@ import { toCents, toMoney } from '../kit/money.ts'
 import { financialStatus, partsOf, paymentsOf, refundedCents } from './order-money.ts'
 import type { OrderRefund, PlatformOrder } from './state.ts'
 
-// What the platform puts into the webhooks of an order: REST's field names, numbers as ids, strings as money. The schemas
-// that payloads.test.ts reads say which fields there are.
+// Payloads of an order's webhooks: REST's field names, ids as numbers, money as strings. The schemas that
+// payloads.test.ts reads determine the fields.
 
 const MADE_BY = 'Netlet stand-in'
 const NO_MONEY = '0.00'
@@ -29,7 +29,7 @@ const ADDRESS = {
   phone: ''
 }
 
-/** An order as it is now: what it was paid, and what of it is left. */
+/** An order in its current state: what was paid, and what is left. */
 export function orderPayload(order: PlatformOrder, base: string) {
   const { currency, totalPrice, totalDiscounts, linesPrice } = order
   const left = toMoney(toCents(totalPrice) - refundedCents(order))
@@ -112,7 +112,7 @@ export function orderPayload(order: PlatformOrder, base: string) {
   }
 }
 
-/** The sums of an order that stand beside the plain ones: in both currencies, and what such an order has none of. */
+/** Other sums of an order: those in both currencies, and the constant ones. */
 function moneyOf({ currency, totalPrice, totalDiscounts, linesPrice }: PlatformOrder, left: string) {
   const nothing = both(NO_MONEY, currency)
   return {
@@ -243,7 +243,7 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
       device_id: null,
       location_id: null,
       user_id: null,
-      // This one set alone says `currency`.
+      // Only this set has the field `currency`.
       total_unsettled_set: { shop_money: unsettled, presentment_money: unsettled },
       created_at: refund.createdAt,
       processed_at: refund.createdAt
@@ -253,7 +253,7 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
 
 export type Dispute = { id: string; type: 'chargeback' | 'inquiry'; status: string; amount: string }
 
-/** States in which a dispute is decided. */
+/** States of a decided dispute. */
 const FINAL = new Set(['won', 'lost', 'accepted', 'charge_refunded'])
 
 export function disputePayload(order: PlatformOrder, { id, type, status, amount }: Dispute, at: string) {

@@ -1,4 +1,4 @@
-/** The pictures of the demo shelves, drawn here so that the first run needs no network. */
+/** The pictures of the demo shelves, included here so that the first run needs no network. */
 const frame = (from: string, to: string, drawing: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 600" role="img"><defs><linearGradient id="g" x1="0" y1="0" x2="1" y2="1"><stop offset="0" stop-color="${from}"/><stop offset="1" stop-color="${to}"/></linearGradient></defs><rect width="1200" height="600" fill="url(#g)"/><g fill="none" stroke="#fff" stroke-width="6" stroke-linecap="round" stroke-linejoin="round" opacity=".9">${drawing}</g></svg>`
 

@@ -3,7 +3,7 @@ import { toMoney } from '../kit/money.ts'
 export const demoLocations = ['New York', 'London', 'Frankfurt', 'Tokyo'] as const
 export type DemoLocation = (typeof demoLocations)[number]
 
-/** `cartStep` addresses a block, leased for `proxyTime` days; `price` is per address, US dollars. */
+/** A block of `cartStep` addresses for `proxyTime` days; `price` is per address in US dollars. */
 export type DemoVariant = {
   id: string
   title: string
@@ -51,7 +51,7 @@ const blockNames: Record<number, string> = {
 const blockPercent: Record<number, number> = { 1: 100, 8: 92, 16: 86, 32: 80, 64: 70, 128: 60, 256: 50 }
 const farAway: Record<DemoLocation, number> = { 'New York': 0, London: 5, Frankfurt: 0, Tokyo: 30 }
 
-/** A plan with a variant for every choice of location, block and, where there is one, term. */
+/** A plan with a variant for each combination of location, block and, if there are several, term. */
 export function plan(input: PlanInput): DemoPlan {
   const byTerm = input.days.length > 1
   const variants = input.locations.flatMap(location =>
@@ -69,7 +69,7 @@ export function plan(input: PlanInput): DemoPlan {
       const options = [location, blockNames[cartStep] ?? `Block of ${cartStep}`]
       if (byTerm) options.push(`${proxyTime} days`)
       const cents = Math.round(((input.cents + farAway[location]) * (blockPercent[cartStep] ?? 100)) / 100)
-      // A week costs a third of a month where both are offered; a plan sold only by the week names its own price.
+      // If a plan has both terms, a week costs a third of a month. A plan with weeks only has its own price.
       const term = byTerm && proxyTime === 7 ? Math.round(cents / 3) : cents
       return {
         id: `${input.id}${String(index + 1).padStart(2, '0')}`,

@@ -20,20 +20,20 @@ export type PlatformOptions = {
   dir: string
   shopUrl: string
   accessToken: string
-  /** The app's client id; with the secret it gets access tokens that end. */
+  /** The app's client id; with the secret it gets access tokens that expire. */
   apiKey?: string
   appSecret: string
-  /** The stand-in's own address; known only once it listens. */
+  /** The stand-in's address, known only when it listens. */
   base: () => string
   fetch?: typeof fetch
   now?: () => number
-  /** Keeps the state in memory until then. */
+  /** Keeps the state in memory until `close`. */
   saveOnlyAtClose?: boolean
   webhookTimeoutMs?: number
   webhookBackoff?: (tries: number) => number
 }
 
-/** The stand-in for the shop platform: its API, its checkout, its webhooks, and the handles to disturb them. */
+/** The stand-in for the shop platform: API, checkout, webhooks, and routes that cause faults. */
 export async function registerPlatform(app: FastifyInstance, options: PlatformOptions) {
   const { base, now = Date.now } = options
   const store = await openStore(join(options.dir, 'state.json'), freshState, {

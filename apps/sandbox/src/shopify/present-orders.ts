@@ -35,7 +35,7 @@ const givenBack = (order: PlatformOrder, { id, parentId, amount }: RefundPart) =
   parentTransaction: paymentBy(order, parentId)
 })
 
-/** Orders and refunds as the schema's types have them. */
+/** Orders and refunds in the shape of the schema's types. */
 export function presentOrders(state: PlatformState) {
   const refund = (order: PlatformOrder, one: OrderRefund) => ({
     __typename: 'Refund',
@@ -65,7 +65,7 @@ export function presentOrders(state: PlatformState) {
         title: line.title,
         quantity: line.quantity,
         currentQuantity: line.quantity,
-        // A product that was deleted since has no variants any more.
+        // A deleted product no longer has variants.
         variant: productsOf(state).some(({ variants }) => variants.some(({ id }) => id === line.variantId))
           ? { id: gid('ProductVariant', line.variantId) }
           : null,

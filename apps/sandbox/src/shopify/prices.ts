@@ -2,7 +2,7 @@ import type { Deliveries } from './deliveries.ts'
 import { productPayload } from './product-payload.ts'
 import { productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
-/** Gives variants of a product other prices, by their ids; the others keep theirs. */
+/** Changes prices of a product's variants by their ids; others stay. */
 export function withPrices(
   state: PlatformState,
   found: PlatformProduct,
@@ -18,8 +18,8 @@ export function withPrices(
   return product
 }
 
-/** Tells of each product again and again, as the platform does while an import writes them. @returns how many events */
-export async function tellOfImport(
+/** Sends each product repeatedly, as the platform does during an import. @returns the number of events */
+export async function emitImport(
   { state, deliveries, at }: { state: PlatformState; deliveries: Deliveries; at: string },
   times: number
 ): Promise<number> {

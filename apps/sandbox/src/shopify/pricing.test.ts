@@ -19,7 +19,7 @@ test('plan and rule lines add up exactly', () => {
   expect(price([])).toMatchObject({ linesPrice: '20.16', totalPrice: '20.16', totalDiscounts: '0.00' })
 })
 
-test('codes apply one after the other, whatever their case, each once', () => {
+test('codes apply one after the other, each once, case-insensitively', () => {
   const known: DiscountCode[] = [
     { code: 'TEN', type: 'percentage', value: '10' },
     { code: 'FIVER', type: 'fixed_amount', value: '5.00' }
@@ -34,7 +34,7 @@ test('codes apply one after the other, whatever their case, each once', () => {
   })
 })
 
-test('a code never makes the total negative, and one that does not exist is named', () => {
+test('a code never makes the total negative, and an unknown one is named', () => {
   const priced = price(['ALL', 'NOPE'], [{ code: 'ALL', type: 'fixed_amount', value: '999' }])
   expect(priced).toMatchObject({ totalPrice: '0.00', totalDiscounts: '20.16', unknownCodes: ['NOPE'] })
 })

@@ -7,16 +7,13 @@ export type PricedCheckout = {
   linesPrice: string
   discounts: PlatformOrder['discounts']
   unknownCodes: string[]
-  /** Codes that there are, and that this buyer cannot use now. */
+  /** Codes that exist, but that this buyer cannot use now. */
   refusedCodes: { code: string; why: WhyNot | 'alone' }[]
   totalDiscounts: string
   totalPrice: string
 }
 
-/**
- * Prices a cart by today's catalogue; null where a variant is not for sale. Codes apply one after the other, each within
- * its limits.
- */
+/** Prices a cart by the current catalogue, with one code after the other; null if a variant is not for sale. */
 export function priceCheckout(
   state: PlatformState,
   checkout: Pick<Checkout, 'lines' | 'discountCodes'> & { email?: string },
@@ -50,7 +47,7 @@ export function priceCheckout(
       continue
     }
     alone = isAlone
-    // toCents reads a percentage's two decimals exactly, so the product is exact before the one division.
+    // toCents reads a percentage with two decimals exactly, so only the division rounds.
     const value = toCents(known.value)
     const off = Math.min(left, known.type === 'percentage' ? Math.round((left * value) / 10_000) : value)
     left -= off

@@ -1,6 +1,5 @@
 import { publishedAt, type PlatformProduct } from './state.ts'
 
-/** What the platform puts into the webhooks of a product. */
 export function productPayload(product: PlatformProduct) {
   return {
     id: Number(product.id),
@@ -29,7 +28,7 @@ export function productPayload(product: PlatformProduct) {
       position: index + 1,
       values: optionValues(product, index)
     })),
-    // All of them, those beyond the ones that are described too.
+    // All ids, including variants beyond the described ones.
     variant_gids: product.variants.map(({ id }) => ({
       admin_graphql_api_id: `gid://shopify/ProductVariant/${id}`,
       updated_at: product.updatedAt
@@ -59,7 +58,7 @@ export function productPayload(product: PlatformProduct) {
   }
 }
 
-/** The values that an option takes among the variants, in the order of their first use. */
+/** An option's values among the variants, in the order of their first use. */
 export const optionValues = (product: PlatformProduct, index: number): string[] => [
   ...new Set(product.variants.map(variant => variant.options[index]).filter(value => value !== undefined))
 ]

@@ -17,7 +17,7 @@ type DiscountInput = {
   combinesWith?: { orderDiscounts?: boolean }
 }
 
-/** The fields of the schema that are about discount codes and customers. */
+/** The schema's fields about discount codes and customers. */
 export function promotionResolvers(store: Store<PlatformState>, { now }: { now: () => Date }) {
   const { data: state } = store
 
@@ -65,10 +65,10 @@ export function promotionResolvers(store: Store<PlatformState>, { now }: { now: 
       combinesWith: { orderDiscounts: one.combines ?? true }
     }
   })
-  // Codes of the demo and those that the control made have no id until somebody asks.
+  // Codes of the demo and of the control API get an id when they are first read.
   const idFor = (one: DiscountCode) => (one.id ??= nextId(state))
 
-  /** What is wrong with an input, as the platform says it. */
+  /** The platform's errors for an input. */
   function errorsOf(input: DiscountInput, self: DiscountCode | undefined) {
     const field = ['basicCodeDiscount']
     const wrong = (name: string, code: string, message: string) => [{ field: [...field, name], code, message }]
@@ -169,7 +169,7 @@ export function promotionResolvers(store: Store<PlatformState>, { now }: { now: 
       return { customer: customer(found), userErrors: [] as UserError[] }
     },
 
-    /** Changes a customer's tags; undefined where the id is none of a customer. */
+    /** Changes a customer's tags; undefined if the id is not a customer's. */
     changeCustomerTags: async (id: string, change: (tags: string[]) => string[]) => {
       const customerId = idOf(id, 'Customer')
       if (customerId === null) return undefined

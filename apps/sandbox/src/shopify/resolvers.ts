@@ -21,7 +21,7 @@ import {
 
 type AskedTransaction = { parentId?: string | null; amount: string }
 
-/** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
+/** The root of the schema. `base` is the address of the stand-in's files. */
 export function createResolvers(
   store: Store<PlatformState>,
   {
@@ -86,7 +86,7 @@ export function createResolvers(
   const { order, refund } = presentOrders(state)
   const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order') && access.shows(one))
 
-  /** Changes an order and saves it, or says as the platform does that there is none. */
+  /** Changes and saves an order, or returns the platform's error if there is none. */
   async function changeOrder(id: string, field: string[], change: (found: PlatformOrder) => void) {
     const found = findOrder(id)
     if (!found) return { changed: null, userErrors: [{ field, message: 'Order does not exist' }] as UserError[] }
@@ -220,7 +220,7 @@ export function createResolvers(
       info: GraphQLResolveInfo
     ) {
       const key = idempotencyKey(info)
-      // As the platform since its version 2026-04.
+      // Required since the platform's version 2026-04.
       if (key === null) throw new GraphQLError('The @idempotent directive is required for this mutation')
       const found = findOrder(input.orderId)
       if (!found) return { refund: null, userErrors: [{ field: ['orderId'], message: 'Order does not exist' }] }

@@ -2,27 +2,26 @@ import { demoDiscountCodes, demoPlans, demoRules, demoRulesProduct } from './cat
 
 export const PRODUCT_STATUSES = ['ACTIVE', 'UNLISTED', 'DRAFT', 'ARCHIVED'] as const
 
-/** What can be wrong with a webhook that is sent. */
 export const WEBHOOK_WRONGS = [
   'wrong_signature',
   'too_large',
   'unreadable',
   'other_shop',
-  /** Taken by a shop that reads it all the same. */
+  /** A shop still accepts it. */
   'other_version'
 ] as const
 export type WebhookWrong = (typeof WEBHOOK_WRONGS)[number]
 
-/** What the platform calls the shop. */
+/** The platform's name for the shop. */
 export const SHOP_DOMAIN = 'sandbox.myshopify.com'
 
-/** A product as the platform keeps it. `options` of a variant have the order of the product's `optionNames`. */
+/** A product on the platform. A variant's `options` have the order of the product's `optionNames`. */
 export type PlatformProduct = {
   id: string
   title: string
   descriptionHtml: string
   status: (typeof PRODUCT_STATUSES)[number]
-  /** Not in the Online Store, whose checkout the permalinks lead to. */
+  /** Not in the Online Store, whose checkout the permalinks use. */
   unpublished?: boolean
   tags: string[]
   collections: string[]
@@ -32,7 +31,7 @@ export type PlatformProduct = {
   updatedAt: string
 }
 
-/** What is left out is: no limit, for everybody, from the beginning and without an end, beside other codes. */
+/** Missing fields mean: no limit, for everyone, no start or end, combines with other codes. */
 export type DiscountCode = {
   id?: string
   code: string
@@ -44,7 +43,7 @@ export type DiscountCode = {
   endsAt?: string | null
   usageLimit?: number | null
   oncePerCustomer?: boolean
-  /** Ids of the customers whom it is for; null: everybody. */
+  /** Ids of the customers who may use it; null for everyone. */
   customers?: string[] | null
   combines?: boolean
 }
@@ -63,16 +62,16 @@ export type Checkout = {
 }
 
 export type OrderPayment = { id: string; gateway: string; amount: string }
-/** What a refund gives back to one payment. */
+/** The part of a refund for one payment. */
 export type RefundPart = { id: string; parentId: string; amount: string }
-/** `key`: of the call that asked for it; null: made on the platform itself. */
+/** `key`: idempotency key of the request; null if the merchant made it on the platform. */
 export type OrderRefund = {
   id: string
   amount: string
   key: string | null
   createdAt: string
   note?: string
-  /** Left out: all of it to the only payment. */
+  /** Missing if the only payment gets all of it. */
   parts?: RefundPart[]
 }
 
@@ -81,7 +80,7 @@ export type PlatformOrder = {
   number: number
   checkoutToken: string
   email: string
-  /** The buyer as the platform keeps it; orders of before have none. */
+  /** The platform's customer; missing in old orders. */
   customerId?: string
   note: string
   tags: string[]
@@ -101,10 +100,10 @@ export type PlatformOrder = {
   totalPrice: string
   /** ISO 4217. */
   currency: string
-  /** Paid through a test gateway: no money moves. */
+  /** Paid through a test gateway, so no money moves. */
   test: boolean
   cancelledAt: string | null
-  /** Left out: one payment of all of it. */
+  /** Missing if one payment covers all of it. */
   payments?: OrderPayment[]
   refunds: OrderRefund[]
   createdAt: string
@@ -115,10 +114,7 @@ export type Subscription = { id: string; topic: string; uri: string }
 
 export type Attempt = { at: string; status: number | null; error: string | null; ms: number }
 
-/**
- * One event on its way to one address. `webhookId` and `eventId` are what the receiver sees and stay the same over
- * redeliveries; `id` is this row's own, since a duplicate is a row of its own with the same two.
- */
+/** One event for one address. Redeliveries and duplicates share `webhookId` and `eventId`; `id` is the row's own. */
 export type Delivery = {
   id: string
   webhookId: string
@@ -128,9 +124,9 @@ export type Delivery = {
   body: string
   triggeredAt: string
   state: 'pending' | 'held' | 'delivered' | 'failed' | 'dropped'
-  /** Sent once, and not again where it is refused. */
+  /** Sent once, without retries. */
   wrong?: WebhookWrong | undefined
-  /** Milliseconds since 1970 of the next try; null when there is none. */
+  /** Time of the next try in milliseconds since 1970; null if there is none. */
   nextAt: number | null
   attempts: Attempt[]
 }
@@ -139,21 +135,20 @@ export type PlatformState = {
   version: 2
   lastNumber: number
   lastId: number
-  /** Only what differs from the demo catalogue: null is a deleted product. */
+  /** Differences from the demo catalogue; null is a deleted product. */
   productChanges: Record<string, PlatformProduct | null>
   discountCodes: DiscountCode[]
   customers?: PlatformCustomer[]
   checkouts: Checkout[]
   orders: PlatformOrder[]
   subscriptions: Subscription[]
-  /** The platform gave up on an address that kept failing: without a subscription nobody is told any more. */
+  /** The platform removed the subscriptions of a failing address, so the fallback address gets nothing either. */
   subscriptionsDropped?: boolean
   deliveries: Delivery[]
-  /** The app's secrets that were not revoked, the oldest first; left out: the one that it began with. */
+  /** The app's valid secrets, oldest first; missing means only the initial one. */
   appSecrets?: string[]
 }
 
-/** A shop without a single sale. */
 export function freshState(): PlatformState {
   return {
     version: 2,
@@ -168,11 +163,10 @@ export function freshState(): PlatformState {
   }
 }
 
-/** Whether a checkout takes a product. */
 export const isForSale = ({ status, unpublished = false }: PlatformProduct): boolean =>
   (status === 'ACTIVE' || status === 'UNLISTED') && !unpublished
 
-/** Since when the Online Store has it. */
+/** When the Online Store got it. */
 export const publishedAt = ({ unpublished, createdAt }: PlatformProduct): string | null =>
   unpublished ? null : createdAt
 
@@ -204,7 +198,7 @@ const demoProducts: readonly PlatformProduct[] = [
   }
 ].map(product => ({ ...product, status: 'ACTIVE', createdAt: LAUNCHED_AT, updatedAt: LAUNCHED_AT }))
 
-/** The catalogue as it stands now, in the order of the ids. */
+/** The current catalogue in the order of the ids. */
 export function productsOf(state: PlatformState): PlatformProduct[] {
   const changes = new Map(Object.entries(state.productChanges))
   const known = demoProducts.map(product => (changes.has(product.id) ? changes.get(product.id) : product))
@@ -214,14 +208,14 @@ export function productsOf(state: PlatformState): PlatformProduct[] {
     .toSorted((a, b) => Number(a.id) - Number(b.id))
 }
 
-/** A new id, unique over everything the platform makes. */
+/** A new id, unique across everything that the platform creates. */
 export const nextId = (state: PlatformState): string => String(++state.lastId)
 
 const KEEP_CHECKOUTS = 2000
 const KEEP_ORDERS = 5000
 const KEEP_DELIVERIES = 1000
 
-/** Drops the oldest rows, so that the file stays small after a long life. Deliveries still on their way stay. */
+/** Drops the oldest rows, to keep the file small. Pending deliveries stay. */
 export function trim(state: PlatformState): void {
   state.checkouts = state.checkouts.slice(-KEEP_CHECKOUTS)
   state.orders = state.orders.slice(-KEEP_ORDERS)

@@ -3,19 +3,15 @@ import { SHOP_DOMAIN, type Delivery, type PlatformState, type WebhookWrong } fro
 
 const VERSION = '2026-07'
 export const OTHER_VERSION = '2026-10'
-/** More than the shop takes. */
+/** More than the shop accepts. */
 const TOO_LARGE = 8 * 1024 * 1024 + 1
 
-/**
- * The app's secrets that were not revoked, the oldest first. As on the platform, the oldest signs: after a rotation all is
- * signed with the former secret, until that is revoked.
- */
+/** The app's valid secrets, oldest first. After a rotation the older one signs until it is revoked. */
 export const secretsOf = (state: PlatformState, first: string): readonly [string, ...string[]] => {
   const [oldest, ...others] = state.appSecrets ?? []
   return oldest === undefined ? [first] : [oldest, ...others]
 }
 
-/** A webhook as it goes over the wire. */
 export function webhookRequest(delivery: Delivery, secret: string, wrong: WebhookWrong | undefined) {
   const body =
     wrong === 'too_large'
