@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** What a client behind a proxy asks: who am I, and do the sites answer? */
+/** Target sites for clients behind a proxy: the caller's address, and sites that always answer. */
 export function echoRoutes(app: FastifyInstance): void {
   app.get('/echo', async request => ({
     ip: request.socket.remoteAddress ?? null,

@@ -14,7 +14,6 @@ const PLACES = [
   ['/hooks', 'Webhooks', 'a customer’s own server: what the shop told it']
 ] as const
 
-/** Leads to each of the stand-ins. */
 export function firstPage(app: FastifyInstance, { shopUrl }: { shopUrl: string }): void {
   app.get('/', async (_request, reply) =>
     sendPage(

@@ -23,7 +23,7 @@ afterEach(async () => {
   await removeDataDir(dir)
 })
 
-/** Starts the program by its command, and gives the address that it prints. */
+/** Starts the program by its command. @returns the address that it prints */
 async function start(): Promise<string> {
   const env = { ...process.env, NODE_ENV: '', DATA_DIR: dir, PLATFORM_PORT: '0', SANDBOX_SHOP_URL: shop.url }
   child = spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url))], {
@@ -35,7 +35,7 @@ async function start(): Promise<string> {
   return /http:\S+/.exec(line)?.[0] ?? ''
 }
 
-test('killed right after the Pay button answered: the next start still tells the shop', async () => {
+test('killed right after the Pay button answered, the next start still sends the webhook', async () => {
   shop.answer = () => 503
   const url = await start()
   const checkout = await fetch(`${url}/cart/${demoPlans[0]?.variants[0]?.id}:1?attributes[order_id]=9`)

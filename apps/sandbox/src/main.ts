@@ -5,7 +5,7 @@ export { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 if (import.meta.main) {
   const { env } = process
   const port = Number(env.PLATFORM_PORT ?? 3001)
-  // The defaults are known words, not secrets: they open nothing but stand-ins on this machine.
+  // The defaults are well-known words, not secrets. They protect only stand-ins on this machine.
   const starting = startSandbox({
     port,
     dataDir: env.DATA_DIR ?? './data',
@@ -18,7 +18,7 @@ if (import.meta.main) {
     discordBotToken: env.SANDBOX_DISCORD_BOT_TOKEN ?? 'sandbox-bot-token',
     hookSecret: env.SANDBOX_HOOK_SECRET ?? ''
   })
-  // Before anything is printed: whoever waits for the line may end us at once.
+  // Set before anything is printed, because a reader of that line may end the process at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       starting.then(sandbox => sandbox.close()).then(() => process.exit(0), giveUp)

@@ -35,12 +35,12 @@ const send = (subject: string, html = '<p>hi</p>') =>
   })
 const mails = async () => (await (await fetch(`${sandbox.url}/outbox.json`)).json()) as OutboxMail[]
 
-test('in production it does not start', async () => {
+test('it does not start in production', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   await expect(launch(dir, shopUrl)).rejects.toThrow('do not start')
 })
 
-test('echo tells the caller’s address; the check sites answer 204', async () => {
+test('echo returns the caller’s address; the check sites answer 204', async () => {
   const echo = await (await fetch(`${sandbox.url}/echo`, { headers: { 'x-test': '1' } })).json()
   expect(echo).toMatchObject({ ip: '127.0.0.1', method: 'GET', headers: { 'x-test': '1' } })
   for (const site of ['google', 'bing', 'amazon'])
@@ -82,7 +82,7 @@ test('mail without a key or without a recipient is refused as the services do', 
   expect(await mails()).toEqual([])
 })
 
-test('what the control API does not understand is a 400 that says why', async () => {
+test('a control request that is not understood is a 400 with the reason', async () => {
   await expect(control(sandbox, 'POST', '/discounts', { code: 'X', value: 'much' })).rejects.toThrow(/400.*value/)
   await expect(control(sandbox, 'POST', '/webhooks/faults', { action: 'explode' })).rejects.toThrow(/400/)
   const broken = await fetch(`${sandbox.url}/sandbox/discounts`, {
@@ -93,7 +93,7 @@ test('what the control API does not understand is a 400 that says why', async ()
   expect(broken.status).toBe(400)
 })
 
-test('a state file that is no JSON is set aside, not overwritten', async () => {
+test('a state file that is not JSON is set aside, not overwritten', async () => {
   await sandbox.close()
   const file = join(dir, 'sandbox', 'state.json')
   await writeFile(file, 'not json')

@@ -17,28 +17,28 @@ import { registerPlatform, type PlatformOptions } from './shopify/platform.ts'
 export type SandboxOptions = {
   /** 0 lets the system choose. */
   port: number
-  /** Everything is kept under `sandbox/` of this folder. */
+  /** The state is stored in its subfolder `sandbox/`. */
   dataDir: string
-  /** The shop's address: where webhooks go until it has registered some, and where the pages lead back to. */
+  /** The shop's address: target of webhooks until the shop registers some, and of links on the pages. */
   shopUrl: string
   accessToken: string
   appSecret: string
   discordClientId: string
   discordClientSecret: string
-  /** The chat bot's token, and the key of what an operator's own bot reports to the shop. */
+  /** The chat bot's token, which also signs the reports of an operator's own bot. */
   discordBotToken?: string
-  /** What signatures of the shop's webhooks are checked with until another one is entered on the page. */
+  /** Verifies the shop's webhooks until another secret is entered on the page. */
   hookSecret?: string
 } & Pick<PlatformOptions, 'apiKey' | 'fetch' | 'now' | 'saveOnlyAtClose' | 'webhookTimeoutMs' | 'webhookBackoff'>
 
 export type Sandbox = { url: string; port: number; close(): Promise<void> }
 
-/** Starts all stand-ins on one port of 127.0.0.1. `close` lets nothing run on and leaves the state on disk. */
+/** Starts all stand-ins on one port of 127.0.0.1. `close` stops everything and saves the state. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.env.NODE_ENV === 'production')
     throw new Error('The stand-ins take payments that nobody makes: they do not start with NODE_ENV=production.')
   const shopUrl = options.shopUrl.replace(/\/+$/, '')
-  // A client that a 'timeout' fault keeps waiting must not keep the stand-in from ending.
+  // A client that waits because of a 'timeout' fault must not keep the stand-in running.
   const app = fastify({ forceCloseConnections: true })
   prepare(app)
   let url = ''

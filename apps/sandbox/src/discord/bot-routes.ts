@@ -30,7 +30,7 @@ type Options = { gateway: Gateway; rooms: Rooms; interactions: Interactions; tok
 type Channel = { Params: { channel: string } }
 type Token = { Params: { token: string } }
 
-/** The API's calls that a bot makes: the gateway's address, messages, commands and answers to them. */
+/** The API of bots: the gateway's address, messages, commands and their answers. */
 export function botRoutes(app: FastifyInstance, { gateway, rooms, interactions, token }: Options): void {
   const isBot = (request: FastifyRequest) => request.headers.authorization === `Bot ${token()}`
   const refuse = (reply: FastifyReply) => reply.code(401).send({ message: '401: Unauthorized', code: 0 })
@@ -57,7 +57,7 @@ export function botRoutes(app: FastifyInstance, { gateway, rooms, interactions, 
     if (!isBot(request)) return refuse(reply)
     const { channel } = request.params
     if (!hasChannel(channel)) return unknown(reply, 'Channel', 10003)
-    // Newest first, whichever part of the history it is.
+    // Any part of the history is newest first.
     return rooms.read(channel, History.parse(request.query)).map(messagePayload).toReversed()
   })
 
@@ -72,7 +72,7 @@ export function botRoutes(app: FastifyInstance, { gateway, rooms, interactions, 
     return message
   })
 
-  // Both need no header: the interaction's token says who answers.
+  // These need no header, because the interaction's token authenticates the bot.
   app.post<Token>('/api/v10/interactions/:id/:token/callback', async (request, reply) => {
     if (!interactions.callback(request.params.token, Callback.parse(request.body)))
       return unknown(reply, 'interaction', 10062)

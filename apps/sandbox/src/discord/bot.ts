@@ -2,10 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { ChatUser } from './discord.ts'
 
 export type BotReport = { user: ChatUser; channelId: string; eventId?: string; at?: string; wrongSignature?: boolean }
-/** What the shop answered; a null status where it did not. */
+/** The shop's answer; its status is null if there was none. */
 export type BotReply = { event_id: string; status: number | null; body: unknown }
 
-/** A bot that an operator runs: it tells the shop's webhook, signed with the bot's token, that someone wrote. */
+/** An operator's own bot: it reports messages to the shop's webhook, signed with the bot's token. */
 export function createBot(options: { shopUrl: string; token: () => string; fetch: typeof fetch; now: () => number }) {
   return async ({ user, channelId, eventId, at, wrongSignature }: BotReport): Promise<BotReply> => {
     const event_id = eventId ?? randomUUID()

@@ -20,7 +20,7 @@ type Options = {
   now: () => number
 }
 
-/** The whole chat platform: sign-in, API, gateway, the rooms' page, and the calls that make it misbehave. */
+/** The whole chat platform: sign-in, API, gateway, the rooms' page, and routes that cause faults. */
 export async function registerChatPlatform(
   app: FastifyInstance,
   options: Options
@@ -28,7 +28,7 @@ export async function registerChatPlatform(
   const { dir, base, shopUrl, clientId, clientSecret, now } = options
   let botToken = options.botToken
   const token = () => botToken
-  // Before the routes: they meet the hooks that are there already.
+  // Before the routes, because a hook applies only to routes added after it.
   const faults = apiFaults(app)
   const rooms = await openRooms(dir, now)
   const gateway = createGateway({ server: app.server, base, token })
@@ -47,7 +47,7 @@ export async function registerChatPlatform(
       botToken = changed
     }
   })
-  // An open connection keeps the server from closing.
+  // An open connection would keep the server from closing.
   app.addHook('preClose', async () => gateway.close())
   return { close: () => rooms.close() }
 }

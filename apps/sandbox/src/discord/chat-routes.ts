@@ -8,13 +8,13 @@ import type { Gateway } from './gateway.ts'
 import type { Answer, Interactions } from './interactions.ts'
 import { BOT_USER, CHANNELS, demoChannel, GUILD, messagePayload, type RoomMessage, type Rooms } from './rooms.ts'
 
-/** How long the page waits for the bot to say something about a message; most it says nothing about. */
+/** How long the page waits for the bot's reply to a message. Most messages get none. */
 const REPLY_MS = 800
 const ANSWER_MS = 5000
 
 type Options = { gateway: Gateway; rooms: Rooms; interactions: Interactions; shopUrl: string }
 
-/** The channels in a browser: write as anybody, ask the bot's commands, and see what only the asker sees. */
+/** The channels in a browser: write as anyone, use the bot's commands, and see replies that only their user sees. */
 export function chatRoutes(app: FastifyInstance, { gateway, rooms, interactions, shopUrl }: Options): void {
   const show = (view: { as: string; channel: string; own?: Html }) =>
     chatPage({

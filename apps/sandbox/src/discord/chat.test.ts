@@ -36,7 +36,7 @@ test('each message is reported once, signed with the bot’s token', async () =>
   expect(shop.received[0]?.headers['x-signature']).toBe(signature('bot-1', shop.received[0]?.body))
 })
 
-test('the same report again, an old one, and one with a wrong signature can be sent', async () => {
+test('repeated, old and wrongly signed reports can be sent', async () => {
   await messages({ user: 'marlow', count: 2, event_id: 'e1', at: '2020-01-01T00:00:00Z', wrong_signature: true })
   for (const one of shop.received) {
     expect(JSON.parse(one.body.toString())).toMatchObject({ event_id: 'e1', at: '2020-01-01T00:00:00Z' })
@@ -45,7 +45,7 @@ test('the same report again, an old one, and one with a wrong signature can be s
   expect(shop.received).toHaveLength(2)
 })
 
-/** A bot on the gateway, as a library would be: says what it is sent. */
+/** A bot on the gateway, like a library's, that records what it receives. */
 async function openGateway(token = 'bot-1', resume?: { session_id: string; seq: number }) {
   const { url } = (await api('GET', '/gateway/bot')) as { url: string }
   const socket = new WebSocket(url)
@@ -72,7 +72,7 @@ async function api(method: string, path: string, body?: object): Promise<unknown
 }
 const write = (body: object) => control<{ ids: string[] }>(sandbox, 'POST', '/discord/rooms', body)
 
-test('the gateway says hello, lets in whom it knows, acknowledges heartbeats, and tells of messages', async () => {
+test('the gateway says hello, accepts known tokens, acknowledges heartbeats, and sends messages', async () => {
   const stranger = await openGateway('wrong')
   expect(await stranger.closed).toBe(4004)
   const bot = await openGateway()
@@ -89,7 +89,7 @@ test('the gateway says hello, lets in whom it knows, acknowledges heartbeats, an
   bot.end()
 })
 
-test('who resumes gets what was missed, in order; a session that is not known is invalid', async () => {
+test('a client that resumes gets what it missed, in order; an unknown session is invalid', async () => {
   const first = await openGateway()
   const { d } = await first.next('READY')
   const { s: seq = 0 } = await first.next('GUILD_CREATE')
@@ -107,7 +107,7 @@ test('who resumes gets what was missed, in order; a session that is not known is
   third.end()
 })
 
-test('the history follows an id, newest first, and survives a restart', async () => {
+test('the history after an id is newest first, and survives a restart', async () => {
   const { ids } = await write({ user: 'marlow', count: 5 })
   const channel = '/channels/330000000000000001/messages'
   const read = async () =>
@@ -118,7 +118,7 @@ test('the history follows an id, newest first, and survives a restart', async ()
   expect(await read()).toEqual([ids[3], ids[2], ids[1]])
 })
 
-test('the chat page shows the channels, and what the bot answers to whom', async () => {
+test('the chat page shows the channels, and the bot’s answers to their users', async () => {
   const send = async (form: Record<string, string>) =>
     fetch(`${sandbox.url}/chat`, { method: 'POST', body: new URLSearchParams(form) })
   expect(await (await fetch(`${sandbox.url}/chat`)).text()).toContain('No bot is connected')

@@ -25,13 +25,11 @@ const Written = z.object({
   channel_id: z.string().min(1).default(demoChannel),
   content: z.string().min(1).max(2000).default('Hello, room'),
   count: z.number().int().min(1).max(500).default(1),
-  /** The channel is a thread. */
   thread: z.boolean().default(false),
-  /** Written by another bot. */
   bot: z.boolean().default(false),
-  /** In a talk of two, in no guild. */
+  /** A direct message, outside of the guild. */
   direct: z.boolean().default(false),
-  /** The gateway tells of each so often. */
+  /** How often the gateway sends each message. */
   repeat: z.number().int().min(0).max(10).default(1)
 })
 const Edited = z.object({ message_id: z.string(), content: z.string().default('Edited') })
@@ -57,7 +55,7 @@ const Gate = z.object({
 })
 
 type Options = {
-  /** Reports a message by the signed webhook, as a bot of the operator's own does. */
+  /** Reports a message by the signed webhook, like an operator's own bot. */
   report: Bot
   gateway: Gateway
   rooms: Rooms
@@ -66,7 +64,7 @@ type Options = {
   setToken: (token: string) => void
 }
 
-/** /sandbox/discord/…: writes messages, asks commands, and makes the chat platform misbehave. README.md lists the calls. */
+/** /sandbox/discord/…: writes messages, uses commands, and causes faults. README.md lists the routes. */
 export function chatControlRoutes(
   app: FastifyInstance,
   { report, gateway, rooms, interactions, faults, setToken }: Options
@@ -144,7 +142,7 @@ export function chatControlRoutes(
     return { fault }
   })
 
-  // The platform ends a token as soon as its owner has made another.
+  // The platform ends a token when its owner creates another one.
   app.post('/sandbox/discord/token', async request => {
     const { token } = z.object({ token: z.string().min(1) }).parse(request.body)
     setToken(token)

@@ -8,7 +8,7 @@ export const demoChatUsers: readonly ChatUser[] = [
   { id: '310000000000000003', username: 'rackwatcher', global_name: null }
 ]
 
-/** The same name is the same account every time, as on the real platform. */
+/** A name always gives the same account, as on the real platform. */
 export function namedUser(name: string): ChatUser {
   const known = demoChatUsers.find(user => user.username === name)
   if (known) return known
@@ -20,7 +20,7 @@ type Grant = { user: ChatUser; redirectUri: string; expiresAt: number }
 const CODE_LIFE_MS = 10 * 60_000
 const TOKEN_LIFE_MS = 7 * 24 * 3600_000
 
-/** Codes and tokens of the stand-in: a code is good once, for its redirect address, for ten minutes. */
+/** Codes and tokens of the stand-in. A code works once, for its redirect address, for ten minutes. */
 export function createGrants(now: () => number) {
   const codes = new Map<string, Grant>()
   const tokens = new Map<string, { user: ChatUser; expiresAt: number }>()
@@ -32,7 +32,7 @@ export function createGrants(now: () => number) {
       return code
     },
 
-    /** The access token, or null for a code that is unknown, used, expired or of another redirect address. */
+    /** The access token; null if the code is unknown, used, expired or of another redirect address. */
     redeem(code: string, redirectUri: string): string | null {
       const grant = codes.get(code)
       codes.delete(code)

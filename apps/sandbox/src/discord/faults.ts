@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
 const KINDS = ['none', 'error500', 'throttled', 'html', 'half', 'timeout', 'lost', 'unauthorized', 'forbidden'] as const
-/** What to answer instead of the truth, for the next `next` calls whose path contains `path`. */
+/** The fault for the next `next` calls whose path contains `path`. */
 type ApiFault = { kind: Exclude<(typeof KINDS)[number], 'none'>; next: number; path: string; retry_after: number }
 
 export const ApiFaultBody = z.object({
@@ -11,11 +11,11 @@ export const ApiFaultBody = z.object({
   next: z.number().int().min(1).max(1000).default(1),
   /** A part of the path, such as `oauth2/token` or `gateway/bot`. */
   path: z.string().default(''),
-  /** Seconds that `throttled` asks for. */
+  /** Seconds in the answer `throttled`. */
   retry_after: z.number().int().min(1).default(60)
 })
 
-/** Lets the platform's API, that of bots and the sign-in alike, misbehave on purpose. */
+/** Makes the platform's API fail on request, for bots and sign-in. */
 export function apiFaults(app: FastifyInstance) {
   let fault: ApiFault | null = null
 
@@ -55,7 +55,7 @@ async function answer({ kind, retry_after }: ApiFault, request: FastifyRequest, 
     reply.raw.socket?.destroy()
   }
   if (kind === 'timeout') {
-    // Silent until the client gives up, or until the stand-in ends and closes its connections.
+    // Silent until the client gives up, or the stand-in closes its connections.
     reply.hijack()
     await once(request.raw.socket, 'close')
   }

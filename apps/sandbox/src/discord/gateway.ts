@@ -4,10 +4,10 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { z } from 'zod'
 import { BOT_USER, CHANNELS, GUILD } from './rooms.ts'
 
-/** What the gateway says; `s` numbers the dispatches of a session. */
+/** A gateway message; `s` numbers the dispatches of a session. */
 type Packet = { op: number; d?: unknown; s?: number; t?: string }
 
-/** What a session that lost its connection is sent when it resumes; who missed more has to begin a new one. */
+/** Packets kept for a session that resumes. After missing more it has to begin a new one. */
 const REPLAYED = 1000
 
 type Session = {
@@ -18,7 +18,7 @@ type Session = {
   startedAt: string
 }
 
-/** In place of the gateway's protocol, and, at the last three, of the answer that changes to it. */
+/** Faults in the gateway's protocol; the last three replace the upgrade's answer. */
 export const GATEWAY_KINDS = ['silent', 'garbage', 'half', 'broken', 'html', 'error500', 'throttled'] as const
 const ANSWERS: Partial<Record<(typeof GATEWAY_KINDS)[number], string>> = {
   html: 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n<html><title>Something is in the way</title></html>',
@@ -27,12 +27,12 @@ const ANSWERS: Partial<Record<(typeof GATEWAY_KINDS)[number], string>> = {
 }
 
 export type GatewayFaults = {
-  /** No acknowledgement of heartbeats. */
+  /** Heartbeats are not acknowledged. */
   mute: boolean
-  /** What the next connections meet instead of a hello. */
+  /** Fault for the next connections instead of a hello. */
   next: { kind: (typeof GATEWAY_KINDS)[number]; count: number } | null
   refuseIntents: boolean
-  /** Sessions are not known any more when somebody resumes them. */
+  /** Sessions cannot be resumed. */
   forgetful: boolean
   heartbeatMs: number
 }
@@ -42,7 +42,7 @@ const Identify = z.object({ token: z.string(), intents: z.number() })
 const Resume = z.object({ token: z.string(), session_id: z.string(), seq: z.number().nullable() })
 
 /**
- * The platform's gateway for bots: hello, identify, heartbeats, resume with what was missed, invalid sessions.
+ * The platform's gateway for bots: hello, identify, heartbeats, resume with replay, invalid sessions.
  * @param token the bot's; it may change while the gateway runs
  */
 export function createGateway({ server, base, token }: { server: Server; base: () => string; token: () => string }) {
@@ -74,7 +74,7 @@ export function createGateway({ server, base, token }: { server: Server; base: (
       faults.next.count--
       if (faults.next.kind === 'garbage') socket.send('<html><title>Something is in the way</title></html>')
       if (faults.next.kind === 'half') socket.send('{"op":10,"d":{"heartbeat_int')
-      // What the protocol forbids: no data where every client reads them.
+      // Violates the protocol: `d` is missing, which every client reads.
       if (faults.next.kind === 'broken') socket.send('{"op":10}')
       return
     }
@@ -92,7 +92,7 @@ export function createGateway({ server, base, token }: { server: Server; base: (
     socket.on('close', code => {
       if (session?.socket !== socket) return
       session.socket = null
-      // Who says goodbye does not come back.
+      // A client that closes normally does not resume.
       if (code === 1000 || code === 1001) sessions.delete(session.id)
     })
   }
@@ -137,7 +137,7 @@ export function createGateway({ server, base, token }: { server: Server; base: (
       return null
     }
     counts.resumed++
-    // A session that was called invalid is resumed on the connection that it has.
+    // A client may resume an invalid session on the same connection.
     if (session.socket !== socket) session.socket?.terminate()
     session.socket = socket
     for (const packet of session.sent) if ((packet.s ?? 0) > seq) socket.send(JSON.stringify(packet))
@@ -160,7 +160,7 @@ export function createGateway({ server, base, token }: { server: Server; base: (
     faults,
     url: gatewayUrl,
 
-    /** Tells every session, those that will resume too. */
+    /** Sends to every session, also to those that may resume. */
     publish(t: string, d: unknown): void {
       for (const session of sessions.values()) dispatch(session, t, d)
     },
@@ -173,7 +173,7 @@ export function createGateway({ server, base, token }: { server: Server; base: (
       resumable: sessions.size - live().length
     }),
 
-    /** Does something to every connection. `drop`: ends it without a word. */
+    /** Disturbs every connection. `drop` ends it without a close frame. */
     disturb(
       action: 'drop' | 'close' | 'reconnect' | 'invalid_session',
       { code = 4000, resumable = false } = {}

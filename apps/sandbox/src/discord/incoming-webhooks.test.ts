@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { prepare } from '../kit/http.ts'
 import { incomingWebhookRoutes, OPERATORS_WEBHOOK } from './incoming-webhooks.ts'
 
-test('the operators’ webhook takes what the chat platform takes, shows it as text, and fails as it is told to', async () => {
+test('the operators’ webhook accepts what the chat platform accepts, shows it as text, and fails on request', async () => {
   const app = fastify()
   prepare(app)
   incomingWebhookRoutes(app, () => Date.parse('2026-06-15T12:00:00Z'))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { html, page, type Html } from '../kit/html.ts'
 import { sendPage } from '../kit/http.ts'
 
-/** What the chat platform takes: at least one of content and embeds, within its limits. */
+/** The platform requires content or embeds, and limits both. */
 const Message = z
   .object({
     content: z.string().max(2000).default(''),
@@ -27,13 +27,13 @@ type Message = z.infer<typeof Message>
 const FAULTS = ['busy', 'error500', 'html', 'half', 'silence', 'gone'] as const
 const FaultBody = z.object({ kind: z.enum([...FAULTS, 'none']), next: z.number().int().min(0).max(100).default(1) })
 
-/** The one webhook that is there; any other one is unknown, as on the platform after its deletion. */
+/** The only webhook. Others are unknown, as on the platform after a deletion. */
 export const OPERATORS_WEBHOOK = '/api/webhooks/100000000000000900/operators'
 const KEPT = 100
 
 type Posted = Message & { at: string }
 
-/** An incoming webhook of the chat platform with the room that it posts into, for the operators' notices. */
+/** An incoming webhook of the chat platform for the operators' notices, and its room. */
 export function incomingWebhookRoutes(app: FastifyInstance, now: () => number): void {
   const posted: Posted[] = []
   let fault: z.infer<typeof FaultBody> = { kind: 'none', next: 0 }

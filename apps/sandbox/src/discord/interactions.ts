@@ -4,13 +4,13 @@ import type { Gateway } from './gateway.ts'
 import { BOT_USER, GUILD, type Rooms } from './rooms.ts'
 
 export type Command = { name: string; description: string }
-/** What the bot answered; `ephemeral`: only the one who asked sees it. */
+/** The bot's answer; `ephemeral`: only the user of the command sees it. */
 export type Answer = { content: string; ephemeral: boolean; link: { label: string; url: string } | null }
 type Asked = { id: string; token: string; ephemeral: boolean; done: (answer: Answer) => void }
 
 const EPHEMERAL = 64
 
-/** The slash commands: those that the bot registered, and the questions that wait for its answer. */
+/** The slash commands that the bot registered, and those that await its answer. */
 export function createInteractions({ rooms, gateway }: { rooms: Rooms; gateway: Gateway }) {
   const waiting = new Map<string, Asked>()
   let commands: (Command & { id: string })[] = []
@@ -23,7 +23,7 @@ export function createInteractions({ rooms, gateway }: { rooms: Rooms; gateway: 
       return commands
     },
 
-    /** Asks the bot; null where it has not answered in time, as the platform says of it then. */
+    /** Sends a command to the bot. Null if it does not answer in time, when the platform reports a failure. */
     async ask(
       user: ChatUser,
       { name, channelId, locale, withinMs }: { name: string; channelId: string; locale: string; withinMs: number }
@@ -69,7 +69,7 @@ export function createInteractions({ rooms, gateway }: { rooms: Rooms; gateway: 
       })
     },
 
-    /** The bot's first answer; type 5 says that the content follows. False where nobody waits for it. */
+    /** The bot's first answer; type 5 announces the content. False if no command awaits it. */
     callback(token: string, { type, data }: { type: number; data?: AnswerBody | undefined }): boolean {
       const asked = waiting.get(token)
       if (!asked) return false

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { openStore } from '../kit/store.ts'
 import type { ChatUser } from './discord.ts'
 
-/** The one guild of the stand-in. */
+/** The stand-in's only guild. */
 export const GUILD = { id: '340000000000000001', name: 'Netlet community' } as const
-/** The channels that it has; the demo's settings name the first one. */
+/** Its channels. The demo's settings use the first one. */
 export const CHANNELS = [
   { id: '330000000000000001', name: 'general' },
   { id: '330000000000000002', name: 'off-topic' }
@@ -20,22 +20,22 @@ export type RoomMessage = {
   content: string
   /** ISO 8601. */
   at: string
-  /** The message that it replies to. */
+  /** The message that this one replies to. */
   replyTo: string | null
 }
 
-/** What is kept; older messages go. */
+/** Number of messages kept. */
 const KEPT = 2000
 const EPOCH = 1_420_070_400_000n
 
 type State = { version: 1; lastId: string; messages: RoomMessage[] }
 
-/** The channels' messages, with ids that tell their time as the platform's do. They survive a restart. */
+/** The channels' messages. Their ids contain the time, as on the platform. They survive a restart. */
 export async function openRooms(dir: string, now: () => number) {
   const store = await openStore<State>(join(dir, 'rooms.json'), () => ({ version: 1, lastId: '0', messages: [] }))
   const state = store.data
 
-  /** Greater than every id before, and of this moment. */
+  /** Greater than all earlier ids, with the current time. */
   function nextId(): string {
     const ofNow = (BigInt(Math.trunc(now())) - EPOCH) << 22n
     const last = BigInt(state.lastId)
@@ -54,7 +54,7 @@ export async function openRooms(dir: string, now: () => number) {
       return written
     },
 
-    /** Oldest first. With `after`: the first `limit` that follow that id; else the last ones. */
+    /** Oldest first. With `after`: the first `limit` after that id; otherwise the last ones. */
     read(channelId: string, { after, limit }: { after?: string | undefined; limit: number }): RoomMessage[] {
       const ofChannel = state.messages.filter(message => message.channelId === channelId)
       if (after === undefined) return ofChannel.slice(-limit)
@@ -69,7 +69,7 @@ export async function openRooms(dir: string, now: () => number) {
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>
 
-/** A message as the platform's API and its gateway show it. */
+/** A message in the format of the platform's API and gateway. */
 export const messagePayload = ({ id, channelId, author, content, at, replyTo }: RoomMessage) => ({
   id,
   channel_id: channelId,

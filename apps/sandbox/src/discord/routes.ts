@@ -10,17 +10,17 @@ const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 type Options = { clientId: string; clientSecret: string; botToken: () => string; shopUrl: string; now: () => number }
 
-/** OAuth2 as the chat platform speaks it: the consent page, the token call and the current user. */
+/** The chat platform's OAuth2: the consent page, the token route and the current user. */
 export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, botToken, shopUrl, now }: Options): void {
   const grants = createGrants(now)
 
-  /** What is wrong with an authorize query, in words; null where nothing is. */
+  /** What is wrong with an authorize query, or null. */
   function objection(query: URLSearchParams): string | null {
     if (query.get('client_id') !== clientId) return 'Unknown application: the client id is not the one registered here.'
     if (query.get('response_type') !== 'code') return 'The response type has to be code.'
     if (!(query.get('scope') ?? '').split(' ').includes('identify')) return 'The scope has to contain identify.'
     const redirect = URL.parse(query.get('redirect_uri') ?? '')
-    // The real platform keeps a list; here the shop's own address and this machine are on it.
+    // The real platform has a list of addresses. Here it contains the shop and this machine.
     const listed = redirect && (redirect.origin === URL.parse(shopUrl)?.origin || loopback.has(redirect.hostname))
     return listed ? null : 'The redirect address is not registered for this application.'
   }

@@ -3,13 +3,13 @@ import { Webhook } from 'standardwebhooks'
 import { openStore } from '../kit/store.ts'
 
 export type Caught = {
-  /** The last part of the address that it was posted to. */
+  /** The last part of the address that received it. */
   at: string
   caught_at: string
-  /** Of the header `webhook-id`: one that came before is an event that was sent again. */
+  /** The header `webhook-id`; a known one is a redelivery. */
   id: string
   type: string
-  /** Why the signature does not fit; null where it does. */
+  /** Why the signature is wrong; null if it is right. */
   wrong: string | null
   seen_before: boolean
   body: string
@@ -17,7 +17,7 @@ export type Caught = {
 
 const MAX_KEPT = 200
 
-/** The last 200 posts to the catcher, newest first, kept over restarts; each is verified with the secret that it has. */
+/** The last 200 posts to the catcher, newest first, kept across restarts. Each is verified with the current secret. */
 export async function openCatcher(dir: string, { now, secret }: { now: () => number; secret: string }) {
   const store = await openStore<{ version: 1; secret: string; caught: Caught[] }>(join(dir, 'hooks.json'), () => ({
     version: 1,
@@ -25,7 +25,7 @@ export async function openCatcher(dir: string, { now, secret }: { now: () => num
     caught: []
   }))
 
-  // One that was entered on the page counts, until it is emptied.
+  // A secret from the page takes precedence until it is emptied.
   const current = () => store.data.secret || secret
 
   function wrongOf(body: string, headers: Record<string, string>): string | null {

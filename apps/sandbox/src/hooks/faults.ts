@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** What the catcher can answer instead of 200. */
+/** Answers that the catcher can give instead of 200. */
 export const FAULTS = {
   error500: '500: an error',
   busy: '429 with Retry-After: 20 s',
@@ -14,7 +14,6 @@ export type Fault = keyof typeof FAULTS
 
 export const isFault = (text: unknown): text is Fault => typeof text === 'string' && Object.hasOwn(FAULTS, text)
 
-/** Answers a post wrongly. */
 export function answerWrongly(reply: FastifyReply, fault: Fault): unknown {
   switch (fault) {
     case 'error500':
@@ -34,7 +33,7 @@ export function answerWrongly(reply: FastifyReply, fault: Fault): unknown {
       setTimeout(() => reply.raw.destroy(), 50).unref()
       return reply
     case 'silence':
-      // Whoever waits gives up at some time, and the stand-in ends without waiting for it.
+      // The client gives up at its timeout, and the stand-in's end does not wait for it.
       reply.hijack()
       return reply
   }

@@ -4,7 +4,7 @@ import { FAULTS, type Fault } from './faults.ts'
 
 const NOTICE = 'What the shop’s webhooks brought. Nothing here has left this machine.'
 
-/** All that was caught, whether its signature fits, and how the next posts are answered. */
+/** All caught posts with the state of their signature, and a form for faults. */
 export function catcherPage(catcher: Catcher, fault: { kind: Fault; next: number } | null): string {
   const caught = catcher.list()
   return page(

@@ -10,7 +10,7 @@ const FaultBody = z.object({
   next: z.number().int().min(0).max(100).default(1)
 })
 
-/** A customer's own server that the shop's webhooks are posted to: it verifies, keeps and shows them, and fails on request. */
+/** A customer's own server for the shop's webhooks: it verifies, stores and shows them, and fails on request. */
 export async function hookRoutes(app: FastifyInstance, catcher: Catcher): Promise<void> {
   let fault: { kind: Fault; next: number } | null = null
   const setFault = (kind: Fault, next: number) => (fault = next > 0 ? { kind, next } : null)
@@ -39,7 +39,7 @@ export async function hookRoutes(app: FastifyInstance, catcher: Catcher): Promis
   })
 
   await app.register(async scope => {
-    // The signature is that of the very letters that came.
+    // The signature covers the exact text of the body.
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body))
     scope.post<{ Params: { name: string } }>('/hooks/in/:name', async (request, reply) => {

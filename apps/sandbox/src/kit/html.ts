@@ -1,11 +1,11 @@
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Markup that is safe to put into a page as it is. */
+/** Markup that needs no escaping. */
 export type Html = { readonly markup: string }
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, char => entities[char] ?? char)
 
-/** Tagged template: whatever is put in is escaped unless it is Html itself (or a list of Html). */
+/** Tagged template that escapes all values except Html and lists of Html. */
 export function html(parts: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
   const show = (value: string | number | Html | readonly Html[]): string => {
     if (typeof value === 'string' || typeof value === 'number') return escape(String(value))
@@ -50,7 +50,7 @@ iframe.mail { width: 100%; height: 28rem; border: 1px solid var(--line); border-
 code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 `
 
-/** A whole page in the stand-ins' look. `aside` is at the right of the brand. */
+/** A whole page in the stand-ins' design. `aside` is shown to the right of the brand. */
 export function page(title: string, aside: string, body: Html): string {
   const shell = html`<!doctype html>
     <html lang="en">

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ZodError } from 'zod'
 
-/** Form posts arrive as URLSearchParams; a JSON body may be empty; what zod refuses is answered 400. */
+/** Parses form posts as URLSearchParams, accepts empty JSON bodies, and answers 400 to what zod refuses. */
 export function prepare(app: FastifyInstance): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body)))
@@ -37,7 +37,7 @@ export function prepare(app: FastifyInstance): void {
   })
 }
 
-/** No script runs on these pages: whatever a mail or a cart note brings in stays text. */
+/** These pages run no scripts, so that mails and cart notes cannot bring in any. */
 export const sendPage = (reply: FastifyReply, markup: string, status = 200) =>
   reply
     .code(status)
@@ -49,6 +49,6 @@ export const sendPage = (reply: FastifyReply, markup: string, status = 200) =>
     .type('text/html; charset=utf-8')
     .send(markup)
 
-/** The fields of a form post; none where the body is empty or something else. */
+/** The fields of a form post; none if the body is anything else. */
 export const formOf = (body: unknown): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams()

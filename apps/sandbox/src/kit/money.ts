@@ -1,4 +1,4 @@
-/** '12.3' → 1230 cents. Throws for anything that is no amount with at most 2 decimals. */
+/** '12.3' → 1230 cents. Throws if the text is not an amount with at most 2 decimals. */
 export function toCents(amount: string): number {
   const match = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount)
   if (!match) throw new RangeError(`Not an amount of money: ${amount}`)

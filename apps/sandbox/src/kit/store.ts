@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 
 export type Store<T> = {
   data: T
-  /** Resolves once a file that holds everything `data` held at the call is on disk. Calls close together share a write. */
+  /** Resolves when everything in `data` at the time of the call is on disk. Calls close together share a write. */
   save(): Promise<void>
-  /** The last `save`. */
+  /** Saves a last time. */
   close(): Promise<void>
 }
 
 /**
- * A JSON file that is always whole: it is written beside its place and renamed. A file of another `version` is
- * set aside and a fresh one begun, since nothing in a stand-in is worth a migration.
- * @param onlyAtClose `save` writes nothing: for a state that counts only when it is whole
+ * A JSON file that is always complete: it is written beside its place and renamed. A file of another `version` is set
+ * aside and replaced, because a stand-in's state is worth no migration.
+ * @param onlyAtClose makes `save` do nothing, for callers that need the state only at the end
  */
 export async function openStore<T extends { version: number }>(
   file: string,
@@ -65,7 +65,7 @@ async function readStore<T extends { version: number }>(file: string, version: n
     const data = JSON.parse(text) as T
     if (data.version === version) return data
   } catch {
-    // Not JSON: someone edited it. It is set aside like a file of another version.
+    // Not JSON, because someone edited it. It is set aside like a file of another version.
   }
   await rename(file, `${file}.set-aside`)
   return null

@@ -11,13 +11,12 @@ export type OutboxMail = {
   html: string
   sent_at: string
   idempotency_key: string | null
-  /** Which of the services took it. */
   service: 'sendgrid' | 'mailgun'
 }
 
 const MAX_KEPT = 500
 
-/** The last 500 mails, newest first, kept over restarts. */
+/** The last 500 mails, newest first, kept across restarts. */
 export async function openOutbox(dir: string, now: () => number) {
   const store = await openStore<{ version: 1; mails: OutboxMail[] }>(join(dir, 'outbox.json'), () => ({
     version: 1,

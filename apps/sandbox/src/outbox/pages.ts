@@ -37,7 +37,6 @@ export function outboxPage(mails: readonly OutboxMail[]): string {
   )
 }
 
-/** What a report that was just sent came to. */
 type Reported = { happened: Happened; status: number | null }
 
 const WORDS: Record<Happened, string> = {

@@ -21,12 +21,12 @@ const shownKey = async () => {
   }
 }
 
-test('reports are signed with the same key after a restart, which nobody else can read', async () => {
+test('reports are signed with the same key after a restart, which only its owner can read', async () => {
   const first = await shownKey()
   expect(await shownKey()).toBe(first)
   const file = join(dir, 'sandbox', 'mail-report-key.pem')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  // One that is no key is replaced.
+  // An invalid key is replaced.
   await writeFile(file, 'no key')
   const other = createPublicKey(await openReportKey(join(dir, 'sandbox')))
   expect(other.export({ type: 'spki', format: 'der' }).toString('base64')).not.toBe(first)

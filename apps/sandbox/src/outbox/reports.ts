@@ -1,13 +1,13 @@
 import { createHmac, createPublicKey, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
 import type { OutboxMail } from './outbox.ts'
 
-/** What may become of a mail that the service has taken. `deferred` is a try that the service repeats by itself. */
+/** Events of a mail that the service has accepted. After `deferred` the service retries by itself. */
 export const HAPPENED = ['bounced', 'blocked', 'deferred', 'complained'] as const
 export type Happened = (typeof HAPPENED)[number]
 
 export const MAILGUN_KEY = 'sandbox-mailgun-webhook-key'
 
-/** Tells the shop what became of a mail; the status of its answer, null where none came. */
+/** Reports a mail's event to the shop. Returns the status of its answer, or null if there was none. */
 export type Reporter = {
   (mail: OutboxMail, happened: Happened): Promise<number | null>
   /** As the settings of the event webhook show it: SPKI in base64. */

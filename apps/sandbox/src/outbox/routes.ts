@@ -15,19 +15,19 @@ const SendgridMail = z.object({
   custom_args: z.record(z.string(), z.string()).optional()
 })
 const STATUSES = [400, 401, 429, 500, 503] as const
-/** `html`: a page of something in between, with 200. `half` and `silence` take the mail, and say so by half or not at all. */
+/** `html` is a proxy's page with 200. `half` and `silence` accept the mail, with half an answer or none. */
 const KINDS = ['html', 'half', 'silence'] as const
 type Fault = z.infer<typeof FaultBody>
 const ReportBody = z.object({ happened: z.enum(HAPPENED) })
 const FaultBody = z.object({
   status: z.literal(STATUSES).optional(),
   kind: z.enum(KINDS).optional(),
-  /** Of 429: seconds. */
+  /** Seconds, with 429. */
   retry_after: z.number().int().min(1).max(86_400).optional(),
   next: z.number().int().min(0).max(100).default(1)
 })
 
-/** The send calls of both mail services, the outbox that shows what they took, and what is reported of it. */
+/** The send routes of both mail services, the outbox with accepted mails, and the reports about them. */
 export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Reporter): void {
   let fault: Fault | null = null
   const takeFault = (): Fault | null => {
@@ -35,7 +35,7 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Repor
     fault.next--
     return fault
   }
-  /** What is answered in place of a refusal's body, where a fault says so. */
+  /** Answers with the fault, or with `body` and its status. */
   const answerFault = (reply: FastifyReply, { status = 500, kind, retry_after }: Fault, body: object) => {
     if (kind === 'html') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
     if (retry_after !== undefined) void reply.header('retry-after', String(retry_after))
@@ -113,7 +113,7 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Repor
     return mail ? sendPage(reply, mailPage(mail)) : reply.code(404).send({ error: 'no such mail' })
   })
 
-  // On its own, so that the page can show it in a frame without scripts, forms or our origin.
+  // A separate document, so that the page can show it in a frame without scripts, forms or our origin.
   app.get<{ Params: { id: string } }>('/outbox/:id/html', async (request, reply) => {
     const mail = outbox.find(request.params.id)
     if (!mail) return reply.code(404).send({ error: 'no such mail' })
@@ -126,7 +126,7 @@ export function outboxRoutes(app: FastifyInstance, outbox: Outbox, report: Repor
       .send(mail.html)
   })
 
-  // What became of a mail after it was taken, told to the shop as the real service tells it.
+  // Reports an event of an accepted mail to the shop, in the format of the real service.
   app.post<{ Params: { id: string } }>('/outbox/:id/report', async (request, reply) => {
     const mail = outbox.find(request.params.id)
     if (!mail) return reply.code(404).send({ error: 'no such mail' })

@@ -8,7 +8,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts'
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: Buffer; at: number }
 
-/** A shop's end of the line: records what comes and answers with `answer` (a status, or null to say nothing). */
+/** A shop that records requests and answers with `answer` (a status, or null for silence). */
 export async function startReceiver() {
   const received: Received[] = []
   const receiver = {
@@ -35,7 +35,7 @@ export async function startReceiver() {
   return receiver
 }
 
-/** An address on which nothing listens. */
+/** An address where nothing listens. */
 export async function closedUrl(): Promise<string> {
   const receiver = await startReceiver()
   await receiver.close()
@@ -53,18 +53,18 @@ export const secrets = {
 export const newDataDir = () => mkdtemp(join(tmpdir(), 'netlet-sandbox-'))
 export const removeDataDir = (dir: string) => rm(dir, { recursive: true, force: true })
 
-/** A stand-in on a port of its own. Webhooks are tried again after 20 ms unless told otherwise. */
+/** A stand-in on its own port. Webhooks are retried after 20 ms by default. */
 export const launch = (dataDir: string, shopUrl: string, options: Partial<SandboxOptions> = {}): Promise<Sandbox> =>
   startSandbox({ port: 0, dataDir, shopUrl, ...secrets, webhookBackoff: () => 20, ...options })
 
-/** A stand-in whose folder goes with it. */
+/** A stand-in with its own folder, which `close` removes. */
 export async function launchAlone(shopUrl: string, options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const dataDir = await newDataDir()
   const sandbox = await launch(dataDir, shopUrl, options)
   return { ...sandbox, close: () => sandbox.close().then(() => removeDataDir(dataDir)) }
 }
 
-/** Waits until `check` gives something; an error that says `what` after 30 s: a busy machine takes its time. */
+/** Waits until `check` returns something. Fails with `what` after 30 s, which is enough for a busy machine. */
 export async function until<T>(what: string, check: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const deadline = Date.now() + 30_000; ; await wait(10)) {
     const found = await check()
@@ -73,7 +73,7 @@ export async function until<T>(what: string, check: () => T | Promise<T>): Promi
   }
 }
 
-/** Calls the control API and gives its JSON; throws on a refusal. */
+/** Calls the control API and returns its JSON; throws on a refusal. */
 export async function control<T>(sandbox: Sandbox, method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(`${sandbox.url}/sandbox${path}`, {
     method,
@@ -83,7 +83,7 @@ export async function control<T>(sandbox: Sandbox, method: string, path: string,
   return (await response.json()) as T
 }
 
-/** Opens a cart permalink and gives the checkout's address. */
+/** Opens a cart permalink and returns the checkout's address. */
 export async function openCart(sandbox: Sandbox, cart: string): Promise<string> {
   const response = await fetch(`${sandbox.url}${cart}`, { redirect: 'manual' })
   const location = response.headers.get('location')

