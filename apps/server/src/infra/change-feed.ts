@@ -46,9 +46,8 @@ const MOST_BYTES = 7500
 const PROBE = { everyMs: 30_000, answerMs: 10_000 }
 
 /**
- * The shop's change feed, over PostgreSQL's LISTEN and NOTIFY. A notification inside a transaction would serialise all
- * commits of the database, so we send it after the commit. A crash may lose it: listeners must also be right without
- * it, only later.
+ * The shop's change feed, over PostgreSQL's LISTEN and NOTIFY. A notification in a transaction would serialise all
+ * commits, so we send it after the commit. A crash may lose it, so listeners must not depend on it.
  */
 export async function openChangeFeed(options: ChangeFeedOptions): Promise<ChangeFeed> {
   const { log } = options

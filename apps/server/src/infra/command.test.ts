@@ -54,7 +54,7 @@ describe('a command', () => {
     expect(await published[0]?.visible).toEqual([1])
   })
 
-  test('names who really acted', async () => {
+  test('names the real actor', async () => {
     const viewing = { ...boss, id: 9, username: 'anna', impersonator: { id: 7, username: 'boss' } }
     for (const by of [viewing, { kind: 'visitor', ip: '192.0.2.9' } as const, SYSTEM]) {
       await command(ctx(), by, async unit => unit.audit('faq.edit', 'x'))
@@ -97,7 +97,7 @@ describe('a command', () => {
     await expectNoTrace()
   })
 
-  test('takes plain values for what they are', async () => {
+  test('returns values that are no refusals unchanged', async () => {
     expect(await command(ctx(), SYSTEM, async () => undefined)).toBeUndefined()
     expect(await command(ctx(), SYSTEM, async () => null)).toBeNull()
     expect(await command(ctx(), SYSTEM, async () => ({ ok: false }))).toEqual({ ok: false })
@@ -134,7 +134,7 @@ describe('a unique violation', () => {
     expect(results.filter(result => !result.ok && result.reason === 'name_taken')).toHaveLength(9)
   })
 
-  test('that nobody named, and another violation, are exceptions', async () => {
+  test('that is not mapped, and another violation, are exceptions', async () => {
     await add(1, 'one')
     const unnamed = command(ctx(), boss, { unique: { other_key: 'name_taken' } }, unit => insert(unit, 1))
     await expect(unnamed).rejects.toThrow()

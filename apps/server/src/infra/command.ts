@@ -21,8 +21,7 @@ export type Unit = {
     send<T extends object>(queue: JobQueue<T>, data: T, options?: SendOptions): void
   }
   /**
-   * Tells browsers and other processes after the commit that something changed. `audit` already does this for its
-   * target.
+   * Tells browsers and other processes of a change after the commit. `audit` already does this for its target.
    * @param userId the customer who may see it, or everyone; without it only administrators do
    */
   publish(resource: Resource, id?: number, userId?: number | 'everyone'): void
@@ -142,10 +141,7 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
   return result
 }
 
-/**
- * Keeps the acting customer from being deleted until the command ends; false if the account is gone. It runs last,
- * because `work` may lock the same row.
- */
+/** Keeps the acting customer from being deleted; false if already gone. Runs last: `work` may lock the same row. */
 async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
   if (by.kind !== 'user' || by.isSuperuser) return true
   const { rows } = await tx.execute(sql`select from users where id = ${by.id} and deleted_at is null for key share`)
@@ -154,10 +150,7 @@ async function keepCustomer(tx: Executor, by: Actor): Promise<boolean> {
 
 type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }
 
-/**
- * A job with a key blocks other senders of the same key until our commit. Sending jobs last and in one order keeps this
- * lock from deadlocking with row locks.
- */
+/** Two senders of the same key wait for each other's commit. Sending last and in one order avoids deadlocks. */
 async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): Promise<void> {
   for (const { queue, data, options } of jobs.toSorted(byQueueAndKey)) await ctx.jobs.send(tx, queue, data, options)
 }

@@ -28,10 +28,7 @@ export type Config = {
   dnsServers: string[]
   /** Sites that a proxy check requests, in the order Google, Bing, Amazon. */
   checkSites: { google: string; bing: string; amazon: string }
-  /**
-   * Answers with the address that a request came from. Requested through a proxy before its handover. By default a
-   * route of this shop; null: not checked.
-   */
+  /** A URL that returns a request's source address, to check proxies before their handover. Null: not checked. */
   egressSite: string | null
   /** Origins ('http://127.0.0.1:4000') that operators' webhooks may use although they are not public or not https. */
   webhookOrigins: string[]

@@ -1,9 +1,6 @@
 import type { Clock, PgBoss } from 'pg-boss'
 
-/**
- * The job queue's clock, which never goes back. With the time of day, a process whose clock is set back would poll for
- * nothing until the clock catches up.
- */
+/** The job queue's clock. With the time of day, a process would stop polling while its clock is set back. */
 export const steadyClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   setTimeout: (run, ms) => setTimeout(run, ms),
@@ -14,8 +11,7 @@ export const steadyClock: Clock = {
 
 /**
  * After the database's clock is set back, polls and delayed jobs would wait until it catches up. This makes them due
- * now. `cron_on` is the time of the last cron check, at most 15 seconds ago: only if it is in the future, all other
- * rows are examined.
+ * now. Other rows are examined only if `cron_on`, the last cron check, is in the future.
  */
 const END_FUTURE_TIMES = `
   with set_back as (

@@ -3,9 +3,8 @@ import type { Executor } from './db/client.ts'
 import { DEAD_LETTER, type JobQueue } from './jobs.ts'
 
 /**
- * Replaces the data of a queue's jobs in every state: waiting, running, ended and dead letters. A running job keeps
- * what it was given; its next retry gets the new data. The output of the last try is removed too. Call it at the end of
- * a command, because jobs are locked last.
+ * Replaces the data of a queue's jobs in every state, and removes their outputs. A running job keeps its data until its
+ * next retry. Call it at the end of a command, because jobs are locked last.
  * @param where a condition on the column `data` (jsonb)
  * @param replacement a jsonb expression of `data`
  */

@@ -5,9 +5,8 @@ import type { Log } from './log.ts'
 const MOST_KINDS = 20
 
 /**
- * Logs errors of the job queue itself. While the database is away, each worker of each queue fails every second or two
- * in the same way. Each kind is logged once a minute with its count, so that it does not push everything else out of
- * the console's log.
+ * Logs errors of the job queue, each kind once a minute with its count: while the database is away, every worker fails
+ * every second, which would push everything else out of the console's log.
  * @param now milliseconds of a clock that never goes back
  */
 export function logJobErrors(log: Log, now: () => number = () => performance.now()): (error: unknown) => void {

@@ -13,12 +13,9 @@ export type WorkersOptions = {
 }
 
 /**
- * Works on a queue with up to `most` jobs at once. Only one worker is idle: a notification wakes all workers of its
- * queue, and each idle one costs a query.
- *
- * A worker has one job at a time and asks for the next when it ends (`notifyWorker`), so that a burst has no pauses. It
- * waits for a notification or a poll only if it found no job. Batches would save statements, but all jobs of a batch
- * wait for its slowest one.
+ * Works on a queue with up to `most` jobs at once. Only one worker idles: a notification wakes all, and each costs a
+ * query. A worker asks for its next job when one ends (`notifyWorker`), so that a burst has no pauses. Batches would
+ * save statements, but all jobs of a batch wait for its slowest one.
  */
 export async function startWorkers(
   boss: PgBoss,

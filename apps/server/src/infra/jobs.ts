@@ -32,8 +32,7 @@ export const URGENT = 10
 
 /**
  * Declares a queue. By default a job is retried for about a day with growing pauses (1 s to 10 min), and only one job
- * for each key waits at a time. A job whose process was killed misses its heartbeat and runs again within a minute. A
- * finished job is kept for a day.
+ * per key waits at a time. A job of a killed process runs again within a minute. A finished job is kept for a day.
  */
 export function queue<T extends object>(name: string, options: Omit<Queue, 'name'> = {}): JobQueue<T> {
   return {
@@ -88,7 +87,6 @@ export type Sender = {
 }
 
 export type Jobs = Sender & {
-  /** Works on a queue in this process. */
   work<T extends object>(
     from: JobQueue<T>,
     handler: (data: T, jobId: string) => Promise<void>,
@@ -197,12 +195,10 @@ async function removeOldSchedules(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Locks a waiting job until the transaction ends. A worker that took it now would not see the transaction's writes, and
- * no other job would follow. Returns false if a worker already took it; the caller then sends another one. The
- * conditions are those of the queue's unique index.
+ * Locks a waiting job until the transaction ends, because a worker that took it now would not see our writes. Returns
+ * false if one already has; the caller then sends another job. The conditions are those of the queue's unique index.
  *
- * Workers skip a locked row, so our commit wakes them. Otherwise a job with many requests might be locked at every
- * poll.
+ * Workers skip a locked row, so our commit wakes them. Otherwise a popular job might be locked at every poll.
  */
 async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`

@@ -17,8 +17,7 @@ const MAX_WAITING = 500
 const MAX_LINE = 2000
 
 /**
- * Collects a process's log lines (info and above) for the console. While they cannot be stored it drops the oldest; the
- * real log has them all.
+ * Collects log lines (info and above) for the console. Without a database it drops the oldest.
  * @param worker the process only runs jobs, so all its lines are about tasks
  */
 export function createLogTail({ worker, interval = 1000 }: { worker: boolean; interval?: number }): LogTail {

@@ -1,2 +1,1 @@
-/** The shop's name on pages and receipts. */
 export const SHOP_NAME = 'Netlet'

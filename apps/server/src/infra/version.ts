@@ -12,9 +12,8 @@ export const versionOf = (fields: FormFields): string =>
   createHash('sha256').update(canonical(fields)).digest('base64url').slice(0, 16)
 
 /**
- * Refuses an edit if the row changed since its form was opened. Call it under the row's lock, before any write. A form
- * without a version overwrites the row.
- * @param opened the version in the form
+ * Refuses an edit if the row changed since its form was opened. Call it under the row's lock, before any write.
+ * @param opened the version in the form; without one the form overwrites the row
  * @param current the row as presented now, which the refusal carries
  * @param fields the form's fields now and as sent; those that differ are named in `changed`
  */

@@ -58,13 +58,11 @@ export function openDatabase(
   })
   // The pool replaces an idle connection that the server closes, so this is no error.
   pool.on('error', () => {})
-  // A connection may also end in a transaction, between two queries. The next query then fails for its caller. Without
-  // a listener the process would exit.
+  // It may also end between two queries of a transaction. Without a listener the process would exit.
   pool.on('connect', client => client.on('error', () => {}))
   const db: Database = drizzle({ client: pool, casing: 'snake_case' })
-  // Drizzle's own method never releases its connection if BEGIN fails, for example because the server is gone. After a
-  // few restarts of the server the pool would stay empty. All transactions share one dialect, because it caches column
-  // names.
+  // Drizzle's own method never releases its connection if BEGIN fails, so restarts of the server would drain the pool.
+  // All transactions share one dialect, because it caches column names.
   const dialect = new PgDialect({ casing: 'snake_case' })
   db.transaction = async (work, config) => {
     const client = await pool.connect()

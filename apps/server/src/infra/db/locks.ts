@@ -1,10 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from './client.ts'
 
-/**
- * The first number of each advisory lock; the second is a row's id or the hash of a text. Two purposes with the same
- * number would block each other.
- */
+/** First numbers of advisory locks, one for each purpose. The second is a row's id or the hash of a text. */
 export const LOCKS = {
   /** Talks to a server's agent. Key: the server. A session lock, see fleet/lock.ts. */
   serverAgent: 7300,

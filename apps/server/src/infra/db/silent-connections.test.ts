@@ -41,7 +41,7 @@ test.each([
   'EPIPE',
   'ECONNREFUSED',
   'ECONNRESET'
-])('a database that the network does not lead to (%s) is away for a moment, as one that says so', code => {
+])('an unreachable database (%s) is a temporary failure', code => {
   const cause = Object.assign(new Error(`getaddrinfo ${code} database`), { code })
   expect(isTemporaryFailure(new Error('Failed query', { cause }))).toBe(true)
   expect(isTemporaryFailure(Object.assign(new Error('no such file'), { code: 'ENOENT' }))).toBe(false)

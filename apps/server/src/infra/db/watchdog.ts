@@ -7,7 +7,6 @@ type Watched = {
   /** Do the process's open connections answer? */
   answers: () => Promise<boolean>
   log: Log
-  /** Called once. */
   onStuck: () => void
   everyMs?: number
   /** How long the process may go without an answer while new connections work. */

@@ -3,10 +3,7 @@ import { Client, type QueryConfig } from 'pg'
 /** The driver's error message for a query without an answer. */
 export const SILENCE = 'Query read timeout'
 
-/**
- * A connection that closes when it does not answer. The driver only fails the query, and the next one, such as the
- * ROLLBACK, would wait as long again.
- */
+/** A connection that closes if a query gets no answer. The driver would keep it, so the ROLLBACK would wait too. */
 export class WatchedClient extends Client {
   /** How long a query may take if it is more than the pool's `query_timeout` (ms). */
   longestMs: number | undefined

@@ -24,13 +24,11 @@ const composing = (options: Options) => async (ctx: AppContext) => {
   return app
 }
 export const startShop = (options: Options = {}) => startTestShop({ app: composing(options) })
-/** Waits until `check` no longer throws. */
 export const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
 type Stream = {
   status: number
   headers: IncomingMessage['headers']
-  /** Everything received so far. */
   text: () => string
   events: () => { id?: string; event?: string; data?: unknown }[]
   ended: () => boolean

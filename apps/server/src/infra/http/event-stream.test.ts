@@ -73,7 +73,7 @@ describe('the event stream', () => {
     expect(all.events()[0]).toMatchObject({ event: 'change', id: expect.stringMatching(/^\d+$/) })
   })
 
-  test('tells customers that something which all of them see has changed, but not which one', async () => {
+  test('tells customers that a public resource has changed, but not which row', async () => {
     const [all, own] = [await openStream(shop, admin), await openStream(shop, customer)]
     publish([
       { resource: 'product', id: 5 },

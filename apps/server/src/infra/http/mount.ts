@@ -111,10 +111,7 @@ export function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodTyp
 /** More wrong fields than any form has. It bounds the reply for a body with endless fields. */
 export const MOST_TOLD = 200
 
-/**
- * Checks each part against the contract. A refusal maps every field to its message, and to that message's key and
- * parameters for translation.
- */
+/** Checks each part against the contract. A refusal has each field's message, key and parameters. */
 function parse(route: Route, request: FastifyRequest): Result<Parts> {
   const found: Parts = { params: request.params, query: request.query, body: request.body }
   for (const part of ['params', 'query', 'body'] as const) {

@@ -7,10 +7,7 @@ import { sendRefusal } from './app.ts'
 import type { Guard } from './mount.ts'
 
 const BASE = '/task-monitor'
-/**
- * A job's page shows its raw payload with names, addresses and codes. Our own page of dead letters hides them. The
- * monitor ignores the case of a path.
- */
+/** A job's page shows personal data, which our page of dead letters hides. The monitor ignores a path's case. */
 const PAYLOAD = /\/jobs\/+[^/]+/i
 /** Its pages load fonts from a third party, which would see their readers. They get our empty style sheet. */
 const FONTS = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`\s\\]*/g
@@ -18,10 +15,7 @@ const NO_FONTS = `${BASE}/fonts.css`
 /** Other parameters show columns of the payload or search in it. */
 const QUERY = new Set(['db', 'dir', 'page', 'queue', 'queues', 'sort', 'state', 'status', 'type', 'w', 'minRetries'])
 
-/**
- * The job queue's own monitor, for administrators only, framed by the Tasks screen. It is read-only: changes go through
- * our own routes, so that they are audited.
- */
+/** The job queue's own monitor, for administrators. Read-only: changes use our own routes, which are audited. */
 export function taskMonitorRoutes(
   app: FastifyInstance,
   ctx: Pick<AppContext, 'config'>,

@@ -12,7 +12,7 @@ test.each([
   ['::ffff:172.17.0.1', '198.51.100.1, 203.0.113.7', '172.17.0.1', '203.0.113.7'],
   ['10.0.0.5', 'made up, 2001:db8::1', '10.0.0.5', '2001:db8::1'],
   ['fd00::5', 'made up', 'fd00::5', null]
-])('%s that forwards for %s is a proxy that nobody trusts', (peer, header, proxy, client) => {
+])('%s that forwards for %s is an untrusted proxy', (peer, header, proxy, client) => {
   expect(untrustedProxyOf(request(peer, header))).toBe(proxy)
   expect(forwardedClient(request(peer, header))).toBe(client)
 })
@@ -21,7 +21,7 @@ test.each([
   ['a local client', request('127.0.0.1')],
   ['a client from outside that makes up a header', request('203.0.113.9', '198.51.100.1')],
   ['a proxy that TRUST_PROXY names', request('127.0.0.1', '203.0.113.7', '203.0.113.7')]
-])('%s is none', (_what, asked) => {
+])('%s is no untrusted proxy', (_what, asked) => {
   expect(untrustedProxyOf(asked)).toBeNull()
   expect(forwardedClient(asked)).toBeNull()
 })

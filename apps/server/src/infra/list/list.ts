@@ -6,7 +6,6 @@ import type { Executor } from '../db/client.ts'
 export type ListInput<Sort extends string = string> = {
   limit: number
   offset: number
-  /** Only the row with this id. */
   id?: number | undefined
   search?: string | undefined
   sort_by: Sort
@@ -38,7 +37,6 @@ export type List<Q extends ListInput, Item extends { id: number }> = {
   /** Names the CSV file, and ties cursors to this list. */
   name: string
   table: PgTable
-  /** The primary key. */
   id: PgColumn
   sort: Record<Q['sort_by'], Sort>
   match?(db: Executor, query: Q): Match | Promise<Match>

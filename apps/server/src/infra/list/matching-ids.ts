@@ -3,8 +3,7 @@ import type { List, ListInput } from './list.ts'
 import { orderOf, selectIds } from './select-ids.ts'
 
 /**
- * The ids of all rows that a list's query matches, in the list's order and without paging, for a bulk action on "all
- * that match".
+ * The ids of all rows that a list's query matches, in its order and without paging, for "all that match".
  * @param options.limit maximum number of ids; ask for one more than allowed to detect too many
  */
 export async function matchingIds<Q extends ListInput, Item extends { id: number }>(

@@ -25,15 +25,13 @@ type Range = { after?: Place | undefined; offset: number; limit: number }
 type Found = Place & { total: number | null }
 
 /**
- * The ids of a range of rows in the list's order, with their places. Only ids and keys are read here, so that an index
- * suffices without the table.
+ * The places of a range of rows in the list's order. Reads only ids and keys, so that an index suffices.
  * @param range.total a query of one number that runs along
  */
 export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
   const { match, order } = source
   if (match.anyOf && groupsOf(match.anyOf).length === 0) return []
-  // A scan finds common words fast, the index rare ones. The planner only guesses which kind a word is, and a wrong
-  // guess reads the whole table.
+  // A scan finds common words fast, the index rare ones. A wrong guess of the planner would read the whole table.
   if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 4) {
     const walked = await run(db, walkedIds(source, match.text, range))
     return walked.length === range.limit ? walked : run(db, indexedIds(source, match.text, range))

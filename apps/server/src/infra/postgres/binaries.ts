@@ -15,8 +15,7 @@ export type Binaries = {
 const setUrl = 'Set DATABASE_URL to a PostgreSQL server of yours instead.'
 
 /**
- * Finds the packaged PostgreSQL for this machine. If the account cannot run it in its folder, it is copied once to a
- * place that the account can enter.
+ * Finds the packaged PostgreSQL for this machine, and copies it if the account cannot run it in its folder.
  * @throws if this platform has no package, or no place for a copy is found
  */
 export async function findBinaries(account: Account, packageDir = locatePackage()): Promise<Binaries> {
@@ -34,7 +33,6 @@ export async function findBinaries(account: Account, packageDir = locatePackage(
   )
 }
 
-/** The folder of the platform's package. */
 export function locatePackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   // The platform packages are optional dependencies of this package, so we resolve them from there.
@@ -93,10 +91,7 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
   return target
 }
 
-/**
- * Anyone may be able to write to the place. A folder counts only if we own it, others cannot write to it, and it has
- * every file of the package in full.
- */
+/** The place may be public, so a folder counts only if it is complete, ours, and not writable by others. */
 async function sound(target: string, packageDir: string, uid: number): Promise<boolean> {
   const info = await lstat(target).catch(() => undefined)
   if (!info?.isDirectory() || info.uid !== uid || (info.mode & 0o022) !== 0) return false

@@ -93,8 +93,7 @@ async function joinOrLaunch(
     const launched = await launch(cluster, binaries, account, port, options.settings ?? {}, deadline)
     if (launched === 'superseded') continue
     if ('pid' in launched) return launched
-    // It may have ended because another start was first, the port was taken, or processes of a killed server still
-    // exit.
+    // Another start was first, the port was taken, or processes of a killed server still exit.
     const passing = /lock file|could not bind|could not create any TCP|pre-existing shared memory/.test(launched.reason)
     if (!passing) throw new Error(`PostgreSQL did not start: ${launched.reason} (log: ${cluster.log})`)
     await sleep(100)

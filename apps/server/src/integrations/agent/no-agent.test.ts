@@ -22,6 +22,6 @@ test.each([
   [503, '', 'What answers there is not a Netlet agent (HTTP 503)'],
   [404, 'no such page', 'no such page'],
   [200, 'welcome', 'What answers there is not a Netlet agent']
-])('a server that answers %s %j is told of in words', async (status, body, message) => {
+])('a server that answers %s %j is described in words', async (status, body, message) => {
   expect(await resultOf(status, body)).toMatchObject({ ok: false, message })
 })

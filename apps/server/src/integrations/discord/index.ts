@@ -96,7 +96,6 @@ export function createDiscord(options: DiscordOptions) {
       return token.ok ? { ok: true, value: { accessToken: token.value.access_token } } : token
     },
 
-    /** Does the platform know the client id and its secret? */
     async checkClient(): Promise<DiscordResult<null>> {
       if (clientId === '' || clientSecret === '') return notConfigured
       const reply = await exchange(
@@ -119,7 +118,6 @@ export function createDiscord(options: DiscordOptions) {
       return token.ok ? { ok: true, value: null } : token
     },
 
-    /** The bot that a token belongs to. */
     async botUser(token: string): Promise<DiscordResult<DiscordUser>> {
       return userOf(`Bot ${token}`)
     },

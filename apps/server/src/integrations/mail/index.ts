@@ -20,9 +20,8 @@ export type MailerOptions = (
 const mailbox = /^[^\s,;<>@"]{1,64}@[^\s,;<>@"]{1,255}$/
 
 /**
- * Sends mail by the chosen method. `send` never throws because of the mail service; the calling job retries if
- * `retryable`. A retry with the same idempotencyKey has the same Message-ID, so that mailboxes can drop duplicates. No
- * mail service promises more.
+ * Sends mail by the chosen method. `send` returns failures; the calling job retries if `retryable`. A retry with the
+ * same idempotencyKey has the same Message-ID, so that mailboxes can drop duplicates.
  */
 export function createMailer(options: MailerOptions) {
   const limits = { fetch: options.fetch ?? fetch, timeoutMs: options.timeoutMs ?? 15_000 }

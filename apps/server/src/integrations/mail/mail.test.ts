@@ -151,7 +151,6 @@ type Answers = {
 
 const ENDLESS = 'goes on and on'
 
-/** A minimal mail server. */
 async function smtpServer(answers: Answers = {}) {
   const { hello = '220 mail.test ESMTP', ehlo = '250 mail.test', from = '250 ok', rcpt = '250 ok' } = answers
   const { go = '354 go on', data: taken = '250 queued', secure } = answers
@@ -231,10 +230,10 @@ test('SMTP: the mail goes out, a repeat carries the same Message-ID', async () =
 
 test.each<[string, Answers, string, boolean]>([
   ['a recipient later', { rcpt: '451 try later' }, 'server_error', true],
-  ['a recipient for good', { rcpt: '550 no such user' }, 'rejected', false],
-  ['everybody', { hello: '554 5.7.1 no service for you' }, 'server_error', true],
+  ['a recipient permanently', { rcpt: '550 no such user' }, 'rejected', false],
+  ['every client', { hello: '554 5.7.1 no service for you' }, 'server_error', true],
   ['the sender', { from: '550 5.7.1 sender domain not verified' }, 'server_error', true],
-  ['who has not logged in', { from: '530 5.7.0 Authentication required' }, 'unauthorized', false],
+  ['a client without a login', { from: '530 5.7.0 Authentication required' }, 'unauthorized', false],
   ['beyond a quota', { data: '552 5.2.2 daily quota exceeded' }, 'server_error', true]
 ])('SMTP: a server that refuses %s', async (_what, answers, reason, retryable) => {
   const server = await smtpServer(answers)
@@ -257,7 +256,7 @@ test.each<[string, Answers]>([
   ['at the sender', { from: null }],
   ['at the recipient', { rcpt: null }],
   ['before the mail', { go: null }]
-])('SMTP: a server that leaves %s does not have the mail', async (_when, answers) => {
+])('SMTP: a server that disconnects %s does not have the mail', async (_when, answers) => {
   const server = await smtpServer(answers)
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
   await server.close()

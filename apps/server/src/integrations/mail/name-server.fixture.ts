@@ -10,7 +10,6 @@ export type Zone = Record<string, string[] | null>
 /** Replaces the answer: an error code of RFC 1035, no DNS at all, half an answer, or one that continues over TCP. */
 type DnsFault = 'failure' | 'refused' | 'page' | 'half' | 'cut'
 
-/** A name server for a single test. */
 export async function startNameServer(port = 0) {
   let zone = new Map<string, string[] | null>()
   let fault: DnsFault | null = null
@@ -27,7 +26,6 @@ export async function startNameServer(port = 0) {
     publish(all: Zone): void {
       zone = new Map(Object.entries(all))
     },
-    /** From now on. */
     fail(kind: DnsFault | null): void {
       fault = kind
     },

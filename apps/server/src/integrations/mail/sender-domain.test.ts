@@ -62,7 +62,7 @@ test.each(['failure', 'refused', 'page', 'half', 'cut'] as const)(
 
 test.each([
   ['without the mail service', ['v=spf1 include:mailgun.org ~all']],
-  ['that lets everybody send', ['v=spf1 include:sendgrid.net +all']],
+  ['that allows everyone', ['v=spf1 include:sendgrid.net +all']],
   ['given twice', ['v=spf1 include:sendgrid.net ~all', 'v=spf1 -all']]
 ])('SPF %s is wrong', async (_what, texts) => {
   publish({ 'shop.example': texts })

@@ -72,9 +72,8 @@ function judgeSpf(name: string, found: readonly string[] | null, include: string
 }
 
 /**
- * Does the mail service keep the domain's keys and return path? Receivers then check SPF for the return path's domain
- * (RFC 7208), which belongs to the service. @returns the CNAME that shows it; null if there is none; undefined if a
- * query failed
+ * Does the mail service keep the domain's return path? SPF is then checked for the service's domain (RFC 7208).
+ * @returns the CNAME that shows it; null if there is none; undefined if a query failed
  */
 async function findDelegation(
   domain: string,

@@ -7,7 +7,6 @@ const PORTS: Record<string, readonly string[]> = { 'https:': ['', '8443'], 'http
 /** Why a target is forbidden. */
 export type ForbiddenTarget = 'not_https' | 'port' | 'not_public' | 'own_address'
 
-/** Which addresses may be posted to. */
 export type PublicHttpPolicy = {
   /** Is http: allowed too? */
   allowHttp: boolean
@@ -23,8 +22,7 @@ export type PublicHttpPolicy = {
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**
- * Checks a target without DNS: scheme, port, and the address if the host is one. Names are checked when they are used,
- * because they may change.
+ * Checks a target's scheme, port and IP address. A name is checked at each use, because its addresses may change.
  * @param url an http: or https: address
  */
 export function forbiddenTarget(url: URL, policy: Omit<PublicHttpPolicy, 'areOwn'>): ForbiddenTarget | null {

@@ -288,7 +288,7 @@ test.each([
   ['a cost that says nothing', costOf(null, 0, 50), 1000],
   ['a budget that never fills', costOf(10, 0, 0), 1000],
   ['no cost', undefined, 1000]
-])('throttled with %s: waits, and goes on', async (_what, extensions, ms) => {
+])('throttled with %s: waits, and continues', async (_what, extensions, ms) => {
   expect(value(await answering({ errors: throttled, extensions }).productTags())).toEqual([])
   expect(slept).toEqual([ms])
 })

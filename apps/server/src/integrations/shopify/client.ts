@@ -84,7 +84,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     checkoutUrl: (input: Omit<CheckoutInput, 'shopUrl'>): string | null =>
       checkoutUrl({ ...input, shopUrl: options.shopUrl }),
 
-    /** `verifyWebhook` with this app's secret. */
     verifyWebhook: (rawBody: Uint8Array, hmacHeader: string | undefined): boolean =>
       verifyWebhook(rawBody, hmacHeader, options.apiSecret),
 
@@ -100,7 +99,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return done(counted?.precision === 'EXACT' ? counted.count : null)
     },
 
-    /** The whole catalogue. */
     async products(): Promise<ShopifyResult<ShopifyProduct[]>> {
       const all: ShopifyProduct[] = []
       for await (const part of productPages()) {
@@ -160,7 +158,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
         )
       ),
 
-    /** The names of all product tags in use. */
     productTags: (): Promise<ShopifyResult<string[]>> =>
       everyPage(after =>
         execute(
@@ -172,7 +169,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
         )
       ),
 
-    /** One platform order, for reconciliation. */
     async order(id: string): Promise<ShopifyResult<ShopifyOrder>> {
       const reply = await execute(documents.order, { id: toGid('Order', id) }, z.object({ order: Order.nullable() }))
       if (!reply.ok) return reply
@@ -180,7 +176,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return withAllLines(execute, reply.value.order)
     },
 
-    /** See `readChangedOrders`. */
     changedOrders: (since: Date, most?: number): Promise<ShopifyResult<ChangedOrders>> =>
       readChangedOrders(execute, withAllLines, since, most),
 
@@ -230,7 +225,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       )
     },
 
-    /** See `readDiscounts`. */
     discounts: (codes: readonly string[]): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> =>
       readDiscounts(execute, codes),
     createDiscount: (wanted: WantedDiscount, at: Date): Promise<ShopifyResult<Written>> =>

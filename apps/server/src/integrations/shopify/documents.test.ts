@@ -27,9 +27,8 @@ test('a wrong field does not slip through', () => {
 })
 
 /**
- * The most that a document can cost in the platform's points: one for each object, two for a connection, ten for a
- * mutation, times the objects that connections and lists may return. The platform now counts large connections for
- * less.
+ * The most that a document can cost in the platform's points: one for each object that connections and lists may
+ * return, two for a connection, ten for a mutation.
  */
 function costOf(document: DocumentNode): number {
   const schema = realSchema()

@@ -6,10 +6,7 @@ import { promotionDocuments } from './promotion-documents.ts'
 
 export const API_VERSION = '2026-07'
 
-/**
- * The API version in a header; null if there is none. The platform answers a retired version with its oldest supported
- * one, which replies and webhooks name.
- */
+/** The API version in a header, or null. The platform answers a retired version with its oldest supported one. */
 export const versionOf = (header: unknown): string | null =>
   typeof header === 'string' && /^(\d{4}-\d{2}|unstable)$/.test(header) ? header : null
 

@@ -7,8 +7,7 @@ import type { Execute } from './transport.ts'
 export const ALL_ORDERS = 'read_all_orders'
 
 /**
- * Why the platform returned no order for an id. It answers the same for a missing order and for one that the app may
- * not see.
+ * Why the platform returned no order: it is missing, or hidden from the app. The answers do not differ.
  * @param otherwise the message if the app may see all orders
  */
 export async function orderNotShown(execute: Execute, orderId: string, otherwise: string): Promise<ShopifyFailure> {

@@ -75,7 +75,6 @@ const orderFields = /* GraphQL */ `
   }
 `
 
-/** Queries about the platform's orders. */
 export const orderDocuments = {
   order: /* GraphQL */ `
     query Order($id: ID!) {

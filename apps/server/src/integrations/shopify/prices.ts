@@ -8,10 +8,7 @@ import type { Execute } from './transport.ts'
 /** The platform's limit for one call. */
 export const PRICES_A_CALL = 250
 
-/**
- * Writes prices of one product's variants, 250 per call. Each call writes all or none. A refusal stops it, with the
- * platform's message. Idempotent.
- */
+/** Writes prices of one product's variants, all or none of each 250. A refusal stops it. Idempotent. */
 export async function setPrices(
   execute: Execute,
   productId: string,

@@ -109,7 +109,7 @@ const parts = (order: Parameters<typeof spreadOver>[0], asked: string, currency 
 
 test.for([
   {
-    what: 'the platform’s sequence counts',
+    what: 'the platform’s order of payments counts',
     order: {
       transactions: [paid('a', '5.00'), paid('b', '5.00')],
       suggestedRefund: suggest(['b', '5.00'], ['a', '5.00'])
@@ -118,7 +118,7 @@ test.for([
     to: ['b 5.00', 'a 1.00']
   },
   {
-    what: 'what the platform would give back at most counts, where that is less',
+    what: 'the platform’s maximum counts if it is lower',
     order: {
       transactions: [paid('a', '5.00'), paid('b', '5.00')],
       suggestedRefund: suggest(['a', '2.00'], ['b', null])
@@ -127,13 +127,13 @@ test.for([
     to: ['a 2.00', 'b 4.00']
   },
   {
-    what: 'what is not suggested comes last',
+    what: 'payments without a suggestion come last',
     order: { transactions: [paid('a', '5.00'), paid('b', '5.00')], suggestedRefund: suggest(['b', '5.00']) },
     asked: '6.00',
     to: ['b 5.00', 'a 1.00']
   },
   {
-    what: 'what goes back already counts as gone, unless it failed',
+    what: 'pending refunds are subtracted, failed ones are not',
     order: {
       transactions: [paid('a', '5.00'), paid('b', '5.00'), back('a', '3.00', 'PENDING'), back('b', '5.00', 'FAILURE')]
     },
@@ -141,7 +141,7 @@ test.for([
     to: ['a 2.00', 'b 4.00']
   },
   {
-    what: 'money that is pending or only authorised gives nothing back, a capture does',
+    what: 'a pending or only authorised payment is not refunded, a capture is',
     order: {
       transactions: [
         paid('a', '5.00', { status: 'PENDING' }),
@@ -160,13 +160,13 @@ test.for([
     to: ['a 1000', 'b 500']
   },
   {
-    what: 'more than there is, is asked for and not hidden',
+    what: 'an amount above the payments is requested in full',
     order: { transactions: [paid('a', '5.00'), paid('b', '5.00')] },
     asked: '10.01',
     to: ['a 5.00', 'b 5.01']
   },
   {
-    what: 'where the platform does not say how much was paid, all is asked of the first',
+    what: 'if the paid amounts are unknown, the first payment refunds everything',
     order: { transactions: [{ ...paid('a', '1'), amountSet: undefined }, paid('b', '5.00')] },
     asked: '7.00',
     to: ['a 7.00']

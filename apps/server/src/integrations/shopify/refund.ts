@@ -20,8 +20,7 @@ const OrderToRefund = z
   .transform(data => data.order)
 
 /**
- * Refunds money of an order. The platform expects the buyer's currency, so the amount is converted at the payment's
- * rate if that differs from the shop's.
+ * Refunds money of an order in the buyer's currency, converted at the payment's rate.
  * @param refund.amount in the shop's currency
  * @param refund.key idempotency key
  * @returns the refund's id; null if the platform names none
@@ -64,7 +63,6 @@ export async function refundOrder(
 /** Errors about the key, which have no code: the same key with other amounts, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
-/** The state of a refund on the platform. */
 export type RefundFate = 'made' | 'pending' | 'failed'
 
 const Transactions = z.object({ nodes: z.array(z.object({ status: z.string() })) })

@@ -175,7 +175,6 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
 /** Optional fields, without which the rest of an answer is still useful. */
 const WITHHELD: readonly unknown[] = ['email', 'publishedAt']
 
-/** May the app not read one of these? */
 const isWithheld = ({ path, extensions }: GraphqlError): boolean =>
   extensions?.code === 'ACCESS_DENIED' && WITHHELD.includes(path?.at(-1))
 

@@ -5,10 +5,7 @@ import { fromGid } from './ids.ts'
 import { versionOf } from './documents.ts'
 import { Money, saleOf } from './shapes.ts'
 
-/**
- * Is `X-Shopify-Hmac-Sha256` the base64 HMAC-SHA256 of exactly these bytes under the app's secret? Compares in constant
- * time. An empty secret verifies nothing.
- */
+/** Is the header the base64 HMAC-SHA256 of these bytes under the app's secret? An empty secret verifies nothing. */
 export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefined, secret: string): boolean {
   if (!hmacHeader || secret === '') return false
   const expected = createHmac('sha256', secret).update(rawBody).digest()

@@ -206,8 +206,7 @@ function sessionOf(client: Client, hostKey: string): SshSession {
     hostKey,
     async run(command, { input, timeoutMs = COMMAND_MS, signal } = {}) {
       signal?.throwIfAborted()
-      // The server makes the command the leader of a process group. It prints the group's id first, so that we can end
-      // the group.
+      // The command leads a process group and prints the group's id first, so that we can end the group.
       const leads = signal !== undefined
       const beginning = begin(client, leads ? `echo $$ >&2; ${command}` : command, { leads })
       let isLate = false

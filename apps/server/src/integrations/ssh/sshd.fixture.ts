@@ -11,7 +11,6 @@ import { freePort } from '../../testing/free-ports.ts'
 
 const run = promisify(execFile)
 
-/** OpenSSH's server, if it is installed. */
 export const sshdPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find(path =>
   existsSync(path)
 )

@@ -16,10 +16,7 @@ mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mkdir /mnt/root /mnt/upp
 mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
 `
 
-/**
- * Can a systemd machine run here? It needs root, systemd, and another init process, because two systemds would conflict
- * over the control groups.
- */
+/** It needs root, systemd, and another init process: two systemds would conflict over the control groups. */
 export const canBootSystemd =
   process.platform === 'linux' &&
   process.getuid?.() === 0 &&
