@@ -32,7 +32,7 @@ export function OrderList() {
             lead: true,
             render: order => (
               <>
-                <strong>{names.order(order).product_name}</strong> <span className="mono">{order.order_id}</span>
+                <strong>{names.order(order).product_name}</strong> <span className="mono whole">{order.order_id}</span>
               </>
             )
           },

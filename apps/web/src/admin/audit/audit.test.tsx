@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { RESOURCES, type AuditEntry } from '@netlet/contract'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { settings } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { answer, requestsOf } from '../../testing/answers.ts'
@@ -42,6 +42,19 @@ describe('the audit log', () => {
       '/dashboard/index/audit?target_type=order&target_id=5'
     )
     expect(screen.getByText('2026-08-01')).toBeTruthy()
+  })
+
+  it('says all of a change that is cut off where the mouse is on it, and nothing twice', async () => {
+    const { user } = open()
+    const line = (await screen.findByText('2026-08-01')).closest('li')
+    if (!line) throw new Error('the change is no line')
+    await user.hover(line)
+    expect(line.title).toBe('')
+    await user.unhover(line)
+    vi.spyOn(line, 'scrollWidth', 'get').mockReturnValue(line.clientWidth + 1)
+    await user.hover(line)
+    expect(line.title).toBe(line.textContent)
+    expect(line.title).toContain('2026-07-01 → 2026-08-01')
   })
 
   it('shows values in words: money, instants, yes and no, states, nothing as a dash, lists as added and removed', async () => {

@@ -1,4 +1,5 @@
 import type { AuditEntry, Resource } from '@netlet/contract'
+import type { MouseEvent } from 'react'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
@@ -30,8 +31,14 @@ export function useTargetName({ target_type: type, target_id: id, target_name: n
 
 /** What was changed; leads to all entries about it. */
 export function Target({ entry }: { entry: AuditEntry }) {
-  const name = useTargetName(entry)
-  return isKnown(entry.target_type) ? <Link to={auditPath(entry.target_type, entry.target_id)}>{name}</Link> : name
+  const t = useT()
+  const { target_type: type, target_id: id, target_name: name } = entry
+  if (!isKnown(type)) return `${type} ${name ?? id}`
+  return (
+    <Link to={auditPath(type, id)}>
+      {t(`audit.of.${type}`)} <span className={type === 'order' ? 'whole' : undefined}>{name ?? id}</span>
+    </Link>
+  )
 }
 
 /** Where the thing itself is shown; null where no screen shows one. */
@@ -52,6 +59,11 @@ export function Action({ entry: { action } }: { entry: AuditEntry }) {
   )
 }
 
+/** The title of a line that does not fit says all of it. */
+const titleWhole = ({ currentTarget: line }: MouseEvent<HTMLElement>) => {
+  line.title = line.scrollWidth > line.clientWidth ? (line.textContent ?? '') : ''
+}
+
 /** The first fields that differ: 'Coins: 1 → 2'. */
 export function Changes({ entry }: { entry: AuditEntry }) {
   const t = useT()
@@ -63,7 +75,7 @@ export function Changes({ entry }: { entry: AuditEntry }) {
   return (
     <ul className={classes.changes}>
       {changed.slice(0, SHOWN).map(change => (
-        <li key={change.field}>
+        <li key={change.field} onMouseEnter={titleWhole}>
           {change.field && <span className="dim">{labelOf(t, entry.target_type, change.field)}: </span>}
           <ChangeText of={change} resource={entry.target_type} />
         </li>

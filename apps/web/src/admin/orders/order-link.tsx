@@ -5,7 +5,7 @@ import { pathOfOrder } from './paths.ts'
 export function OrderLink({ id, number }: { id: number; number: string }) {
   const { pathname, search } = useLocation()
   return (
-    <Link className="mono" to={pathOfOrder(id)} state={{ from: pathname + search }}>
+    <Link className="mono whole" to={pathOfOrder(id)} state={{ from: pathname + search }}>
       {number}
     </Link>
   )
