@@ -1,6 +1,7 @@
 import type { Product } from '@netlet/contract'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { queryClient, refresh } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, pageOf } from '../../testing/shapes.ts'
@@ -227,6 +228,19 @@ describe('editing a product', () => {
       variants: [{ id: variant.id, proxy_time: 14 }],
       version: 'v8'
     })
+  })
+
+  it('keeps what is entered in an open variant while somebody else saves the product', async () => {
+    const { user } = open(product, `${PATH}/7?variant=1100`)
+    const term = await screen.findByRole<HTMLInputElement>('textbox', { name: /Proxy time/ })
+    await user.clear(term)
+    await user.type(term, '45')
+    answer(catalog.products, pageOf({ ...product, product_name: 'Theirs', version: 'v8' }))
+    await act(() => refresh(catalog.products))
+    await waitFor(() => expect(queryClient.isFetching()).toBe(0))
+    expect(requestsOf(catalog.products).length).toBeGreaterThan(1)
+    expect(term.isConnected).toBe(true)
+    expect(term.value).toBe('45')
   })
 
   it("mends a price that differs in place, by taking the platform's or writing ours", async () => {
