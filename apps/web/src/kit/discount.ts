@@ -1,10 +1,10 @@
 import { money } from './money.ts'
 
-/** What a code takes off: '$5.00', or '12.5 %'. */
+/** What a code takes off: '$5.00', or '12.5%'. */
 export const discountText = ({
   discount,
   discount_type
 }: {
   discount: string
   discount_type: 'amount' | 'percent'
-}): string => (discount_type === 'percent' ? `${discount.replace(/\.?0+$/, '')} %` : money(discount))
+}): string => (discount_type === 'percent' ? `${discount.replace(/\.?0+$/, '')}%` : money(discount))

@@ -245,7 +245,7 @@ describe('several renewals', () => {
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
     await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
-    expect(await screen.findByText('These 2 orders together today: $51.65, before codes')).toBeTruthy()
+    expect(await screen.findByText('Total for 2 orders today: $51.65, before codes')).toBeTruthy()
     expect(screen.getByText(/Price today: \$21\.60, before codes/)).toBeTruthy()
   })
 
@@ -311,26 +311,30 @@ describe('what orders cost', () => {
     await shown({ ...order, amount: '12.00', pay_amount: '33.60', last_amount: '10.40' })
     expect(within(screen.getByRole('table')).getByText('$33.60')).toBeTruthy()
     expect(screen.queryByText('$10.40')).toBeNull()
-    expect(await screen.findByText('Paid in all: $33.60')).toBeTruthy()
-    expect(screen.getByText('Paid for the running term: $10.40')).toBeTruthy()
+    expect(await screen.findByText('Total paid: $33.60')).toBeTruthy()
+    expect(screen.getByText('Current term: $10.40')).toBeTruthy()
+  })
+
+  it('is one sum on the page of an order that was paid once', async () => {
+    await shown({ ...order, pay_amount: '12.00', last_amount: '12.00' })
+    expect(await screen.findByText('Total paid: $12.00')).toBeTruthy()
+    expect(screen.queryByText(/^Current term/)).toBeNull()
   })
 
   it('is told without a term of an order whose money bought none', async () => {
     await shown({ ...order, state: 'refunded', refunded_amount: '12.00', delivery_num: 0 })
     expect(await screen.findByText('This order was refunded')).toBeTruthy()
-    expect(screen.queryByText(/^Paid/)).toBeNull()
+    expect(screen.queryByText(/^Total paid/)).toBeNull()
   })
 
   it('is what the checkout charges, and until when, while an order is unpaid', async () => {
     const until = new Date(Date.now() + 12.5 * 60_000).toISOString()
     await shown({ ...unpaid, amount: '2.55', discount: gold, reserved_until: until })
     const table = within(screen.getByRole('table'))
-    expect(table.getByText('with your Gold discount of 3 %; $2.55 without it').parentElement?.textContent).toMatch(
-      /^\$2\.47/
-    )
+    expect(table.getByText('Gold discount: 3% off $2.55').parentElement?.textContent).toMatch(/^\$2\.47/)
     expect(table.getByText(/^Pay by .+, 12 minutes left$/).closest('time')?.dateTime).toBe(until)
-    expect(await screen.findByText('Amount: $2.47 with your Gold discount of 3 %; $2.55 without it')).toBeTruthy()
-    expect(screen.getByText(/^Its addresses are held for you until .+: 12 minutes left\./)).toBeTruthy()
+    expect(await screen.findByText('Amount: $2.47 (Gold discount: 3% off $2.55)')).toBeTruthy()
+    expect(screen.getByText(/^Its addresses are held for you until .+ \(12 minutes left\)\./)).toBeTruthy()
   })
 
   it('of an order that was not paid in time is its amount, without a time to pay', async () => {
@@ -350,8 +354,8 @@ describe('what orders cost', () => {
       discount: gold
     })
     await user.click(screen.getByRole('button', { name: `Renew ${order.order_id}` }))
-    const words = '$2.47 with your Gold discount of 3 %; $2.55 without it'
-    expect(await screen.findByText(new RegExp(`Price: ${words.replaceAll('$', '\\$')}`))).toBeTruthy()
+    const words = '$2.47 (Gold discount: 3% off $2.55)'
+    expect(await screen.findByText(`The checkout is open in another tab. It adds 30 days for ${words}.`)).toBeTruthy()
     answer(orders.list, pageOf(order, older))
     answer(orders.renewMany, [
       { id: order.id, checkout_url: 'https://shop.example.com/7', days: 30, price: '2.55', discount: gold },
@@ -361,9 +365,7 @@ describe('what orders cost', () => {
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
-    expect(await screen.findByText(new RegExp(`Price today: ${words.replaceAll('$', '\\$')}`))).toBeTruthy()
-    expect(
-      screen.getByText('These 2 orders together today: $31.62 with the discount of your level; $32.60 without it')
-    ).toBeTruthy()
+    expect(await screen.findByText(`Adds 30 days · Price today: ${words}`)).toBeTruthy()
+    expect(screen.getByText('Total for 2 orders today: $31.62 ($32.60 before your level discount)')).toBeTruthy()
   })
 })

@@ -163,13 +163,13 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
 /** It was paid, and the money bought a term. */
 const isPaid = ({ pay_amount, state }: Order) => pay_amount !== null && state !== 'failed' && state !== 'refunded'
 
-/** What an order was paid with in all, and of that what its running term cost. */
+/** What an order was paid with in all, and of that what its running term cost, where that is less. */
 function Paid({ order: { pay_amount, last_amount } }: { order: Order }) {
   const t = useT()
   return (
     <p className={`dim num ${classes.paid}`}>
       <span>{t('proxy.paid', { amount: money(pay_amount ?? '0.00') })}</span>
-      <span>{t('proxy.paidTerm', { amount: money(last_amount) })}</span>
+      {last_amount !== pay_amount && <span>{t('proxy.paidTerm', { amount: money(last_amount) })}</span>}
     </p>
   )
 }

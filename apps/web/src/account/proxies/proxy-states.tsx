@@ -9,6 +9,7 @@ import { useHeldUntil } from '../../kit/payment/held-until.ts'
 import { useLevelWords } from '../../kit/payment/level-price.tsx'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
 import { EmptyState } from '../../kit/states.tsx'
+import classes from './orders.module.css'
 import { PayButton } from './pay-button.tsx'
 import { renewable, useRenewal } from './use-renewal.ts'
 
@@ -93,8 +94,10 @@ function Unpaid({ pending, onPay }: { pending: Pending; onPay: (pending: Pending
   const price = useLevelWords().sentence(amount, discount)
   return (
     <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidUntil', useHeldUntil(pending.deadline))}>
-      <p>{t('proxy.unpaidPrice', { amount: price })}</p>
-      <PayButton pending={pending} onPay={onPay} />
+      <div className={classes.unpaid}>
+        <p className="num">{t('proxy.unpaidPrice', { amount: price })}</p>
+        <PayButton pending={pending} onPay={onPay} />
+      </div>
     </EmptyState>
   )
 }

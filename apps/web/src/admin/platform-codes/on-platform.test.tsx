@@ -33,7 +33,7 @@ describe('what the platform has under a code', () => {
       coupon(4, 'present', { is_used: true })
     ])
     expect(within(await rowOf('CODE-1')).getByText('There')).toBeTruthy()
-    expect(within(await rowOf('CODE-1')).getByText('12.5 %')).toBeTruthy()
+    expect(within(await rowOf('CODE-1')).getByText('12.5%')).toBeTruthy()
     expect(within(await rowOf('CODE-2')).getByText('takes off something else, for other customers')).toBeTruthy()
     expect(within(await rowOf('CODE-3')).getByText('Being checked')).toBeTruthy()
     expect(within(await rowOf('CODE-3')).getByText('It did not answer within 15 s.')).toBeTruthy()

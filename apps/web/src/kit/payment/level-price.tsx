@@ -20,7 +20,7 @@ export function useLevelDiscount(): LevelDiscount | null {
 export const chargedFor = (amount: string, discount: LevelDiscount | null | undefined): string =>
   discount ? discounted(amount, discount) : amount
 
-/** How a price came to be: 'with your Gold discount of 3 %; $2.55 without it'. Empty without a discount. */
+/** How a price came to be: 'Gold discount: 3% off $2.55'. Empty without a discount. */
 export function useLevelWords() {
   const t = useT()
   const { nameOf } = useLevelNames()
@@ -31,7 +31,9 @@ export function useLevelWords() {
     named,
     note,
     /** The price that is charged and its note, for a sentence. */
-    sentence: (amount: string, discount: LevelDiscount | null | undefined): string =>
-      `${money(chargedFor(amount, discount))} ${note(amount, discount)}`.trim()
+    sentence: (amount: string, discount: LevelDiscount | null | undefined): string => {
+      const price = money(chargedFor(amount, discount))
+      return discount ? t('level.sentence', { price, note: note(amount, discount) }) : price
+    }
   }
 }

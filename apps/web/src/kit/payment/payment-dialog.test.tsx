@@ -82,7 +82,7 @@ describe('the payment dialog', () => {
       bought: { ...pending.bought, discount: { level: 3, discount: '3.00', discount_type: 'percent' } }
     })
     const facts = screen.getByRole('dialog').querySelector('dl')?.textContent
-    expect(facts).toContain('$19.17 $2.39 per IPwith your Gold discount of 3 %; $19.76 without it')
+    expect(facts).toContain('$19.17 $2.39 per IPGold discount: 3% off $19.76')
   })
 
   it('asks every three seconds', async () => {

@@ -14,11 +14,11 @@ describe('what a level takes off', () => {
   it('is taken off the total and the sums, and named', async () => {
     answer(rewards.levelDiscount, gold)
     open('/product?id=1&o1=Paris&acl=1,2&q=16', variant)
-    expect(await screen.findByText('with your Gold discount of 3 %; $21.60 without it')).toBeTruthy()
+    expect(await screen.findByText('Gold discount: 3% off $21.60')).toBeTruthy()
     expect(screen.getByText('$20.95', { selector: 'strong' })).toBeTruthy()
     const chosen = within(screen.getByRole('table')).getByRole('row', { current: true })
     expect([...chosen.children].map(cell => cell.textContent)).toEqual(['16', '$17.85', '$20.95', '$20.95'])
-    expect(screen.getByText(/Your Gold discount of 3 % is taken off these sums/)).toBeTruthy()
+    expect(screen.getByText(/access rules, less your Gold discount of 3%\./)).toBeTruthy()
   })
 
   it.each([

@@ -19,6 +19,7 @@ export function PriceTable({ choice }: { choice: Choice }) {
   const { variant, offered, info, quantity, limit, isSoldOut } = choice
   const discount = useLevelDiscount()
   const { named } = useLevelWords()
+  const days = variant.proxy_time
   if (isSoldOut) return null
   const rows = [
     ...new Set([...presets(variant.cart_step, Math.min(variant.variant_stock, limit)).slice(0, ROWS), quantity])
@@ -30,7 +31,7 @@ export function PriceTable({ choice }: { choice: Choice }) {
     <section aria-labelledby="prices">
       <h2 id="prices">{t('prices.title')}</h2>
       <p className="dim">
-        {t('prices.lead', { days: variant.proxy_time })} {discount && t('prices.level', named(discount))}
+        {discount ? t('prices.leadLevel', { days, ...named(discount) }) : t('prices.lead', { days })}
       </p>
       {columns ? (
         <div className={classes.prices} tabIndex={0} role="group" aria-labelledby="prices">

@@ -19,9 +19,6 @@ export function UnpaidDialog({ pending, onPay, onAnother, onClose }: Props) {
         <p>{t('unpaid.body', held)}</p>
         <Facts pending={pending} />
         <div className={classes.choices}>
-          <Button variant="default" onClick={onAnother}>
-            {t('unpaid.another')}
-          </Button>
           <Button
             component="a"
             href={pending.checkoutUrl}
@@ -32,6 +29,9 @@ export function UnpaidDialog({ pending, onPay, onAnother, onClose }: Props) {
             onClick={onPay}
           >
             {t('unpaid.pay')}
+          </Button>
+          <Button variant="default" onClick={onAnother}>
+            {t('unpaid.another')}
           </Button>
         </div>
       </div>

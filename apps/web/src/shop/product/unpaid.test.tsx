@@ -44,9 +44,12 @@ describe('the same choice, while an order of it is unpaid', () => {
     const dialog = await offer()
     expect(dialog.getByText('NL-OPEN')).toBeTruthy()
     expect(dialog.getByText('$20.95')).toBeTruthy()
-    expect(dialog.getByText(/Its addresses are held for you until .+: [\d,]+ minutes left\./)).toBeTruthy()
+    expect(dialog.getByText(/Its addresses are held for you until .+ \([\d,]+ minutes left\)\./)).toBeTruthy()
     const pay = dialog.getByRole<HTMLAnchorElement>('link', { name: 'Pay this order' })
     expect(pay).toMatchObject({ href: 'https://pay.example.com/open', target: '_blank', rel: 'noopener' })
+    expect(document.activeElement).toBe(pay)
+    // The first of the two, also where they stand one below the other.
+    expect(pay.nextElementSibling?.textContent).toBe('Place another order')
     pay.addEventListener('click', event => event.preventDefault())
     await user.click(pay)
     expect(onOrdered.mock.calls).toMatchObject([[{ blocked: false, pending: { orderId: 'NL-OPEN' } }]])
