@@ -34,29 +34,36 @@ test('the facts and buttons of an order are in sight and apart at every width, a
     const body = (await response.json()) as { data: { data: { state: string }[] } }
     const expired_at = new Date(Date.now() + 45.5 * 3_600_000).toISOString()
     const counts = { product_quantity: 1024, proxy_num: 1024 }
-    const wide = { ...counts, state: 'partly_delivered', last_amount: '1234.56', expired_at }
-    body.data.data = body.data.data.map(one => (one.state === 'delivered' ? { ...one, ...wide } : one))
+    const paid = { ...counts, state: 'partly_delivered', pay_amount: '1234.56', expired_at }
+    const unpaid = { ...counts, amount: '1234.56', discount: { level: 4, discount: '12.50', discount_type: 'percent' } }
+    const wide: Record<string, object> = { delivered: paid, placed: unpaid }
+    body.data.data = body.data.data.map(one => ({ ...one, ...wide[one.state] }))
     return route.fulfill({ response, json: body })
   })
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(shop.url + PROXIES)
   const rowOf = (id: string) => page.locator('[data-row]').filter({ hasText: id })
   const row = rowOf(order.order_id)
+  const openRow = rowOf(open.order_id)
   const renew = row.getByRole('button', { name: /^Renew/ })
+  const payNow = openRow.getByRole('link', { name: 'Pay now' })
   for (const width of [1440, 1400, 1366, 1330, 1280, 1100, 900, 780]) {
     await page.setViewportSize({ width, height: 900 })
     await expect(renew).toBeVisible()
     await settled(page)
-    for (const one of [renew, rowOf(open.order_id).getByRole('link', { name: 'Pay now' })]) {
-      await one.scrollIntoViewIfNeeded()
-      const { left, right } = await boxOf(one)
+    const facts = [
+      [renew, row.getByText(/ (days|hours)/), row.getByText('$1,234.56')],
+      [payNow, openRow.getByText(/^Pay by/), openRow.getByText('Platinum −12.5%')]
+    ] as const
+    for (const [button, ...texts] of facts) {
+      await button.scrollIntoViewIfNeeded()
+      const { left, right, top, bottom } = await boxOf(button)
       expect.soft(left >= 0 && right <= width, `in sight at ${width} px`).toBe(true)
-    }
-    const { left, top, bottom } = await boxOf(renew)
-    for (const fact of [row.getByText(/ (days|hours)/), row.getByText('$1,234.56')]) {
-      const box = await boxOf(fact)
-      const isApart = box.right <= left || box.bottom <= top || box.top >= bottom
-      expect.soft(isApart && box.right <= width, `apart at ${width} px`).toBe(true)
+      for (const text of texts) {
+        const box = await boxOf(text)
+        const isApart = box.right <= left || box.bottom <= top || box.top >= bottom
+        expect.soft(isApart && box.right <= width, `apart at ${width} px`).toBe(true)
+      }
     }
   }
   await page.unrouteAll({ behavior: 'ignoreErrors' })

@@ -84,13 +84,13 @@ export const orderColumns = (context: Context): Column<Order>[] => {
 
 /** What all payments of an order brought; what it is to be paid with, where there was none. */
 function Amount({ order: { pay_amount, amount, discount } }: { order: Order }) {
-  const note = useLevelWords().note(amount, discount)
+  const { note, short } = useLevelWords()
   if (pay_amount !== null) return money(pay_amount)
   return (
-    <>
+    <span title={note(amount, discount)}>
       {money(chargedFor(amount, discount))}
-      {note && <span className={classes.note}>{note}</span>}
-    </>
+      {discount && <span className={classes.note}>{short(discount)}</span>}
+    </span>
   )
 }
 

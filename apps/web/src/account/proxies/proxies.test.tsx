@@ -331,7 +331,7 @@ describe('what orders cost', () => {
     const until = new Date(Date.now() + 12.5 * 60_000).toISOString()
     await shown({ ...unpaid, amount: '2.55', discount: gold, reserved_until: until })
     const table = within(screen.getByRole('table'))
-    expect(table.getByText('Gold discount: 3% off $2.55').parentElement?.textContent).toMatch(/^\$2\.47/)
+    expect(table.getByTitle('Gold discount: 3% off $2.55').textContent).toBe('$2.47Gold −3%')
     expect(table.getByText(/^Pay by .+, 12 minutes left$/).closest('time')?.dateTime).toBe(until)
     expect(await screen.findByText('Amount: $2.47 (Gold discount: 3% off $2.55)')).toBeTruthy()
     expect(screen.getByText(/^Its addresses are held for you until .+ \(12 minutes left\)\./)).toBeTruthy()

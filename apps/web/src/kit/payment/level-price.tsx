@@ -30,6 +30,8 @@ export function useLevelWords() {
   return {
     named,
     note,
+    /** For a narrow column: 'Gold −3%'. */
+    short: (discount: LevelDiscount): string => t('level.short', named(discount)),
     /** The price that is charged and its note, for a sentence. */
     sentence: (amount: string, discount: LevelDiscount | null | undefined): string => {
       const price = money(chargedFor(amount, discount))
