@@ -9,13 +9,13 @@ import { enqueueConverge } from './desired.ts'
 import { publishSelling } from './selling.ts'
 import { agentUsers, serverReports, servers } from './tables.ts'
 
-/** Hours of traffic that are kept of each server. */
+/** Hours of traffic kept for each server. */
 export const KEPT_HOURS = 48
 
 /**
- * Writes down what an agent told of itself. What was asked before the report that is there, and came late, is dropped: it is of a
- * program that may not run any more. One of before, which tells nothing, leaves no report; where what it tells cannot be
- * right, its last report stays, and says since when.
+ * Stores what an agent reported about itself. A reply asked for before the stored report came late: it is dropped,
+ * because that program may no longer run. An agent too old to report changes nothing. If the figures cannot be right,
+ * the last report stays, with the time since when reports have been refused.
  */
 export async function recordReport(
   unit: Unit,
@@ -33,9 +33,9 @@ export async function recordReport(
   if (!info.health) return
   const [before] = await tx.select().from(serverReports).where(eq(serverReports.serverId, serverId)).for('update')
   const newer = before ? Date.parse(before.report.at) - askedAt.getTime() : 0
-  // Later than that it is no late one: the clock was set back.
+  // A larger difference means that the clock was set back, not that the reply came late.
   if (newer > 0 && newer < MINUTE) return
-  // The machines' clocks are compared, whatever time the shop takes it to be.
+  // The real clocks of both machines are compared, because the shop's clock can be shifted.
   const next = reportOf(info, before ?? null, askedAt, new Date())
   if (!next) return
   await tx
@@ -43,14 +43,14 @@ export async function recordReport(
     .values({ serverId, ...next })
     .onConflictDoUpdate({ target: serverReports.serverId, set: next })
   if (before && before.report.version !== next.report.version) await askAgain(unit, serverId)
-  // What shoppers are told of the server's proxies.
+  // Shop pages show what the server's proxies offer, so they must be refreshed.
   const offered = (report: AgentReport | undefined) => JSON.stringify(report?.certificates ?? null)
   if (offered(before?.report) === offered(next.report)) return
   unit.publish('server', serverId)
   publishSelling(unit)
 }
 
-/** Another program may take what the one of before refused. */
+/** A new version of the agent may accept what the old one refused. */
 async function askAgain(unit: Unit, serverId: number): Promise<void> {
   const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
   const again = await unit.tx
@@ -70,7 +70,7 @@ async function askAgain(unit: Unit, serverId: number): Promise<void> {
 
 type Stored = Pick<typeof serverReports.$inferSelect, 'report' | 'counters'>
 
-/** The next report of an agent: its counters begin at 0 with each start, so a shorter uptime counts them whole. */
+/** The next report of an agent. Its counters start at 0 with each start, so after a restart they count in full. */
 export function reportOf(info: AgentInfo, before: Stored | null, now: Date, clock = now): Stored | null {
   const { health, load, num_of_users } = info
   if (!health) return null
@@ -82,7 +82,7 @@ export function reportOf(info: AgentInfo, before: Stored | null, now: Date, cloc
     up: Math.max(0, counters.up - from.up),
     down: Math.max(0, counters.down - from.down)
   }
-  // Of the first report nobody knows over which time it came about.
+  // The first report does not say over what time its traffic came about.
   const counted = grown && before ? grown : null
   const perSecond = (bytes: number) => Math.round(bytes / elapsed)
   return {
@@ -110,7 +110,7 @@ export function reportOf(info: AgentInfo, before: Stored | null, now: Date, cloc
   }
 }
 
-/** Further than a check that is slow can be. */
+/** Even a slow check cannot make correct clocks differ by more than this. */
 const CLOCK_MS = 60_000
 
 function problemsOf({ problems = [], time }: NonNullable<AgentInfo['health']>, now: Date): string[] {

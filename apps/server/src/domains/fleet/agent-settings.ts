@@ -37,7 +37,7 @@ type Texts = Readonly<Record<string, string>>
 
 const isName = (name: string): name is AgentSettingName => AGENT_SETTING_NAMES.some(known => known === name)
 
-/** What is typed, as it is written to the agent: in one form, without what is as it is by itself. */
+/** Normalises the typed texts as they are written to the agent. Settings that equal their default are left out. */
 function readTexts(texts: Texts): Result<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const [name, text] of Object.entries(texts)) {
@@ -55,7 +55,7 @@ function problemOf(name: AgentSettingName): [Reason, Params] {
   return [`setting_${setting.kind}` as const, { name }]
 }
 
-/** What its agent told last. `format`: which settings it knows; null: it has never told anything. */
+/** What the agent reported last. `format`: the settings it knows, or null if it has never reported. */
 type Told = { format: number | null; connections: number | null }
 
 async function readTold(db: Executor, id: number): Promise<Told> {
@@ -65,7 +65,7 @@ async function readTold(db: Executor, id: number): Promise<Told> {
     .where(eq(serverReports.serverId, id))
   if (!row) return { format: null, connections: null }
   const { settings_format, hands_over, connections } = row.report
-  // Of a report of before: what hands over knows the settings of the first agent that could.
+  // Older reports have no format. The first agent that could hand over connections knew the settings of format 2.
   return { format: settings_format ?? (hands_over ? 2 : 1), connections }
 }
 
@@ -85,14 +85,14 @@ export async function readAgentSettings(db: Executor, id: number): Promise<Resul
   return row ? ok(present(row, await readTold(db, id), await agentVersion())) : refuse('not_found')
 }
 
-/** What an agent makes of each setting; one that never told anything is taken for one that knows all. */
+/** What an agent does with each setting. One that has never reported is assumed to know them all. */
 const takenOf = (format: number | null, texts: Texts) =>
   AGENT_SETTING_NAMES.flatMap(name => {
     const text = texts[name]
     return text === undefined ? [] : [{ name, taken: format === null ? 'takes' : takenBy(format, name, text) }]
   })
 
-/** For the agent that is there: a line that it does not start with is for the next one. */
+/** The lines for the installed agent. A setting that would stop it from starting waits for the upgrade. */
 function linesFor(format: number | null, texts: Texts): string {
   const failing = new Set<string>(failsWith(format, texts))
   return environmentLines(Object.fromEntries(Object.entries(texts).filter(([name]) => !failing.has(name))))
@@ -101,13 +101,13 @@ function linesFor(format: number | null, texts: Texts): string {
 const failsWith = (format: number | null, texts: Texts): AgentSettingName[] =>
   takenOf(format, texts).flatMap(({ name, taken }) => (taken === 'fails' ? [name] : []))
 
-/** What the agent only ignores is written all the same, so that it takes effect with the upgrade. */
+/** Settings that the agent only ignores are accepted, so that they take effect with the upgrade. */
 function refuseTooNew(format: number | null, texts: Texts, version: string): Result<null> {
   const [name] = failsWith(format, texts)
   return name ? fieldRefusal(name, 'setting_needs_upgrade', { name, version }) : ok(null)
 }
 
-/** The names whose text differs, with what it is by itself where one has none. */
+/** The settings that differ, with their default if no text is set. */
 const changesOf = (from: Texts, to: Texts): AgentSettingsPlan['changes'] => {
   const textOf = (texts: Texts, name: AgentSettingName) => texts[name] ?? fallbackOf(name)
   return AGENT_SETTING_NAMES.map(name => ({ name, from: textOf(from, name), to: textOf(to, name) })).filter(
@@ -115,17 +115,17 @@ const changesOf = (from: Texts, to: Texts): AgentSettingsPlan['changes'] => {
   )
 }
 
-/** A list of who reaches the agent that leaves this console out is refused, where it counts and the console's address is known. */
+/** Refuses a client list that shuts this console out, if the list applies there and the console's address is known. */
 function refuseShutOut(row: ServerRow, texts: Texts): Result<null> {
   const address = row.consoleAddress
   if (!countsThere(row) || !shutsOut(texts[CLIENT_LIST] ?? '', address)) return ok(null)
   return fieldRefusal(CLIENT_LIST, 'setting_shuts_out', { name: CLIENT_LIST, address: address ?? '' })
 }
 
-/** The operator's own file there wins. */
+/** The operator's own file on the server takes precedence. */
 const countsThere = ({ agentLocalNames }: ServerRow): boolean => !agentLocalNames?.includes(CLIENT_LIST)
 
-/** What saving would do there. Whether tunnels go on is asked of the agent itself. */
+/** What saving would do on the server. The agent itself says whether tunnels survive. */
 export async function planAgentSettings(
   ctx: Pick<AppContext, 'db' | 'secrets'>,
   id: number,
@@ -159,7 +159,7 @@ export async function planAgentSettings(
   })
 }
 
-/** Keeps the settings of a server's agent, and writes them there where that is asked for. */
+/** Saves the settings of a server's agent, and writes them to the server if `apply` is set. */
 export async function setAgentSettings(
   ctx: AppContext,
   by: Actor,
@@ -180,7 +180,7 @@ export async function setAgentSettings(
       sent: { settings: read.data }
     })
     if (stale) return stale
-    // It would be written by half: some of the old ones, some of these.
+    // The running installation would write a mix of the old and the new settings.
     if (isInstalling(row)) return refuse('server_installing')
     if (apply && row.sshPassword === null) return refuse('settings_no_login')
     const tooNew = apply ? refuseTooNew(told.format, read.data, upgradeTo) : ok(null)

@@ -12,17 +12,17 @@ import { publishSelling } from './selling.ts'
 import type { ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
-/** What everything that talks to agents works with. */
+/** What code that talks to agents needs. */
 export type SyncContext = Pick<AppContext, 'config' | 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
 
-/** Seconds between two tries of an agent that fails. */
+/** The longest pause in seconds between two tries of a failing agent. */
 export const LONGEST_PAUSE_S = 60
 
 export type Trouble = { code: ServerTrouble; params?: Params }
 
 /**
  * The client of a server's agent.
- * @throws where the stored token was sealed with another APP_SECRET
+ * @throws if the stored token was sealed with another APP_SECRET
  */
 export function agentOf(
   server: Pick<ServerRow, 'ip' | 'agentPort' | 'agentToken' | 'agentCertificate'>,
@@ -41,9 +41,9 @@ export function agentOf(
 }
 
 /**
- * The agent answered.
- * @param options.mayNotServe whether it serves is to be found out first: where it is out of stock, it stays so
- * @returns whether it was away until now, or never seen before
+ * Records that the agent answered.
+ * @param options.mayNotServe its proxy has yet to be tried: a server that is out of stock stays so
+ * @returns whether it was away until now, or is seen for the first time
  */
 export async function markReachable(unit: Unit, serverId: number, { mayNotServe = false } = {}): Promise<boolean> {
   const back = await unit.tx
@@ -63,8 +63,8 @@ export async function markReachable(unit: Unit, serverId: number, { mayNotServe 
 }
 
 /**
- * The agent was asked for its health and did not answer.
- * @returns how often in a row
+ * Records that the agent did not answer the health check.
+ * @returns the number of failures in a row
  */
 export async function markUnreachable(unit: Unit, serverId: number, trouble: Trouble): Promise<number> {
   const [row] = await unit.tx
@@ -83,8 +83,8 @@ export async function markUnreachable(unit: Unit, serverId: number, trouble: Tro
 }
 
 /**
- * What was sent to the agent failed: it did not answer, or not as an agent does. Its next try comes after a pause that
- * grows with each failure.
+ * Records that a change could not be sent: the agent did not answer, or not as an agent does. The pause before the next
+ * try grows with each failure.
  */
 export async function markFailing(unit: Unit, serverId: number, message: string): Promise<void> {
   const now = sql`${unit.now.toISOString()}::timestamptz`
@@ -96,7 +96,7 @@ export async function markFailing(unit: Unit, serverId: number, message: string)
       nextTryAt: sql`${now} + least(power(2, least(${servers.failedTries}, 10)), ${LONGEST_PAUSE_S}) * interval '1 second'`
     })
     .where(eq(servers.id, serverId))
-  // That nothing answers there says more.
+  // These troubles say more than a failed change does.
   await unit.tx
     .update(servers)
     .set(columnsOf({ code: 'changes_failing', params: { message } }))
@@ -109,9 +109,9 @@ export async function markFailing(unit: Unit, serverId: number, message: string)
   unit.publish('server', serverId)
 }
 
-/** What was sent to the agent got there. */
+/** Records that the agent took its changes. */
 export async function markConverged(unit: Unit, serverId: number): Promise<void> {
-  // After each change of an agent: nearly always nothing was amiss, and one statement does.
+  // This runs after each change of an agent. Nearly always nothing was wrong, and then one statement is enough.
   const fine = await unit.tx
     .update(servers)
     .set({ lastSeenAt: unit.now })
@@ -138,11 +138,11 @@ export async function markConverged(unit: Unit, serverId: number): Promise<void>
   await markReachable(unit, serverId)
 }
 
-/** Since when a server answers nothing, or fails to take what it is sent; null: neither. */
+/** Since when a server has not answered or has failed to take changes; null if neither. */
 export const troubledSince = sql<Date | null>`least(${servers.unreachableSince}, ${servers.failingSince})`
 
 /**
- * Takes a server out of stock that has been in trouble since before `deadline`; it comes back when that ends.
+ * Takes a server out of stock if it has been in trouble since before `deadline`. It sells again when the trouble ends.
  * @returns whether it sold until now
  */
 export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<boolean> {
@@ -158,7 +158,7 @@ export async function markOffline(unit: Unit, serverId: number, deadline: Date):
   return true
 }
 
-/** Tells the operators' webhooks that a server sells nothing any more since it does not answer, or sells again. */
+/** Tells the operators' webhooks that a server went out of stock because it does not serve, or that it sells again. */
 export async function tellWebhooks(unit: Unit, type: 'server.down' | 'server.up', serverId: number): Promise<void> {
   const [server] = await unit.tx
     .select({
@@ -188,7 +188,7 @@ async function sellAgain(unit: Unit, serverId: number): Promise<void> {
         eq(servers.offline, true),
         isNull(servers.failingSince),
         isNull(servers.unservedSince),
-        // What answers there is not this console's.
+        // The agent that answers belongs to another console.
         sql`${servers.trouble} is distinct from 'foreign_console'`
       )
     )
@@ -199,8 +199,8 @@ async function sellAgain(unit: Unit, serverId: number): Promise<void> {
 }
 
 /**
- * Says what keeps a reachable agent from holding what is wanted of it.
- * @returns whether that is new: the server had no trouble, or another one
+ * Records why a reachable agent does not hold its desired state.
+ * @returns whether the trouble is new
  */
 export async function setTrouble(unit: Unit, serverId: number, trouble: Trouble): Promise<boolean> {
   const changed = await unit.tx
@@ -213,7 +213,7 @@ export async function setTrouble(unit: Unit, serverId: number, trouble: Trouble)
   return changed.length > 0
 }
 
-/** Takes these troubles back, where the server has one of them; any other stays to be read. */
+/** Clears the server's trouble if it is one of these. */
 export async function clearTrouble(unit: Unit, serverId: number, codes: ServerTrouble[]): Promise<void> {
   const cleared = await unit.tx
     .update(servers)
@@ -225,7 +225,7 @@ export async function clearTrouble(unit: Unit, serverId: number, codes: ServerTr
 
 const columnsOf = ({ code, params = {} }: Trouble) => ({ trouble: code, troubleParams: cutTexts(params) })
 
-/** An agent's own words may be of any length. */
+/** An agent's texts can have any length. */
 const cutTexts = (params: Params): Params =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? startOf(value, 500) : value])

@@ -11,14 +11,14 @@ import { ok, type Result } from '../../infra/result.ts'
 import { storableText } from '../../infra/text.ts'
 import { abuseAlarms, agentUsers, servers } from './tables.ts'
 
-/** What goes on after less than this is the same notice. Restarts of an agent fall into it. */
+/** An alarm that resumes within this time is the same alarm. Restarts of an agent fall into it. */
 const GAP_MS = 15 * MINUTE
 const SHOWN = 100
 const KEPT_MS = 30 * DAY
 
 /**
- * Writes down what a server's agent tells of abuse: a row for each user and kind. It is told again for an hour with each health
- * check; what was written already costs no write. An alarm that begins anew waits for somebody again.
+ * Stores the abuse alarms of a server's agent, one row for each user and kind. The agent repeats an alarm for an hour
+ * with each health check; a repeat costs no write. An alarm that starts again must be acknowledged again.
  */
 export async function recordAlarms(unit: Unit, serverId: number, told: AgentAlarm[]): Promise<void> {
   if (told.length === 0) return
@@ -36,7 +36,7 @@ export async function recordAlarms(unit: Unit, serverId: number, told: AgentAlar
       )
     )
   const orderOf = new Map(users.map(({ username, orderId }) => [username, orderId]))
-  // One statement takes each row once; the newest of a cause comes first.
+  // One statement can change a row only once, so only the newest alarm of each cause stays.
   const causes = new Map(told.toReversed().map(alarm => [`${alarm.kind} ${alarm.user}`, alarm]))
   const notAfterNow = (time: string) => new Date(Math.min(Date.parse(time), now.getTime()))
   const values = [...causes.values()].map(({ kind, user, subject, count, since, last }) => ({
@@ -71,13 +71,13 @@ export async function recordAlarms(unit: Unit, serverId: number, told: AgentAlar
   if (changed.length > 0) unit.publish('server', serverId)
 }
 
-/** How many wait for somebody: what `listAlarms` shows without a server and an order, up to its most. */
+/** The number of open alarms. `listAlarms` without a filter shows the newest of them. */
 export const countOpenAlarms = (db: Executor): Promise<number> =>
   db.$count(abuseAlarms, isNull(abuseAlarms.acknowledgedAt))
 
 type Of = { server_id?: number | undefined; order_id?: number | undefined }
 
-/** The newest signs of abuse: those that wait for somebody, or whatever a server or an order had. */
+/** The newest alarms: the open ones, or all of a server or an order. */
 export async function listAlarms(db: Executor, of: Of): Promise<{ alarms: AbuseAlarm[] }> {
   const { server_id: serverId, order_id: orderId } = of
   const open = serverId === undefined && orderId === undefined ? isNull(abuseAlarms.acknowledgedAt) : undefined
@@ -117,7 +117,7 @@ const present = ({ alarm, server }: Row): AbuseAlarm => ({
   acknowledged_by: alarm.acknowledgedBy
 })
 
-/** Somebody has taken notice of it. Doing it again changes nothing. */
+/** Marks an alarm as seen. Doing it again changes nothing. */
 export const acknowledgeAlarm = (ctx: AppContext, by: Actor, id: number): Promise<Result<AbuseAlarm>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit

@@ -9,23 +9,23 @@ import type { DenyLists } from '../inventory/index.ts'
 import { askRevocations, confirmReplaced, recordHandOvers } from './proofs/ask.ts'
 import { agentUsers } from './tables.ts'
 
-/** With how its order's clients are let in. */
+/** With how the order's clients are let in. */
 export type AgentUser = typeof agentUsers.$inferSelect & { access: ClientAccessKind; clientIps: string[] }
 
 /**
- * Runs `write`, which records what an agent confirmed, as one command, and lets these orders go on within the same one.
- * It locks the orders first (ascending): whoever changes an order takes it before its users. Without orders it is just
- * the command.
+ * Runs `write`, which records what an agent confirmed, as one command, and moves these orders on in the same
+ * transaction. It locks the orders first, in ascending order, because every change of an order locks it before its
+ * users.
  */
 export type ConfirmPort = (orderIds: number[], write: (unit: Unit) => Promise<void>) => Promise<void>
 
-/** What became of one user on its agent. `reply` is the agent's own answer. */
+/** The result for one user on its agent. `reply` is the agent's own answer. */
 export type Outcome =
   | { kind: 'applied'; digest: string | null; reply: unknown }
   | { kind: 'refused'; reason: string; message: string }
   | { kind: 'unreachable'; message: string }
 
-/** Makes the agent hold what is wanted for one user. */
+/** Brings one user on the agent to its wanted state. */
 export async function applyUser(
   agent: AgentClient,
   user: AgentUser,
@@ -46,7 +46,7 @@ export async function applyUser(
     ...(isLimited ? { limits } : {}),
     ...(egress === 'fixed' ? {} : { egress })
   }
-  // Most users of a server share a deny list that its agent has already: naming it spares sending it.
+  // Most users of a server share a deny list that the agent already has. Naming it spares sending it.
   let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied.denied, denied.allowed) })
   if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {
     reply = await agent.putUser(user.username, {
@@ -57,9 +57,9 @@ export async function applyUser(
   }
   if (!reply.ok) return reply
   const { hash, deny_set: denySet, limited } = reply.data
-  // One of before other ways out leaves from the leased address, which is not what was sold: the order is not delivered by it.
+  // An older agent connects from the leased address, which is not what was sold. So the order is not delivered.
   if (egress !== 'fixed' && reply.data.egress !== egress) return { kind: 'refused', reason: 'egress', message: TOO_OLD }
-  // An agent of before other ways in asks for the password all the same. Without a digest the next repair sends it again.
+  // An older agent still asks for the password. Without a digest, the next repair sends the user again.
   const dropped =
     access !== 'password' && hash === userHash({ password, prefixes, denySet, allowedClientIps: clientIps })
   if (dropped) return { kind: 'applied', digest: null, reply: reply.data }
@@ -70,13 +70,13 @@ export async function applyUser(
 const TOO_OLD =
   'The agent is too old for connections that leave from other addresses of an IPv6 lease: upgrade it, and the order goes on'
 
-/** Behind the digest of a user whose agent is too old for its limits: once it is not any more, it gets them. */
+/** Added to the digest of a user whose agent is too old for limits, so that a newer agent gets the user again. */
 export const NOT_LIMITED = '!'
 
-/** `trial`: what came of its credentials before they are handed over. */
+/** `trial`: the result of trying new credentials before they are handed over. */
 export type Answered = { user: AgentUser; outcome: Outcome; trial?: ProofTry | undefined }
 
-/** Records what the agent said, and lets the orders concerned go on. */
+/** Records what the agent answered, and moves the orders concerned on. */
 export async function recordOutcomes(
   { log }: Pick<AppContext, 'log'>,
   outcomes: Answered[],
@@ -88,7 +88,7 @@ export async function recordOutcomes(
     if (outcome.kind !== 'refused') continue
     log.warn({ server: user.serverId, username: user.username, reason: outcome.message }, 'agent refused a user')
   }
-  // Some at a time: the first of them need not wait for the last, and nobody waits long for their locks.
+  // In chunks, so that the first orders do not wait for the last, and locks are held only briefly.
   const some = chunksOf(
     answered.toSorted((a, b) => (a.user.orderId ?? 0) - (b.user.orderId ?? 0)),
     CONFIRMED_TOGETHER
@@ -99,9 +99,9 @@ export async function recordOutcomes(
   if (failed) throw failed.reason
 }
 
-/** How many users one transaction records. */
+/** Users that one transaction records. */
 const CONFIRMED_TOGETHER = 16
-/** Each holds a database connection, besides that of its server's lock. */
+/** Each chunk holds a database connection, besides the one of the server's lock. */
 const CONFIRMING_AT_ONCE = 2
 
 function chunksOf<T>(all: T[], size: number): T[][] {
@@ -109,7 +109,7 @@ function chunksOf<T>(all: T[], size: number): T[][] {
 }
 
 async function confirmSome(answered: Answered[], confirm: ConfirmPort): Promise<void> {
-  // Ascending, so that two of these never wait for each other.
+  // Ascending, so that two chunks cannot deadlock.
   const orderIds = [...new Set(answered.map(({ user }) => user.orderId))]
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)

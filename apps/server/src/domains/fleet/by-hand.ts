@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { enqueueConverge } from './desired.ts'
 import { agentUsers } from './tables.ts'
 
-/** Users made by hand whose addresses are the server's own no longer. */
+/** Users made by hand with addresses outside the server's ranges. */
 export async function usersOutsideRanges(db: Executor, serverId: number): Promise<string[]> {
   const rows = await db
     .select({ username: agentUsers.username })
@@ -22,7 +22,7 @@ export async function usersOutsideRanges(db: Executor, serverId: number): Promis
   return rows.map(row => row.username)
 }
 
-/** Has users made by hand removed: the named ones, or all of the server. Users of orders are never touched. */
+/** Removes users made by hand: the named ones, or all on the server. Users of orders are never touched. */
 export async function removeUsersByHand(unit: Unit, serverId: number, usernames?: string[]): Promise<string[]> {
   const rows = await unit.tx
     .update(agentUsers)

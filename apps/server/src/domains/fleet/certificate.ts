@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Server } from '@netlet/contract'
 import { DAY, iso } from '../../infra/clock.ts'
 
-/** What is shown of a certificate in PEM; null where it cannot be read. */
+/** Fingerprint and end of a PEM certificate; null if it cannot be read. */
 export function certificateOf(pem: string): Server['certificate'] {
   try {
     const { fingerprint256, validToDate } = new X509Certificate(pem)
@@ -12,7 +12,7 @@ export function certificateOf(pem: string): Server['certificate'] {
   }
 }
 
-/** When the first of all certificates in a PEM ends, ISO 8601; null where none can be read. */
+/** When the first of the certificates in a PEM ends, ISO 8601; null if none can be read. */
 export function firstEndOf(pem: string): string | null {
   const ends = [...pem.matchAll(CERTIFICATE)].flatMap(([block]) => certificateOf(block)?.ends_at ?? [])
   return ends.toSorted()[0] ?? null
@@ -23,17 +23,17 @@ export const daysLeft = (ends: string, now: Date): number => Math.floor((Date.pa
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
 
-/** The certificates of a PEM. @throws Error where one cannot be read */
+/** The certificates in a PEM. @throws Error if one cannot be read */
 export const certificatesIn = (pem: string): X509Certificate[] =>
   [...pem.matchAll(CERTIFICATE)].map(([block]) => new X509Certificate(block))
 
-/** Is it certificates in PEM, each of which can be read, and nothing else at all: no key, whatever is written around it? */
+/** Whether a text is nothing but readable PEM certificates: no key, no other text. */
 export function isCertificates(pem: string): boolean {
   const found = [...pem.matchAll(CERTIFICATE)]
   if (found.length === 0 || pem.replaceAll(CERTIFICATE, '').trim() !== '') return false
   return found.every(([block, body = '']) => {
     try {
-      // What stands behind a certificate within its own lines is not read, but would be stored.
+      // The parser ignores what follows a certificate within its lines, but we would store it.
       return new X509Certificate(block).raw.equals(Buffer.from(body, 'base64'))
     } catch {
       return false

@@ -7,12 +7,12 @@ import { agentOf, type SyncContext } from './agents.ts'
 import { refusedByAgent, unreachable } from './manage.ts'
 import { readServerRow } from './server-row.ts'
 
-/** Ranges that one check looks at: each is some connections, and takes as long as the slowest of them. */
+/** Ranges that one check tries. Each opens some connections, and the slowest range decides how long the check takes. */
 const MOST_RANGES = 8
 
 /**
- * Has a server's agent connect from an address of each of its IPv6 ranges, to see whether answers come back.
- * @param target `host:port`; empty: these sites
+ * Has a server's agent connect from an address of each of its IPv6 ranges, to see whether replies come back.
+ * @param target `host:port`; if empty, `sites` are used
  */
 export async function checkIpv6(
   ctx: SyncContext,

@@ -16,7 +16,7 @@ import { servers } from './tables.ts'
 
 type CidrQuery = ListInput<'id' | 'cidr' | 'delivery_count'> & {
   delivery_count_exact?: number | undefined
-  /** More than so many. */
+  /** Exclusive. */
   delivery_count_min?: number | undefined
   exclude_acl?: number | undefined
   sold_with?: number | undefined
@@ -27,10 +27,10 @@ type CidrQuery = ListInput<'id' | 'cidr' | 'delivery_count'> & {
 
 type CidrRow = typeof cidrs.$inferSelect
 
-/** A server that was removed refers to nothing any more. */
+/** A removed server no longer refers to its ranges. */
 const referenced = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is null)`
 
-/** Ranges by every filter of the list; equals by id, ascending. */
+/** Ranges by every filter of the list; ties by id, ascending. */
 export const cidrList = defineList<CidrQuery, Cidr>({
   name: 'cidrs',
   table: cidrs,
@@ -58,7 +58,7 @@ export const cidrList = defineList<CidrQuery, Cidr>({
   load: async (db, ids) => present(db, await db.select().from(cidrs).where(among(cidrs.id, ids)))
 })
 
-/** The ranges of each of these servers, ascending. */
+/** Each server's ranges, ascending. */
 export async function rangesOfServers(
   db: Executor,
   serverIds: number[]
@@ -97,7 +97,7 @@ export const editCidr = (
     return ok(after)
   })
 
-/** How a range is used, with the server that has it. */
+/** How a range is used, and which server has it. */
 export async function cidrBlocks(
   ctx: AppContext,
   id: number,

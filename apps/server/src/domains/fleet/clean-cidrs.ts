@@ -9,12 +9,12 @@ import { versionOf } from '../../infra/version.ts'
 import { cleanUnused, lockInventory, unusedCidrs } from '../inventory/index.ts'
 import { servers } from './tables.ts'
 
-/** A plan names no more ranges than this. */
+/** A plan names at most this many ranges. */
 const NAMED = 200
 
 type Which = { ofRemovedServers: boolean }
 
-/** The ranges that cleaning would remove now. Nothing changes and nothing waits: it reads without the inventory's lock. */
+/** The ranges that cleaning would remove now. It only reads, without the inventory's lock. */
 export async function planCleaning(db: Executor, which: Which) {
   const { unused } = await unusedCidrs(db, { ofServers: await removedServers(db, which) })
   return ok({
@@ -25,8 +25,8 @@ export async function planCleaning(db: Executor, which: Which) {
 }
 
 /**
- * Removes ranges that no server has and nothing is leased of; on demand also those of servers that were removed.
- * @param which.plan the plan that somebody agreed to: refused as stale where other ranges would go by now
+ * Removes ranges that belong to no server and have no leases; on request also those of removed servers.
+ * @param which.plan the approved plan; refused as stale if other ranges would go now
  */
 export const cleanUnusedCidrs = (
   ctx: AppContext,
@@ -34,7 +34,7 @@ export const cleanUnusedCidrs = (
   { plan, ...which }: Which & { plan?: string | undefined }
 ) =>
   command(ctx, by, async unit => {
-    // First the lock: a server that is being removed gives up its ranges under it.
+    // Lock first: the removal of a server releases its ranges under this lock.
     await lockInventory(unit.tx)
     const { removed } = await cleanUnused(unit, { ofServers: await removedServers(unit.tx, which) })
     if (plan !== undefined && plan !== planOf(removed)) return refuse('stale')

@@ -8,20 +8,20 @@ import { AgentUnreachable, convergeServer } from './converge.ts'
 import { convergeFailingQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 
-/** How soon an agent that is there says so. In milliseconds. */
+/** An agent that is up answers within this time. In milliseconds. */
 const PROBE_MS = 3_000
-/** An agent that answered so recently is not asked for a sign of life before its changes. In milliseconds. */
+/** An agent seen this recently is not probed before its changes. In milliseconds. */
 const SEEN_MS = 5_000
-/** For each call to an agent that was fine the last time: where it takes longer, no other server waits. In milliseconds. */
+/** The limit in milliseconds of each call to a healthy agent, so that a slow one delays no other server. */
 const HEALTHY_CALL_MS = 5_000
-/** Agents that this process works on at once: each takes a database connection, for the server's lock. */
+/** Agents that this process works on at once. Each takes a database connection for the server's lock. */
 export const CONVERGING_AT_ONCE = 4
 
 const converging = pLimit(CONVERGING_AT_ONCE)
 
 /**
- * Converges a server that was fine the last time. Others wait for it no longer than for one time-out: it is then among
- * those that fail, which have workers of their own, and comes back from there with its first success.
+ * Converges a server that was fine last time. If it fails, other servers wait for one time-out only: from then on the
+ * workers for failing servers retry it, until it succeeds.
  */
 export async function convergeHealthy(
   ctx: SyncContext,
@@ -36,7 +36,7 @@ export async function convergeHealthy(
   if (suspect || !(await tryAgent(ctx, server, work, probeMs))) await sendNextTry(ctx, serverId)
 }
 
-/** Tries a server whose last try failed, where its pause is over. */
+/** Tries a failing server, if its pause is over. */
 export async function convergeFailing(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   if (!server) return
@@ -45,7 +45,7 @@ export async function convergeFailing(ctx: SyncContext, serverId: number, confir
   if (early || !(await tryAgent(ctx, server, work))) await sendNextTry(ctx, serverId)
 }
 
-/** @returns false where the agent failed; that is recorded */
+/** @returns false if the agent failed; the failure is recorded */
 async function tryAgent(
   ctx: SyncContext,
   server: ServerRow,
@@ -54,7 +54,7 @@ async function tryAgent(
 ): Promise<boolean> {
   const { id } = server
   if (!wasJustSeen(ctx, server)) {
-    // Without the lock and its connection: where nothing answers, this is all that is waited for.
+    // The probe holds no lock and no database connection, so an agent that is away costs only the probe's time.
     const probe = await agentOf(server, ctx.secrets, probeMs).info()
     if (!probe.ok) {
       await command(ctx, SYSTEM, unit => markFailing(unit, id, probe.message))
@@ -71,14 +71,14 @@ async function tryAgent(
   }
 }
 
-/** A clock that was set back since makes nothing recent. */
+/** If the clock was set back since, nothing counts as recent. */
 function wasJustSeen(ctx: SyncContext, { failingSince, lastSeenAt }: ServerRow): boolean {
   if (failingSince !== null || lastSeenAt === null) return false
   const ago = ctx.now().getTime() - lastSeenAt.getTime()
   return ago >= 0 && ago < SEEN_MS
 }
 
-/** One job waits for each server: at its time, or where the server has just come back, at once. */
+/** Keeps one job waiting for each server: until its next try, or no time at all if it has just come back. */
 async function sendNextTry(ctx: SyncContext, serverId: number): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   if (!server) return
@@ -90,7 +90,7 @@ async function sendNextTry(ctx: SyncContext, serverId: number): Promise<void> {
   })
 }
 
-/** Has a server that fails tried at once. The job that waits for its time does not keep this one from being sent. */
+/** Tries a failing server at once. Its key differs from that of the job that waits for the next try. */
 export function enqueueTry(unit: Unit, serverId: number): void {
   const group = String(serverId)
   unit.jobs.send(convergeFailingQueue, { serverId }, { key: `${group}:now`, group, priority: URGENT })

@@ -20,15 +20,15 @@ const BATCH = 64
 const AT_ONCE = 8
 const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
 
-/** The agent did not answer; the job is tried again. */
+/** The agent did not answer. The job retries. */
 export class AgentUnreachable extends Error {
   override name = 'AgentUnreachable'
 }
 
 /**
- * Brings one server's agent to what is wanted of it: its ranges first, then users put and deleted. Only one process
- * does this for a server at a time, so that an older state never overtakes a newer one on the wire.
- * @throws AgentUnreachable where the agent is away
+ * Brings one server's agent to its desired state: first the ranges, then the users to put and delete. Only one process
+ * does this for a server at a time, so that an older state never overtakes a newer one.
+ * @throws AgentUnreachable if the agent is away
  */
 export async function convergeServer(
   ctx: SyncContext,
@@ -45,7 +45,7 @@ export async function convergeServer(
     },
     { waitMs: 1000 }
   )
-  // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
+  // Another process holds the lock. It may have read the state before our change, so look again soon.
   if (!ran) {
     await command(ctx, SYSTEM, async unit =>
       unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId), startIn: 1000 })
@@ -53,14 +53,14 @@ export async function convergeServer(
   }
 }
 
-/** What the agent answered. `prefixes` is null where its ranges were in step already. */
+/** What the agent answered. `prefixes` is null if its ranges were already in step. */
 export type Synced = { prefixes: LoadedPrefixes | null; users: Map<string, Outcome> }
 
 /**
- * Brings the agent to what is wanted of it. The caller holds the server's lock.
- * @param byHandOnly leaves the orders' users to the job that tells their orders
+ * Brings the agent to its desired state. The caller holds the server's lock.
+ * @param byHandOnly leaves users of orders to the job that moves their orders on
  * @param timeoutMs for each call
- * @throws AgentUnreachable where the agent is away
+ * @throws AgentUnreachable if the agent is away
  */
 export async function syncAgent(
   ctx: SyncContext,
@@ -73,9 +73,9 @@ export async function syncAgent(
 ): Promise<Synced> {
   try {
     const agent = await agentToChange(ctx, server, timeoutMs)
-    // Where changes fail only a change that got there ends it, and there may be no user left to send.
+    // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
-    // Before the ranges are recorded as loaded: whoever dies in between does it again.
+    // Before the ranges count as loaded, so that a crash in between repeats both.
     if (behind) await clearRefusals(ctx, server.id)
     let loaded = behind ? await load(ctx, agent, server) : null
     const synced: Synced = { prefixes: loaded, users: new Map() }
@@ -83,7 +83,7 @@ export async function syncAgent(
       const users = await usersBehind(ctx, server.id, byHandOnly)
       if (users.length === 0) break
       const outcomes = await applyAll(ctx, agent, users)
-      // Its ranges were in step, yet it does not know them: its state was lost.
+      // The ranges were in step, but the agent does not know them: it lost its state.
       const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
       if (lost) loaded = await load(ctx, agent, server)
       const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
@@ -95,7 +95,7 @@ export async function syncAgent(
       const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
-    // One that does not answer this call takes users all the same: it is told again by the next repair.
+    // An agent that does not answer this call still takes users. The next repair sends it again.
     await sendTls(ctx, agent, server.id)
     if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
     await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
@@ -109,11 +109,11 @@ export async function syncAgent(
   }
 }
 
-/** @throws AgentUnreachable where the agent takes no changes of this console at present */
+/** @throws AgentUnreachable if the agent takes no changes from this console at present */
 async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
   const session = await openSession(ctx, server, { timeoutMs })
   if (session.kind === 'open') return session.agent
-  // A repair finds out what would be done, and shows it.
+  // The repair works out what would change, and shows it.
   if (session.kind === 'older') {
     const key = String(server.id)
     await command(ctx, SYSTEM, async unit => unit.jobs.send(repairQueue, { serverId: server.id }, { key }))
@@ -121,7 +121,7 @@ async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: nu
   throw new AgentUnreachable(session.message)
 }
 
-/** What the agent refused for lack of a range deserves another try. */
+/** Users that were refused for lack of a range get another try. */
 async function clearRefusals(ctx: SyncContext, serverId: number): Promise<void> {
   const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
   await command(ctx, SYSTEM, async ({ tx }) => void (await tx.update(agentUsers).set({ refusal: null }).where(refused)))
@@ -135,7 +135,7 @@ async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Pr
   return loaded
 }
 
-/** Once the users of the old ranges are gone, those ranges go too. */
+/** Unloads the old ranges once their users are gone. */
 async function narrow(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
   const loaded = await load(ctx, agent, server)
   if (loaded.kind === 'widened') {
@@ -154,7 +154,7 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
         eq(agentUsers.serverId, serverId),
         sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
         isNull(agentUsers.refusal),
-        // Who needs a range that the agent refused waits for it.
+        // A user that needs a refused range waits until the agent takes the range.
         sql`(not ${agentUsers.wanted} or not exists (
           select 1 from servers s, unnest(s.refused_ranges) as refused, unnest(${agentUsers.prefixes}) as prefix
           where s.id = ${serverId} and prefix::inet <<= refused::inet))`,
@@ -166,7 +166,7 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
 }
 
 async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]) {
-  // Read after the users: a rule edited since then has given them another generation, and they come again.
+  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
   const deniedBy = new Map<string, DenyLists>()
   for (const user of users) {
     const key = user.rules.join()

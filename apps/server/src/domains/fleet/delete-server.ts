@@ -12,21 +12,21 @@ import { agentUsers, serverGroupServers, servers } from './tables.ts'
 import { toldServer } from './told-server.ts'
 
 /**
- * Takes a server out of use: its ranges become free for another one, its row stays for the history. Refused while
- * orders hold addresses on it, users are wanted there, or its agent is being installed.
+ * Removes a server. Its ranges become free for another one; its row stays for the history. Refused while orders hold
+ * addresses on it, users are wanted there, or its agent is being installed.
  */
 export const deleteServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, unit => removeServer(unit, id))
 
-/** The same as a part of another write, or of a plan. */
+/** The same as part of another command, or of a plan. */
 export async function removeServer(unit: Unit, id: number): Promise<Result<null>> {
   const { tx } = unit
   const row = await lockServer(unit, id)
   if (!row) return refuse('not_found')
-  // Otherwise an agent would be started on a machine that nobody knows of any more.
+  // Otherwise the installation would start an agent on a machine that the console no longer knows.
   if (isInstalling(row)) return refuse('server_installing')
   const before = await readServer(tx, id)
-  // Before the look at the leases, so that none can begin after it.
+  // Before the check for leases, so that none can begin after it.
   const freed = await assignCidrs(unit, id, [])
   if (!freed.ok && freed.reason !== 'leased') return cidrRefusal(tx, freed)
   const orders = await ordersOnServer(tx, id)
@@ -46,7 +46,7 @@ export async function removeServer(unit: Unit, id: number): Promise<Result<null>
       connected: false,
       sshPassword: sql`null`,
       agentToken: sql`null`,
-      // With its key.
+      // It contains the proxy's private key.
       agentSettings: sql`${servers.agentSettings} - 'proxy_tls'`
     })
     .where(eq(servers.id, id))

@@ -13,24 +13,24 @@ import { agentUsers, servers } from './tables.ts'
 
 const nextGeneration = sql<number>`nextval('agent_generation')`
 
-/** What an agent should hold for one proxy user. */
+/** The desired state of one proxy user on an agent. */
 export type WantedUser = {
   serverId: number
   username: string
-  /** Null: made by hand. */
+  /** Null for a user made by hand. */
   orderId: number | null
   password: string
   /** Canonical address ranges on that server. */
   prefixes: string[]
-  /** The access rules that were bought. */
+  /** Ids of the access rules that were bought. */
   rules: number[]
-  /** `fixed` where it is left out. */
+  /** `fixed` by default. */
   egress?: EgressMode
 }
 
 /**
- * Wants these users on their agents from now on; jobs bring the agents there.
- * @returns orders of these users that lost listed clients to others with the same addresses
+ * Makes these users wanted on their agents; jobs bring the agents there.
+ * @returns orders that lost listed clients, because other orders with the same addresses list them already
  */
 export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
   if (users.length === 0) return []
@@ -64,7 +64,7 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
   return shortened
 }
 
-/** An order has one list for all of its agents: those that these users are not for still let in whom it has no more. */
+/** An order has one client list for all of its agents. The others would still let the removed clients in. */
 async function askOtherAgents(unit: Unit, orderIds: number[], users: WantedUser[]): Promise<void> {
   if (orderIds.length === 0) return
   const { orderId, serverId, wanted } = agentUsers
@@ -80,7 +80,7 @@ async function askOtherAgents(unit: Unit, orderIds: number[], users: WantedUser[
   )
 }
 
-/** Wants an order's user gone from its agents: all of them, or the named servers. */
+/** Makes an order's user unwanted on the named servers, or on all of its servers. */
 export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?: number[]): Promise<void> {
   const rows = await unit.tx
     .update(agentUsers)
@@ -100,8 +100,8 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
 }
 
 /**
- * Drops an order's user on a server that was given up, without its agent's word: nobody will ever confirm it. What may be
- * left there is removed by the repair that a server passes before it sells again.
+ * Drops an order's user on a server that was given up, because its agent will never confirm the removal. The repair
+ * that a server passes before it sells again removes what may be left there.
  */
 export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
   const gone = await unit.tx
@@ -113,18 +113,15 @@ export async function dropDesiredUser(unit: Unit, serverId: number, orderId: num
   unit.publish('server', serverId)
 }
 
-/** After an edit of the access rules: every agent gets its deny lists again, soon after the transaction has committed. */
+/** Sends every agent its deny lists again after an edit of the access rules, once the transaction has committed. */
 export function enqueueDenyLists(unit: Unit): void {
   unit.jobs.send(denyListsQueue, {}, { key: 'all' })
 }
 
-/**
- * The work of it. In a transaction of its own: it touches every user, and one that holds the inventory's locks too
- * would deadlock with deliveries.
- */
+/** The work of that job, in a transaction of its own: it locks every user, and could deadlock with deliveries. */
 export async function renewDenyLists(ctx: AppContext): Promise<void> {
-  // Whoever changed a rule while this job still waited was told that it waits already, and may not have committed: first
-  // that one ends, or the agents would get the lists of before.
+  // A rule edit that ran while this job waited sent no other job, and may not have committed yet. Wait for it, or the
+  // agents would get the old lists.
   await command(ctx, SYSTEM, ({ tx }) => tx.execute(sql`lock table acl_rules in share mode`))
   await command(ctx, SYSTEM, async unit => {
     const { rows } = await unit.tx.execute<{ serverId: number }>(sql`
@@ -143,8 +140,8 @@ export async function renewDenyLists(ctx: AppContext): Promise<void> {
 }
 
 /**
- * After an edit of a server's own ranges: its agent loads and unloads them. Users are not touched here: the caller
- * holds the inventory alone, and whoever holds a user may be waiting for it.
+ * Has the agent load and unload ranges after an edit of a server's ranges. It touches no users: the caller holds the
+ * inventory's exclusive lock, and a transaction that holds a user may wait for that lock.
  */
 export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> {
   await unit.tx
@@ -154,7 +151,7 @@ export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> 
   enqueueConverge(unit, [serverId])
 }
 
-/** How far the agents are with an order's user, server by server. */
+/** How far the agents are with an order's user, by server. */
 export async function agentProgress(db: Executor, orderId: number) {
   return (
     db
@@ -169,13 +166,13 @@ export async function agentProgress(db: Executor, orderId: number) {
       .from(agentUsers)
       .innerJoin(servers, eq(servers.id, agentUsers.serverId))
       .where(eq(agentUsers.orderId, orderId))
-      // Of two that refuse, the same one's words are shown each time.
+      // A fixed order, so that of two refusals the same one is shown each time.
       .orderBy(asc(agentUsers.serverId))
   )
 }
 
 /**
- * Does an order's user wait for a server that does not answer, or takes no changes? By the index for each order, as `holdsAddresses`.
+ * Whether an order's user waits for a server that is away or takes no changes. Uses an index as `holdsAddresses` does.
  * @param orderId a column
  */
 export const waitsForServer = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
@@ -202,7 +199,7 @@ export async function serversBehind(db: Executor): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-/** Lets the agents of these servers converge, as soon as the command has committed. Until then they are shown as behind. */
+/** Has the agents of these servers converge once the command has committed. They show as behind until then. */
 export function enqueueConverge(unit: Unit, serverIds: number[]): void {
   for (const serverId of new Set(serverIds)) {
     unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId) })
@@ -210,10 +207,7 @@ export function enqueueConverge(unit: Unit, serverIds: number[]): void {
   }
 }
 
-/**
- * Lets a server be compared as a whole as well: what answers there may be another agent, or one that holds something
- * else than was recorded.
- */
+/** Also compares the whole server: another agent may answer there, or one with another state than recorded. */
 export function enqueueFullSync(unit: Unit, serverId: number): void {
   enqueueConverge(unit, [serverId])
   unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) })

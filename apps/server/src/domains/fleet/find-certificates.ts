@@ -10,8 +10,8 @@ import { publicCertificate, serverReports, servers } from './tables.ts'
 type Ending = { subject: string; words: NoticeWords; params: Params; ends: string }
 
 /**
- * Certificates that end within so many days, the earliest first: those that agents have to show, those that they do show, of API
- * and proxy port, and the shop's own. One that has ended is urgent, since nothing gets past it.
+ * Certificates that end within `days`, the earliest first: those pinned for agents, those that agents show on their API
+ * and proxy ports, and the shop's own. One that ends within a day is critical, because it then blocks every connection.
  */
 export async function findCertificates(
   { db, config }: Pick<AppContext, 'db' | 'config'>,
@@ -47,7 +47,7 @@ async function ofServers(db: Executor): Promise<Ending[]> {
       ends ? [{ subject, words, params, ends }] : []
     const pinned = firstEndOf(pem ?? '')
     const { api = null, proxy = null } = report?.certificates ?? {}
-    // Where it shows what it has to, that is one certificate and one notice.
+    // An agent that shows its pinned certificate makes one notice, not two.
     const isPinned = api !== null && pinned !== null && Date.parse(api) === Date.parse(pinned)
     return [
       ...told(String(id), 'certificate', pinned),
@@ -57,7 +57,7 @@ async function ofServers(db: Executor): Promise<Ending[]> {
   })
 }
 
-/** As the last look at PUBLIC_URL saw it. */
+/** As the last check of PUBLIC_URL saw it. */
 async function ofShop(db: Executor, url: string): Promise<Ending[]> {
   const [seen] = await db.select().from(publicCertificate).where(eq(publicCertificate.url, url))
   return seen ? [{ subject: 'public', words: 'certificate_public', params: { url }, ends: iso(seen.endsAt) }] : []

@@ -28,7 +28,7 @@ export type TestAgent = {
   stop(): Promise<void>
   /** Starts it again on the same ports. */
   start(): Promise<void>
-  /** Loses what it had on disk; it has to be stopped. */
+  /** Loses what it had on disk. Stop it first. */
   wipe(): Promise<void>
   close(): Promise<void>
 }
@@ -54,7 +54,7 @@ export async function startTestAgent(): Promise<TestAgent> {
   }
 }
 
-/** Changes what the agent holds in the name of the console that it belongs to, behind its back. */
+/** Changes what the agent holds, as the console that owns it but without its knowledge. */
 function ownersClient(address: AgentAddress): AgentClient {
   const plain = createAgentClient(address, 5000)
   const owners = async () => {
@@ -71,17 +71,17 @@ function ownersClient(address: AgentAddress): AgentClient {
   }
 }
 
-/** The whole shop, since the fleet takes ports of other domains. Nothing works on jobs: tests run the work themselves. */
+/** The whole shop, because the fleet takes ports of other domains. It runs no jobs: tests run the work themselves. */
 export const startFleetShop = (): Promise<TestShop> => startTestShop({})
 
-/** The agent of an earlier test holds users: the new server knows what it was told last, or it would plan first. */
+/** An earlier test's agent holds users. Its mark is stored, or the new server would plan a repair first. */
 async function adopt({ tx }: Unit, serverId: number, agent?: TestAgent): Promise<void> {
   const state = await agent?.client.state()
   const mark = state?.ok ? state.data.owner?.mark : undefined
   if (mark !== undefined) await tx.insert(agentTies).values({ serverId, mark })
 }
 
-/** A server of these ranges; without an agent, one where nothing answers. */
+/** A server with these ranges. Without an agent, nothing answers there. */
 export async function addTestServer(
   ctx: AppContext,
   name: string,
@@ -102,7 +102,7 @@ export async function addTestServer(
   })
 }
 
-/** Wants `count` users on a server, one address of `127.x.y.0/24` each, as orders or (without `orderId`) by hand. */
+/** Wants `count` users on a server, one address of `127.x.y.0/24` each: as orders, or by hand without `orderId`. */
 export async function wantTestUsers(
   ctx: AppContext,
   serverId: number,
@@ -141,13 +141,13 @@ export async function heldBy(agent: TestAgent): Promise<string[]> {
 export const usersOf = (ctx: AppContext, serverId: number) =>
   ctx.db.select().from(agentUsers).where(eq(agentUsers.serverId, serverId))
 
-/** For converging where no order has to go on. */
+/** For converging without orders that have to go on. */
 export const noOrders =
   (ctx: AppContext): ConfirmPort =>
   (_orderIds, write) =>
     command(ctx, SYSTEM, write)
 
-/** For counting traffic where nobody is told of it, and no order is known but by its users. */
+/** For counting traffic without notices; orders are known by their users only. */
 export const untold: TrafficPorts = { ordersOf: () => Promise.resolve(new Map()), tellOfQuota: () => Promise.resolve() }
 
 /** Leases one address of a server to a new order. */
@@ -162,7 +162,7 @@ export async function leaseOn(ctx: AppContext, serverId: number, rule: number): 
   return orderId
 }
 
-/** The number of an order, by which refusals name it. */
+/** The order's number, as refusals name it. */
 export async function numberOf({ db }: AppContext, orderId: number): Promise<string> {
   const { rows } = await db.execute<{ number: string }>(
     sql`select order_id as number from orders where id = ${orderId}`
@@ -170,13 +170,14 @@ export async function numberOf({ db }: AppContext, orderId: number): Promise<str
   return rows[0]?.number ?? ''
 }
 
-/** What the audit log says of an action, newest first. */
+/** The audit log's entries of an action, newest first. */
 export const audited = (ctx: AppContext, action: AuditAction) =>
   ctx.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))
 
 /**
- * Opens a tunnel through a proxy to a port of this machine, and gives the client's socket.
+ * Opens a tunnel through a proxy to a port of this machine.
  * @param proxy `login` as user:password
+ * @returns the client's socket
  */
 export function openTunnel(proxy: { host: string; port: number; login: string }, port: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()

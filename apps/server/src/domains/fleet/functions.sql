@@ -1,7 +1,7 @@
--- The functions of this domain as they are now: applied after the migrations whenever this file changed. A function whose arguments
--- or result change is dropped by a migration first.
+-- The current functions of this domain. They are applied after the migrations when this file has changed. If a
+-- function's arguments or result change, a migration drops it first.
 
--- Adds counts by name. A count that is null counts as 0.
+-- Adds counts by name. Null counts as 0.
 CREATE OR REPLACE FUNCTION add_counts(had jsonb, more jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   select case when more = '{}' then had when had = '{}' then more else (
     select jsonb_object_agg(code, least(count, 9000000000000000)) from (

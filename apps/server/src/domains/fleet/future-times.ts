@@ -7,10 +7,9 @@ import { enqueueTry } from './converge-turns.ts'
 import { accessProofs, serverOutages, servers } from './tables.ts'
 
 /**
- * A clock that was ahead for a while leaves times of the future behind: since when a server answers nothing, when it or old
- * credentials are tried next, when its outage began. Whatever waits for so much time to pass would wait until then, so that they begin
- * now. Times of the next moments are those of another check that runs at the same time, or of a clock that is nearly
- * right.
+ * A clock that ran ahead leaves times in the future: since when a server is silent, its next try, the start of its
+ * outage. Everything that counts from them would wait until then, so they are set to now. Times less than a minute
+ * ahead stay: another check that runs at the same moment wrote them, or the clock is slightly off.
  */
 export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
@@ -28,18 +27,18 @@ export const endFutureTimes = (ctx: SyncContext): Promise<void> =>
       })
       .where(and(isNull(servers.deletedAt), or(silent, failing, tooLate)))
       .returning({ id: servers.id })
-    // The job of its next try waits until then as well.
+    // The job of the next try waits for the old time too.
     for (const { id } of found) enqueueTry(unit, id)
-    // What was asked for since then is not cancelled.
+    // A cancellation in the future would also cancel installations requested since.
     await tx.update(servers).set({ provisioningCancelledAt: unit.now }).where(gt(servers.provisioningCancelledAt, soon))
     await tx.update(servers).set({ nextProofAt: null }).where(gt(servers.nextProofAt, soon))
-    // None waits longer than an hour for its next try.
+    // No proof waits longer than an hour for its next try.
     await tx
       .update(accessProofs)
       .set({ nextAt: unit.now })
       .where(gt(accessProofs.nextAt, new Date(soon.getTime() + HOUR)))
     const begunLater = gt(serverOutages.startedAt, soon)
-    // What ended before it began here; the check of a server that is still silent opens another one.
+    // An outage entirely in the future is deleted. If its server is still silent, the next check opens one.
     await tx.delete(serverOutages).where(and(begunLater, gt(serverOutages.endedAt, now)))
     await tx
       .update(serverOutages)

@@ -16,7 +16,7 @@ import { serverGroups, serverGroupServers, servers } from './tables.ts'
 
 type GroupRow = typeof serverGroups.$inferSelect
 
-/** Server groups, oldest first: found by name or description. */
+/** Server groups, oldest first; search finds name or description. */
 export const groupList = defineList<ListInput<'id'>, ServerGroup>({
   name: 'server_groups',
   table: serverGroups,
@@ -68,13 +68,13 @@ export const updateGroup = (
     return ok(after)
   })
 
-/** Names of variants that sell from a server group, in the order of their ids; empty where none does. */
+/** Names of the variants that sell from a server group, by id. */
 export type VariantsSellingFrom = (tx: Executor, groupId: number) => Promise<string[]>
 
-/** A sentence names no more variants than this. */
+/** A refusal names at most this many variants. */
 const NAMED_VARIANTS = 5
 
-/** Removes a group that no variant sells from; orders that were delivered from it keep their addresses. */
+/** Removes a group that no variant sells from. Orders delivered from it keep their addresses. */
 export const deleteGroup = (
   ctx: AppContext,
   by: Actor,
@@ -94,7 +94,7 @@ export const deleteGroup = (
     return done
   })
 
-/** What other servers in a group, or its removal, would do to its plans and stock. It only reads. */
+/** What changing or removing a group would do to its variants and stock. It only reads. */
 export async function planGroup(
   { db }: Pick<AppContext, 'db'>,
   id: number,
@@ -182,7 +182,7 @@ async function present(db: Executor, rows: GroupRow[]): Promise<ServerGroup[]> {
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(row => row.id)
 
-/** What the form of a group shows: of its servers which ones they are. */
+/** What the form of a group shows; servers by id. */
 const fieldsOf = ({ name, description }: Pick<ServerGroup, 'name' | 'description'>, serverIds: readonly number[]) => ({
   name,
   description,

@@ -31,13 +31,13 @@ import { type Doubtful, tryDoubtful } from './unserved.ts'
 
 const AT_ONCE = 32
 const ANSWER_MS = 5000
-/** So many failures in a row make an alarm. */
+/** Failures in a row that raise an alarm. */
 export const ALARM_AFTER = 5
 
 /**
- * Asks every server's agent whether it is there. One that came back gets what it missed, and sells again; one that was
- * silent for longer than `unreachable_after` sells nothing. Afterwards, so that no other one waits, the proxies are tried of which nobody
- * knows that they serve.
+ * Asks every server's agent for its health. One that came back gets the changes it missed and sells again; one that was
+ * silent for longer than `unreachable_after` goes out of stock. Doubtful proxies are tried last, so that no other
+ * server waits for them.
  */
 export async function checkServers(ctx: SyncContext): Promise<void> {
   await endFutureTimes(ctx)
@@ -51,7 +51,7 @@ export async function checkServers(ctx: SyncContext): Promise<void> {
   )
 }
 
-/** @returns the server where its proxy is to be tried */
+/** @returns the server if its proxy must be tried */
 async function checkServer(
   ctx: SyncContext,
   server: ServerRow,
@@ -62,10 +62,9 @@ async function checkServer(
   const answer = await askHealth(ctx, server)
   const told = 'info' in answer ? Number(answer.info.proxy_port) : 0
   const isUnserved = server.unservedSince !== null || server.trouble === 'other_port'
-  // What an installation is at is checked by it.
   const owner = 'info' in answer ? answer.info.owner : undefined
   const isForeign = owner !== undefined && owner !== null && owner.id !== consoleId
-  // A try makes a user there: another console's agent takes nothing, and one that waits for an approval is sent nothing.
+  // A trial makes a user. Another console's agent takes none, and one that waits for approval is sent nothing.
   const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console' && server.status !== 'given_up'
   const mayNotServe = mayTry && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
   await command(ctx, SYSTEM, async unit => {
@@ -74,7 +73,7 @@ async function checkServer(
       if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent told figures that cannot be right')
       await recordReport(unit, server.id, answer.info, askedAt)
       await recordAlarms(unit, server.id, answer.info.alarms ?? [])
-      // Before it may sell again.
+      // Before `markReachable`, which may put the server back in stock.
       if (isForeign) await setForeign(unit, server.id, owner)
       else await clearTrouble(unit, server.id, ['foreign_console'])
       if (await markReachable(unit, server.id, { mayNotServe })) enqueueFullSync(unit, server.id)
@@ -85,7 +84,7 @@ async function checkServer(
     const { trouble } = answer
     const failures = await markUnreachable(unit, server.id, trouble)
     await markOffline(unit, server.id, deadline)
-    // Nobody waits for a server that was given up.
+    // A server that was given up needs no alarm.
     if (failures !== ALARM_AFTER || server.status === 'given_up') return
     const since = iso(server.unreachableSince ?? unit.now)
     const orders = await unit.tx.$count(agentUsers, and(eq(agentUsers.serverId, server.id), isServedOrder))
@@ -101,10 +100,10 @@ async function checkServer(
   return mayNotServe ? { server, told } : null
 }
 
-/** What a server serves for orders: letter for letter the condition of its index. */
+/** Users that a server serves for orders. It must match the condition of its index letter for letter. */
 export const isServedOrder = sql`${agentUsers.wanted} and ${agentUsers.orderId} is not null`
 
-/** It answers, and takes no changes: nothing else would show it, since what it serves already works. */
+/** The agent answers but takes no changes. Only this notice shows it, because what it serves already works. */
 async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
   const { failingSince } = server
   if (failingSince === null || failingSince > deadline || server.status === 'given_up') return
@@ -118,13 +117,13 @@ async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Pro
   })
 }
 
-/** What the agent told, or why it did not. */
+/** What the agent reported, or why it did not answer. */
 async function askHealth(ctx: SyncContext, server: ServerRow): Promise<{ info: AgentInfo } | { trouble: Trouble }> {
   try {
     const reply = await agentOf(server, ctx.secrets, ANSWER_MS).info()
     return reply.ok ? { info: reply.data } : { trouble: { code: 'unreachable', params: { message: reply.message } } }
   } catch (error) {
-    // One server's unreadable token must not keep the others from being asked.
+    // One server's unreadable token must not stop the check of the others.
     ctx.log.error({ err: error, server: server.id }, 'server could not be asked')
     return { trouble: { code: 'token_unreadable' } }
   }

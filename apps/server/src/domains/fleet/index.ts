@@ -1,12 +1,14 @@
 /**
- * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
- * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports, agent_users,
- * agent_ties, console_identity, upgrades, upgrade_servers, server_places, order_access, abuse_alarms, access_proofs, traffic_cursors, traffic_marks, traffic_hours,
- * traffic_days, order_traffic_hours, order_traffic_days, server_traffic_hours, server_traffic_days, order_traffic and the sequence agent_generation.
- * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
- * (`agentProgress`); only the fleet writes its tables and talks to agents.
- * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an
- * agent confirmed (`ConfirmPort`).
+ * The fleet: servers with their groups and address ranges, what their agents should hold, and how agents are brought
+ * there, watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups,
+ * server_group_servers, server_reports, agent_users, agent_ties, console_identity, upgrades, upgrade_servers,
+ * server_places, order_access, abuse_alarms, access_proofs, traffic_cursors, traffic_marks, traffic_hours,
+ * traffic_days, order_traffic_hours, order_traffic_days, server_traffic_hours, server_traffic_days, order_traffic and
+ * the sequence agent_generation.
+ * Other domains set what an order's user should hold (`setDesiredUsers`, `removeDesiredUsers`) and read the agents'
+ * progress (`agentProgress`). Only the fleet writes its tables and talks to agents.
+ * It gets ports from the domains above: which variants sell from a group, and how orders go on once an agent has
+ * confirmed (`ConfirmPort`).
  */
 export { troubledSince } from './agents.ts'
 export { httpsHost } from './proxy-tls/names.ts'

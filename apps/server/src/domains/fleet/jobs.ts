@@ -36,9 +36,9 @@ import type { TrafficPorts } from './traffic/record.ts'
 const REPAIR_WAIT_MS = 10_000
 
 /**
- * @param ports.confirm makes the port that lets orders go on with what an agent confirmed
- * @param ports.traffic whose traffic is whose, and who is told of it
- * @param ports.probeMs how soon an agent that was fine has to give a sign: of tests
+ * @param ports.confirm makes the port that moves orders on once an agent has confirmed
+ * @param ports.traffic finds the order of each traffic row, and informs customers of quotas
+ * @param ports.probeMs how soon a healthy agent must answer; only tests set it
  */
 export const fleetJobs = ({
   confirm,
@@ -51,10 +51,10 @@ export const fleetJobs = ({
 }): Job[] => [
   job(convergeQueue, {
     purpose: "Brings one server's agent to its desired state: its ranges, then its users.",
-    // Most of them may wait for agents that do not answer any more, until that is found out.
+    // Most of them may wait for agents that have just stopped answering.
     concurrency: 16,
     importance: 'urgent',
-    // One that waits for a server's lock would keep a worker from another server.
+    // A second job of a server would wait for its lock and occupy a worker.
     perGroup: 1,
     run: (ctx, { serverId }) => convergeHealthy(ctx, serverId, confirm(ctx), probeMs)
   }),
@@ -99,7 +99,7 @@ export const fleetJobs = ({
   }),
   job(serverTrafficQueue, {
     purpose: "Fetches what changed of one agent's traffic counters, and adds it up by hour and day.",
-    // Slow agents take up to half a minute each: they must not keep the others from being counted.
+    // A slow agent takes up to half a minute, and must not keep the others from being counted.
     concurrency: 8,
     perGroup: 1,
     importance: 'background',
@@ -127,7 +127,7 @@ export const fleetJobs = ({
     concurrency: 2,
     async run(ctx, work) {
       await provisionServer(ctx, work, ctx.config.install)
-      // An upgrade may wait for it. What fails here is taken up by the minute, and is no reason to install again.
+      // An upgrade may wait for it. An error here must not install again: the minute job advances the upgrade.
       await advanceUpgrades(ctx).catch((error: unknown) =>
         ctx.log.error({ err: error }, 'upgrades were not taken further')
       )

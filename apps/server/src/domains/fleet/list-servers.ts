@@ -19,14 +19,13 @@ import { agentUsers, serverGroups, serverGroupServers, serverReports, servers } 
 
 type Query = ListInput<'id'> & { state?: ServerView | undefined }
 
-/** A server that somebody has to look at. One that was given up has no trouble: nobody waits for it. */
+/** A server that needs an operator. One that was given up does not. */
 export const isTroubled: SQL = sql`(${servers.status} <> 'given_up' and (${servers.trouble} is not null
   or ${servers.failingSince} is not null or not ${servers.connected} or cardinality(${servers.refusedRanges}) > 0
   or coalesce(${servers.provisioning} ->> 'status' = 'failed', false)
   or exists (select 1 from ${serverReports} where ${serverReports.serverId} = ${servers.id}
     and jsonb_array_length(coalesce(${serverReports.report} -> 'problems', '[]')) > 0)))`
 
-/** The rows of each view. */
 const views: Readonly<Record<Exclude<ServerView, 'older'>, SQL | undefined>> = {
   selling: and(eq(servers.status, 'active'), eq(servers.offline, false), isNull(servers.unservedSince)),
   trouble: isTroubled,
@@ -43,7 +42,7 @@ const views: Readonly<Record<Exclude<ServerView, 'older'>, SQL | undefined>> = {
   returning: eq(servers.status, 'returning')
 }
 
-/** Its agent told another version than the one that this console installs. */
+/** The agent reported another version than this console installs. Builds from source do not count. */
 async function tellsOther(): Promise<SQL> {
   const version = await agentVersion()
   return sql`exists (select 1 from ${serverReports} where ${serverReports.serverId} = ${servers.id}
@@ -51,11 +50,11 @@ async function tellsOther(): Promise<SQL> {
     and ${serverReports.report} ->> 'version' not like ${`%${FROM_SOURCES}`})`
 }
 
-/** How many servers somebody has to look at: what the view `trouble` lists. */
+/** The number of servers in the view `trouble`. */
 export const countTroubledServers = (db: Executor): Promise<number> =>
   db.$count(servers, and(isNull(servers.deletedAt), views.trouble))
 
-/** Servers, newest last: found by name, address or description. */
+/** Servers, newest last; search finds name, address or description. */
 export const serverList = defineList<Query, Server>({
   name: 'servers',
   table: servers,
@@ -71,7 +70,7 @@ export const serverList = defineList<Query, Server>({
   load: async (db, ids) => present(db, await db.select().from(servers).where(among(servers.id, ids)))
 })
 
-/** Names of the servers, as a choice of them shows them: nothing of their agents, users or ranges is read. */
+/** Names of the servers for selection fields. It reads nothing of agents, users or ranges. */
 export const serverNameList = defineList<ListInput<'id'>, Pick<Server, 'id' | 'name'>>({
   name: 'server_names',
   table: servers,
@@ -155,8 +154,8 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
 }
 
 /**
- * Of each server: how far its agent is with its users, and how many orders have one there: each has one a server. Each
- * figure comes from an index of its own, since a server can have 10,000 users.
+ * For each server, how far its agent is with its users, and how many orders it serves. An order has one user on a
+ * server. Each figure has an index of its own, because a server can have 10,000 users.
  */
 export function usersOfServers(db: Executor, ids: number[]) {
   const figure = (value: SQL, where?: SQL) =>
@@ -176,7 +175,7 @@ export function usersOfServers(db: Executor, ids: number[]) {
     .where(inArray(servers.id, ids))
 }
 
-/** One of before the steps were kept has none. */
+/** Rows written before the steps were kept have none. */
 function presentProvisioning({
   provisioning: one,
   provisioningCancelledAt: cancelled
@@ -191,14 +190,14 @@ function presentProvisioning({
   }
 }
 
-/** Does it still run, although somebody cancelled it since it was asked for? */
+/** Whether an installation still runs although it was cancelled after it was requested. */
 export const isCancelling = (
   { status, steps, at }: Omit<Provisioning, 'cancelling'>,
   cancelledAt: Date | null
 ): boolean =>
   status === 'running' && cancelledAt !== null && Date.parse(steps[0]?.started_at ?? at) <= cancelledAt.getTime()
 
-/** Is it being installed, or waits to be? One that was cancelled writes nothing to the server's row any more. */
+/** Whether an installation runs or waits to run. A cancelled one no longer writes to the server's row. */
 export const isInstalling = ({
   provisioning: last,
   provisioningCancelledAt: cancelled
@@ -210,7 +209,7 @@ type ServerFields = Pick<Server, 'name' | 'ip' | 'description' | 'port'> & {
   proxy_port?: number | undefined
 }
 
-/** What the form of a server shows. Of secrets it shows nothing: those that it leaves empty stay as they are. */
+/** What the form of a server shows. It shows no secrets: a field left empty keeps the stored secret. */
 export const serverFields = (
   { name, ip, description, port, agent_port, proxy_port }: ServerFields,
   ranges: readonly string[]
@@ -224,7 +223,7 @@ function troubleOf({ trouble: code, troubleParams }: ServerRow): Pick<Server, 'l
   return { last_error: troubleSentence(trouble), trouble }
 }
 
-/** An agent that holds something nobody wants is as little in step as one that lacks something. */
+/** An agent that holds something unwanted is as much out of step as one that lacks something. */
 function stepOf(row: ServerRow, usersBehind: boolean): Server['step'] {
   if (row.unreachableSince !== null || row.failingSince !== null) return 'unreachable'
   const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.trouble !== null

@@ -5,9 +5,9 @@ import { lock } from '../../infra/db/locks.ts'
 import { orderAccess } from './tables.ts'
 
 /**
- * Takes clients out of the lists of orders that are given other addresses, where another order with these addresses has them: who
- * was there first is not locked out. A list of which nothing is left asks for the password again.
- * @returns the orders whose lists are others now: their agents are to hear of it
+ * Removes clients from the lists of orders that get new addresses, if another order with these addresses already lists
+ * them, so that the earlier order keeps its access. A list that becomes empty turns into a password.
+ * @returns the orders whose lists changed; their agents need the new ones
  */
 export async function yieldToListed(unit: Unit, orderIds: number[]): Promise<number[]> {
   const { tx } = unit
@@ -35,8 +35,8 @@ export async function yieldToListed(unit: Unit, orderIds: number[]): Promise<num
 }
 
 /**
- * Those of these clients that another order with the same leased addresses lets in: an agent could not tell whose they are, and
- * would ask both for the password.
+ * The clients that another order with the same leased addresses already lets in. An agent could not tell them apart,
+ * and would ask both for the password.
  */
 export async function listedElsewhere(db: Executor, orderId: number, clients: string[]): Promise<string[]> {
   const { rows } = await db.execute<{ line: string }>(sql`

@@ -11,7 +11,7 @@ import { readConsole } from './ownership/identity.ts'
 import { readServerRow } from './server-row.ts'
 import { agentUsers } from './tables.ts'
 
-/** A screen asks every few seconds: an answer that comes later than this is of no use. */
+/** A screen asks every few seconds, so a later answer is useless. */
 const ANSWER_MS = 5000
 
 async function agentAt(ctx: SyncContext, serverId: number): Promise<Result<AgentClient>> {
@@ -23,11 +23,11 @@ async function agentAt(ctx: SyncContext, serverId: number): Promise<Result<Agent
 
 function answered<T>(reply: AgentResult<T>): Result<T> {
   if (reply.ok) return ok(reply.data)
-  // An agent of before does not know the call.
+  // An older agent does not know the call.
   return reply.kind === 'refused' ? refusedByAgent(reply.message) : unreachable(reply.message)
 }
 
-/** What is open on a server, by user or of one of them, with the users' orders. */
+/** The open connections on a server, by user or of one user, with the users' orders. */
 export async function liveConnections(
   ctx: SyncContext,
   serverId: number,
@@ -51,7 +51,7 @@ export async function liveConnections(
   return ok({ ...reply.data, orders })
 }
 
-/** Ends connections of a user; the user may open others. It is written down before, since the agent may do it and not say so. */
+/** Ends a user's connections; the user may open others. Audited first, because the agent may not confirm. */
 export async function endConnections(
   ctx: SyncContext,
   by: Actor,
@@ -64,7 +64,7 @@ export async function endConnections(
   return answered(await agent.data.endConnections(user, connection))
 }
 
-/** The newest lines of a server's access log. The agent keeps them only while somebody asks. */
+/** The newest lines of a server's access log. The agent keeps them only while a console asks for them. */
 export async function followLog(ctx: SyncContext, serverId: number, query: LogQuery): Promise<Result<AgentLogLines>> {
   const agent = await agentAt(ctx, serverId)
   return agent.ok ? answered(await agent.data.followLog(query)) : agent

@@ -4,10 +4,10 @@ import { withSessionLock } from '../../infra/db/session-lock.ts'
 type ServerLock = 'serverAgent' | 'serverProvisioning'
 
 /**
- * Runs `work` while no other process does so for the same server and lock. The lock belongs to a database session, so it
- * ends with the process, however that dies.
- * @param waitMs how long to wait for another one to finish
- * @returns false where another one holds the lock; `work` did not run
+ * Runs `work` while no other process holds this lock of the server. A database session holds the lock, so it ends with
+ * the process, even after a crash.
+ * @param waitMs how long to wait for another holder
+ * @returns false if another process holds the lock; `work` did not run
  */
 export async function withServerLock(
   db: Database,

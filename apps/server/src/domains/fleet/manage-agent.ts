@@ -25,12 +25,12 @@ import { repairServer } from './repair.ts'
 import { linesOf } from './save-server.ts'
 import { servers } from './tables.ts'
 
-/** An output panel shows no more than this. */
+/** The most that an output panel shows. */
 const SHOWN_BYTES = 256 * 1024
 
 /**
- * Keeps these ranges of the server and unloads the others, with the users made by hand on them. Refused while orders
- * lease addresses of a range left out.
+ * Keeps these ranges of the server and unloads the others, with the users made by hand in them. Refused while orders
+ * lease addresses of a range that would go.
  */
 export async function resetAllProxy(
   ctx: SyncContext,
@@ -64,7 +64,7 @@ export async function resetAllProxy(
   const loaded = synced.data.prefixes
   if (loaded && 'message' in loaded) return refusedByAgent(prefixesRefused(loaded.message))
   if (loaded) return ok({ status: 200, output: loaded.reply })
-  // Another process was quicker: the agent has the ranges, and says so when asked.
+  // Another process was quicker. The agent already has the ranges, and its answer says so.
   return outputOf(await found.data.agent.raw('POST', '/api/reload', {}))
 }
 
@@ -75,7 +75,7 @@ export async function flushAccessLog(ctx: SyncContext, by: Actor, serverId: numb
   return outputOf(await found.data.agent.raw('POST', '/api/flush-access-log', {}))
 }
 
-/** The agent's deny list, lines of `user domain`; the beginning of it where it is long. */
+/** The agent's deny list as lines of `user domain`, cut if it is long. */
 export async function listAcl(ctx: SyncContext, serverId: number): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
@@ -83,8 +83,8 @@ export async function listAcl(ctx: SyncContext, serverId: number): Promise<Resul
 }
 
 /**
- * The agent's own view of itself and its users. Names and addresses of proxy users are half of what opens a proxy: who may
- * not read credentials gets null for them.
+ * What the agent says about itself and its users. Names and addresses are half of what opens a proxy, so administrators
+ * who may not read credentials get null for them.
  */
 export async function serverInfo(
   ctx: SyncContext,
@@ -105,7 +105,7 @@ export async function serverInfo(
   return ok({ server_info: info.data, user_list: list.data?.users ?? [] })
 }
 
-/** Passes a call to this one server's agent. What that changes there is undone by the next repair. */
+/** Passes a call to this server's agent. The next repair undoes what it changes there. */
 export async function requestApi(
   ctx: SyncContext,
   by: Actor,
@@ -123,15 +123,15 @@ export async function requestApi(
 }
 
 /**
- * For the audit log, which is no place for megabytes of deny lists. The body is whatever the administrator wrote: the log
- * leaves secrets out by the names of fields only.
+ * Keeps megabytes of deny lists out of the audit log. The log recognises secrets by field names only, and an
+ * administrator wrote this body freely.
  */
 const abridged = (body: object): unknown => {
   const size = JSON.stringify(body).length
   return size > 10_000 ? { fields: Object.keys(body), characters: size } : body
 }
 
-/** Approves the removals that wait, and does them. */
+/** Approves the waiting removals, and does them. */
 export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
@@ -142,7 +142,7 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')
   if (repair.kind === 'unreachable') return unreachable(repair.message)
-  // The plan that waits says more than the number of those that would be removed.
+  // The waiting plan says more than a number of removals.
   if (repair.kind === 'foreign' || repair.kind === 'planned') return refuse('stale')
   if (repair.kind !== 'compared') {
     await command(ctx, by, async unit => unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) }))

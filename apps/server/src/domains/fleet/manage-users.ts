@@ -25,10 +25,10 @@ import { openSession } from './ownership/session.ts'
 import { readServerRow } from './server-row.ts'
 import { agentUsers } from './tables.ts'
 
-/** Orders name their proxy users so: a user made by hand could otherwise take the name of an order to come. */
+/** Usernames of orders have this form. A user made by hand must not take the name of a later order. */
 const isOrderName = (username: string) => username.startsWith('u') && looksLikeCode(username.slice(1), 9)
 
-/** Makes a proxy user that no order knows, with the group's rules as if bought: all the other rules are denied to it. */
+/** Makes a proxy user without an order. The group's rules count as bought; all others are denied. */
 export async function createUserByPrefix(
   ctx: SyncContext,
   by: Actor,
@@ -67,7 +67,7 @@ export async function createUserByPrefix(
   if (!synced.ok) return synced
   const outcome = synced.data.users.get(username)
   if (outcome?.kind === 'refused') {
-    // What the agent will not have is not wanted any longer.
+    // The agent refused the user, so it is no longer wanted.
     await command(ctx, by, unit => removeUsersByHand(unit, serverId, [username]))
     return refusedByAgent(outcome.message)
   }
@@ -75,7 +75,7 @@ export async function createUserByPrefix(
   return viewUser(ctx, serverId, username)
 }
 
-/** Takes a user off the server, unless an order owns it. */
+/** Removes a user from the server, unless it belongs to an order. */
 export async function deleteProxyUser(
   ctx: SyncContext,
   by: Actor,
@@ -108,13 +108,13 @@ export async function deleteProxyUser(
     if (outcome?.kind === 'applied') return ok({ status: 200, output: outcome.reply })
     if (outcome?.kind === 'refused') return refusedByAgent(outcome.message)
   }
-  // The console does not know it, or another process has just told the agent: deleting it again does no harm.
+  // The console does not know the user, or another process has just removed it. Deleting it again does no harm.
   const [reply] = await deleteUnknownUsers(ctx, serverId, [username])
   if (!reply) return ok({ status: 200, output: { deleted: false } })
   return reply.ok ? ok({ status: 200, output: reply.data }) : unreachable(reply.message)
 }
 
-/** Takes every user off the server that no order owns, those unknown to the console among them. */
+/** Removes every user without an order from the server, including users that the console does not know. */
 export async function deleteAllUsers(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
@@ -135,7 +135,7 @@ export async function deleteAllUsers(ctx: SyncContext, by: Actor, serverId: numb
   return ok({ status: 200, output: { deleted: byHand.length + replies.length, kept: left.length - replies.length } })
 }
 
-/** Deletes those of the users that the console wants nothing of, while nobody else talks to the agent. */
+/** Deletes the users that the console does not know, under the server's lock. */
 async function deleteUnknownUsers(ctx: SyncContext, serverId: number, usernames: string[]) {
   const replies: Awaited<ReturnType<AgentClient['deleteUser']>>[] = []
   const work = async () => {

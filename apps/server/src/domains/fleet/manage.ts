@@ -14,14 +14,14 @@ import { readServerRow, type ServerRow } from './server-row.ts'
 /** An agent's answer, for the output panel of the server management. */
 export type AgentOutput = z.infer<typeof AgentReply>
 
-/** How long an action waits for another one that talks to the same agent. */
+/** How long an action waits for another one that talks to the same agent. In milliseconds. */
 export const LOCK_WAIT_MS = 15_000
 
 export const unreachable = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
 
 export const refusedByAgent = (message: string): Refusal => refuse('agent_refused', { params: { message } })
 
-/** Finds a server whose agent answers now, so that an action can change something there. */
+/** Finds a server whose agent answers, so that an action can change something there. */
 export async function requireAgent(
   ctx: SyncContext,
   id: number
@@ -34,7 +34,7 @@ export async function requireAgent(
   return info.ok ? ok({ server, agent }) : unreachable(info.message)
 }
 
-/** The agent's answer as it came, JSON read where it is some. */
+/** The agent's answer, parsed if it is JSON. */
 export function outputOf(reply: AgentResult<RawReply>): Result<AgentOutput> {
   if (!reply.ok) return unreachable(reply.message)
   const { status, body, cut } = reply.data
@@ -49,10 +49,7 @@ export function readBody(body: string): unknown {
   }
 }
 
-/**
- * Brings the agent now to what was wanted by hand, so that the action can show what it said. What the orders want is left
- * to the jobs.
- */
+/** Brings the agent to what was wanted by hand, and returns its answer. Users of orders are left to the jobs. */
 export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = LOCK_WAIT_MS): Promise<Result<Synced>> {
   let synced: Synced | undefined
   try {
@@ -60,7 +57,7 @@ export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = L
       ctx.db,
       serverId,
       async () => {
-        // Read under the lock: the ranges may have been loaded meanwhile.
+        // Read under the lock, because another process may have loaded the ranges since.
         const server = await readServerRow(ctx.db, serverId)
         if (!server) return
         const confirm: ConfirmPort = (_orderIds, write) => command(ctx, SYSTEM, write)

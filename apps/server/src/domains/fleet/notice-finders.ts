@@ -13,7 +13,7 @@ import { accessProofs, agentUsers, serverReports, servers, upgrades } from './ta
 
 const present = isNull(servers.deletedAt)
 
-/** What operators are told of servers. */
+/** Finds what operators have to know about servers. */
 export const fleetFinders: NoticeFinder[] = [
   { cause: 'server_down', every: 1, find: ({ db }) => findDown(db) },
   {
@@ -80,8 +80,8 @@ async function findDown(db: Executor): Promise<Found[]> {
 }
 
 /**
- * Servers that answer, and that the list shows as in trouble. What fails is told only when it has failed for as long as a silent
- * server may: short faults mend themselves. All are read: those that nobody is told of would fill a limit.
+ * Servers that answer and are in trouble. A failure counts only once it has lasted as long as a server may stay silent,
+ * because short faults end by themselves. A limit would be filled by rows without a notice, so all are read.
  */
 async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
   const rows = await db
@@ -104,7 +104,7 @@ async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
         'prefixes_refused',
         troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
       )
-    // It is being brought there: a matter of minutes, or of another trouble.
+    // It lasts minutes, or turns into another trouble.
     if (code === 'prefixes_waiting' || code === 'changes_failing' || code === 'unreachable') return []
     if (code) return told(code, troubleSentence({ code, params: troubleParams ?? {} }))
     if (provisioning?.status === 'failed') return told('installation', provisioning.message)
@@ -114,10 +114,10 @@ async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
   })
 }
 
-/** So many servers are named. */
+/** A notice names at most this many servers. */
 const NAMED = 30
 
-/** All servers in one: where many fail at once, they share the cause. */
+/** One notice for all servers: if many fail at once, they share the cause. */
 async function findProofs(db: Executor): Promise<Found[]> {
   const rows = await db
     .select({ server: servers.name, ip: servers.ip, count: sql<number>`count(*)::int` })

@@ -8,16 +8,16 @@ import { enqueueConverge } from './desired.ts'
 import { listedElsewhere } from './listed-clients.ts'
 import { agentUsers, orderAccess } from './tables.ts'
 
-/** How the clients of an order's user are let in. `clientIps`: canonical prefixes, none where the password alone is asked for. */
+/** How an order's user lets clients in. `clientIps`: canonical prefixes, empty if only the password counts. */
 export type OrderAccess = { access: ClientAccessKind; clientIps: string[] }
 
 const access = sql<ClientAccessKind>`coalesce(${orderAccess.access}, 'password')`
 const clientIps = sql<string[]>`coalesce(${orderAccess.clientIps}, '{}')`
 
-/** Columns of an agent's user, with those of `order_access` joined to it. */
+/** Columns of an agent's user, to be joined with its `order_access`. */
 export const withAccess = { ...getTableColumns(agentUsers), access, clientIps }
 
-/** The access of an order, and whether an agent that serves it has yet to hear of something. */
+/** The access of an order, and whether one of its agents still lacks a change. */
 export async function accessOf(
   db: Executor,
   orderId: number
@@ -39,7 +39,7 @@ export async function accessOf(
   }
 }
 
-/** Lets the agents of a locked order have another access. @returns the listed line that another order has, if any */
+/** Sets the access of a locked order and informs its agents. @returns a listed client that another order has, if any */
 export async function setAccess(
   unit: Unit,
   orderId: number,
@@ -68,8 +68,8 @@ export async function setAccess(
 }
 
 /**
- * Counts that a change was asked for, whatever comes of it: answers tell of others' lists, and each change cuts connections.
- * @returns until when no more is heard, where there were `most` within an hour
+ * Counts a requested change even if it is refused: refusals reveal other orders' lists, and changes cut connections.
+ * @returns when changes are allowed again, if there were more than `most` within an hour
  */
 export async function countAccessAttempt(unit: Unit, orderId: number, most: number): Promise<Date | null> {
   const { tx, now } = unit
@@ -88,7 +88,7 @@ export async function countAccessAttempt(unit: Unit, orderId: number, most: numb
   return row && row.attempts > most ? new Date(row.attemptsSince.getTime() + HOUR) : null
 }
 
-/** Removes what was said for these orders: the addresses are about persons. Agents keep theirs until something changes. */
+/** Removes the access of these orders, because client addresses are personal data. Agents keep it until they change. */
 export async function forgetAccess({ tx }: Unit, orderIds: number[]): Promise<void> {
   if (orderIds.length > 0) await tx.delete(orderAccess).where(inArray(orderAccess.orderId, orderIds))
 }

@@ -12,7 +12,6 @@ import { serverOutages, servers } from './tables.ts'
 
 export type Outage = typeof serverOutages.$inferSelect
 
-/** A server's outages. */
 export const outageList = (serverId: number) =>
   defineList<ListInput<'id'>, ShownOutage>({
     name: `outages_of_server_${serverId}`,
@@ -29,10 +28,10 @@ export async function findOutage(db: Executor, id: number): Promise<Outage | und
   return outage
 }
 
-/** What was longer ago than this is a slip of the pen: nothing is sold for longer. */
+/** An older time is a slip: nothing is sold for longer. */
 const MOST_DAYS = 366
 
-/** Enters an outage that the health checks did not see: a server that answered them, but served nobody. */
+/** Adds an outage that the health checks did not see: the agent answered, but the server served no customer. */
 export const addOutage = (
   ctx: AppContext,
   by: Actor,
@@ -42,7 +41,7 @@ export const addOutage = (
   command(ctx, by, async unit => {
     const [startedAt, endedAt] = [new Date(form.started_at), new Date(form.ended_at)]
     if (endedAt <= startedAt || endedAt > unit.now) return refuse('outage_times')
-    // Two that are entered at once must see each other: what overlaps would be credited twice.
+    // The lock lets two outages that are added at once see each other. An overlap would be credited twice.
     const server = await lockServer(unit, serverId)
     if (!server) return refuse('not_found')
     const earliest = unit.now.getTime() - MOST_DAYS * DAY
@@ -73,16 +72,13 @@ export const addOutage = (
     return ok(after)
   })
 
-/**
- * Deletes an outage that was entered by hand. Called where it is known that nobody was credited for it, after
- * `lockOutage`.
- */
+/** Deletes an outage added by hand. The caller holds `lockOutage` and knows that it credited no customer. */
 export async function removeOutage(unit: Unit, outage: Outage): Promise<void> {
   await unit.tx.delete(serverOutages).where(eq(serverOutages.id, outage.id))
   unit.audit('server.remove_outage', outage.serverId, { before: presentOutage(outage) })
 }
 
-/** Until the transaction ends nobody credits it (`update`), or nobody deletes it (`key share`). */
+/** Until the transaction ends, no other one can credit the outage (`update`) or delete it (`key share`). */
 export async function lockOutage(
   { tx }: Unit,
   id: number,
@@ -92,15 +88,15 @@ export async function lockOutage(
   return outage
 }
 
-/** The server's health was asked for in vain: the outage lasts, or begins. */
+/** Opens an outage after a health check without an answer, unless one is open. */
 export async function openOutage({ tx, now }: Unit, serverId: number, startedAt: Date): Promise<void> {
-  // One that was closed while its server stayed silent (it was given up) is over: no time is in two outages.
+  // An outage that ended when its server was given up stays over. No moment is in two outages.
   const since = sql<Date>`greatest(${startedAt.toISOString()}::timestamptz,
     (select max(ended_at) from server_outages where server_id = ${serverId}))`
   await tx.insert(serverOutages).values({ serverId, startedAt: since, createdAt: now }).onConflictDoNothing()
 }
 
-/** The server answers again, or nobody waits for it any more. */
+/** Closes the outage: the server answers again, or was given up. */
 export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<void> {
   const open = and(eq(serverOutages.serverId, serverId), isNull(serverOutages.endedAt))
   await tx
@@ -112,8 +108,8 @@ export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<
 }
 
 /**
- * Takes an outage that customers have not been told of, of a server that sells nothing and has been silent since before `deadline`.
- * It may be out of stock for another reason, while its proxies work: a single health check without an answer is nobody's outage then.
+ * Takes an outage that customers do not know of, if its server is out of stock and has been silent since before
+ * `deadline`. A missed health check alone is no outage, even if the server is out of stock for another reason.
  */
 export async function takeUnannounced({ tx, now }: Unit, deadline: Date): Promise<Outage | undefined> {
   const [found] = await tx

@@ -24,7 +24,7 @@ export async function groupsOfServer(db: Executor, serverId: number): Promise<nu
   return rows.map(({ id }) => id)
 }
 
-/** Free addresses of every rule in each of these groups, one by one and each family apart. */
+/** Free addresses of every rule in each of these groups, one by one and by family. */
 export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<Stock[]> {
   if (groupIds.length === 0) return []
   const groups = await db
@@ -41,12 +41,12 @@ export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<S
   return all
 }
 
-/** By rule and family. */
+/** Free addresses by rule and family. */
 type Free = ReadonlyMap<string, number>
 
 const keyOf = (ruleId: number, family: AddressFamily): string => `${ruleId}.${family}`
 
-/** Free addresses of ranges that a server has, or shall have, under every rule. Those that it does not sell are none. */
+/** Free addresses under every rule in ranges that a server has or will have. A range that is not sold has none. */
 export async function stockOfRanges(
   db: Executor,
   server: Pick<ServerRow, 'status' | 'offline' | 'unservedSince' | 'refusedRanges' | 'withheldRanges'>,
@@ -64,14 +64,14 @@ export async function stockOfRanges(
   return free
 }
 
-/** Stock when some addresses come to each of the groups, and others go. What was sold meanwhile leaves no less than none. */
+/** The stock once addresses come to each group or leave it. Never below 0, because some may have been sold since. */
 export const stockAfter = (before: Stock[], { come = [], gone = [] }: { come?: Free[]; gone?: Free[] }): Stock[] =>
   before.map(one => {
     const sumOf = (all: Free[]) => all.reduce((sum, free) => sum + (free.get(keyOf(one.rule.id, one.family)) ?? 0), 0)
     return { ...one, stock: Math.max(0, one.stock + sumOf(come) - sumOf(gone)) }
   })
 
-/** Where the two differ. What is missing in the second one has none. */
+/** Entries with another stock. An entry missing in `after` has none. */
 export function stockChanges(before: Stock[], after: Stock[]): StockChange[] {
   const placeOf = ({ group, rule, family }: Stock) => `${group.id}.${keyOf(rule.id, family)}`
   const then = new Map(after.map(one => [placeOf(one), one.stock]))

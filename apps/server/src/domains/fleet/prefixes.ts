@@ -12,12 +12,12 @@ import { publishSelling } from './selling.ts'
 import { servers } from './tables.ts'
 
 /**
- * `widened`: the agent has the new ranges beside those that users on it still lease of; it gets the exact ones once
- * those users are gone.
+ * `widened`: the agent has the new ranges, and the old ones that its users still lease from. It gets the exact ranges
+ * once those users are gone.
  */
 export type LoadedPrefixes =
   | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
-  /** The agent has all but some new ranges, which it refused, and those that are to go. */
+  /** The agent refused some new ranges, and still has the old ones. */
   | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
   /** `message`: the agent's own words. */
   | { kind: 'refused' | 'unreachable'; message: string }
@@ -25,7 +25,7 @@ export type LoadedPrefixes =
 /** Why a load failed, as a sentence. */
 export const prefixesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
 
-/** Makes the agent's ranges those of the server. */
+/** Loads the server's ranges into its agent. */
 export async function loadPrefixes(
   ctx: SyncContext,
   agent: AgentClient,
@@ -64,7 +64,7 @@ async function load(
   return wider.ok ? { kind: 'widened', reply: wider.data } : failed(wider)
 }
 
-/** Adds to what the agent has as many of the wanted ranges as it takes. One of them must not keep all the others away. */
+/** Adds as many of the wanted ranges as the agent takes. One bad range must not keep the others out. */
 async function loadSome(agent: AgentClient, wanted: string[], message: string): Promise<LoadedPrefixes> {
   const state = await agent.state()
   if (!state.ok) return failed(state)
@@ -72,7 +72,7 @@ async function loadSome(agent: AgentClient, wanted: string[], message: string): 
   let taken = state.data.prefixes
   let said = message
   let last: AgentPrefixesReply | null = null
-  /** @returns why it could not go on */
+  /** @returns why it could not continue */
   const add = async (ranges: string[]): Promise<LoadedPrefixes | null> => {
     const together = [...new Set([...taken, ...ranges])]
     const reply = await agent.putPrefixes(together)
@@ -93,7 +93,7 @@ async function loadSome(agent: AgentClient, wanted: string[], message: string): 
   const missing = wanted.filter(range => !state.data.prefixes.includes(range))
   const stopped = await add(missing)
   if (stopped) return stopped
-  // Nothing was taken: what it has stays, if it takes that.
+  // No new range was taken. See whether the agent takes the ranges that it has.
   if (last === null && missing.length > 0) await add([])
   return last === null ? { kind: 'refused', message: said } : { kind: 'partial', reply: last, refused, message: said }
 }
@@ -108,7 +108,7 @@ async function setRefused(unit: Unit, serverId: number, ranges: string[]): Promi
   if (changed.length > 0) publishSelling(unit)
 }
 
-/** The administrators hear of it once for each change of the ranges. */
+/** Notifies the administrators once for each change of the ranges. */
 async function tellOfRefusal(
   unit: Unit,
   { id, name, ip, prefixesGeneration }: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>,

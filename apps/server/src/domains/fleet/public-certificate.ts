@@ -11,8 +11,8 @@ import { publicCertificate } from './tables.ts'
 const PATIENCE = 10_000
 
 /**
- * Looks which certificate visitors of PUBLIC_URL are shown, and writes down when it ends. Whatever ends TLS there, a reverse proxy
- * or the shop: only a look from outside tells. One that cannot be looked at stays as it was seen last.
+ * Stores when the certificate ends that visitors of PUBLIC_URL see. A reverse proxy may terminate TLS, so only a
+ * connection from outside shows it. If the connection fails, the last result stays.
  */
 export async function lookAtPublicCertificate(ctx: AppContext): Promise<void> {
   const { publicUrl: url } = ctx.config
@@ -27,7 +27,7 @@ export async function lookAtPublicCertificate(ctx: AppContext): Promise<void> {
   })
 }
 
-/** When the certificate ends that answers there, whoever has signed it: one that has ended is to be seen as well. */
+/** When the server's certificate ends. An invalid certificate is read too, because one that has ended must be seen. */
 async function endOf(hostname: string, port: number): Promise<Date | Error> {
   const host = hostname.replace(/^\[|\]$/g, '')
   const named = isIP(host) === 0 ? { servername: host } : {}
@@ -39,7 +39,7 @@ async function endOf(hostname: string, port: number): Promise<Date | Error> {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   } finally {
-    // After a time-out it may still fail.
+    // The socket may still fail after a time-out.
     socket.on('error', () => {})
     socket.destroy()
   }

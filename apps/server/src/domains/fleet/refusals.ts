@@ -9,8 +9,8 @@ import { servers } from './tables.ts'
 export const nameTaken = fieldRefusal('name', 'name_taken')
 
 /**
- * Two servers of one agent would each take off it what the other wants. Asked under the lock of the inventory, which whoever
- * saves a server holds.
+ * Refuses a second server for one agent, because each would remove what the other wants. Call it under the inventory's
+ * lock, which every save of a server holds.
  */
 export async function agentTaken(
   db: Executor,
@@ -24,7 +24,7 @@ export async function agentTaken(
   return other ? fieldRefusal('ip', 'agent_taken', { server: other.name }) : null
 }
 
-/** Says which ranges, servers and orders are in the way. */
+/** Names the ranges, servers and orders that are in the way. */
 export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {
   if (refusal.reason === 'invalid') {
     return fieldRefusal('cidr', 'invalid_cidr', { problem: refusal.lines.map(line => line.message).join('; ') })

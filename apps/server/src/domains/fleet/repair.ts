@@ -19,35 +19,35 @@ import { readServerRow, type ServerRow } from './server-row.ts'
 import { endReturn } from './server-status.ts'
 import { agentUsers, servers } from './tables.ts'
 
-/** More unknown users than both of these are removed only once an administrator has approved it. */
+/** If there are more unknown users than both of these, an administrator must approve their removal. */
 export const SAFE_REMOVALS = 10
 const SAFE_SHARE = 0.2
 
 export type Repair =
   | { kind: 'gone' | 'busy' }
   | { kind: 'unreachable'; message: string }
-  /** It belongs to another console. Nothing was sent. */
+  /** The agent belongs to another console. Nothing was sent. */
   | { kind: 'foreign' }
-  /** It knows more than this console: what would be done waits for an approval. Nothing was sent. */
+  /** The agent knows more than this console, so the plan waits for an approval. Nothing was sent. */
   | { kind: 'planned'; plan: RepairPlan }
   | {
       kind: 'compared'
-      /** Users that the agent lacked or held otherwise, and now gets again. */
+      /** Users that the agent lacked or held differently. They are sent again. */
       renewed: number
-      /** Users that nobody wanted, taken off the agent. */
+      /** Unwanted users that were removed from the agent. */
       removed: string[]
-      /** The same, left there until an administrator allows it. */
+      /** Unwanted users that stay until an administrator approves their removal. */
       waiting: number
       prefixesRenewed: boolean
     }
 
 /**
- * Compares one agent with its desired state and repairs the difference: what is missing or differs is sent again, what
- * nobody wants is taken off. A lost state on the agent's disk is only the largest difference there can be.
+ * Compares one agent with its desired state and repairs the difference: it sends again what is missing or differs, and
+ * removes what is unwanted. An agent that lost its disk is repaired in the same way.
  */
 export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 0): Promise<Repair> {
   let repair: Repair = { kind: 'busy' }
-  // Under the lock, nothing that the agent is told between the two looks can be taken for a difference.
+  // Under the lock, so that a change sent between the two reads does not look like a difference.
   await withServerLock(
     ctx.db,
     serverId,
@@ -60,7 +60,7 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
   return repair
 }
 
-/** The same as a job: where another one talks to the agent for longer than `waitMs`, it is done after that. */
+/** The same as a job. If another process holds the lock for longer than `waitMs`, the job runs again later. */
 export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
   const { kind } = await repairServer(ctx, serverId, waitMs)
   if (kind !== 'busy') return
@@ -69,7 +69,7 @@ export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: n
   )
 }
 
-/** Of such a server nothing stays that the console does not know: its orders are elsewhere, or go there. */
+/** Their unknown users are removed without an approval, because the orders are elsewhere or are moving. */
 const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 
 async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
@@ -80,8 +80,8 @@ async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
 }
 
 /**
- * The agent was told things that this database does not know: it is an older one, or another runs beside it. What would
- * only be added is added; nothing is removed or changed before an administrator has seen and approved it.
+ * The agent has taken changes that this database does not know: the database is an older copy, or a second one runs
+ * beside it. If the repair would only add users, it is done at once. Otherwise an administrator must approve the plan.
  */
 async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const state = await agentOf(server, ctx.secrets).state()
@@ -90,7 +90,7 @@ async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const { plan, harmless } = await planRepair(ctx, server, state.data)
   const { approved } = await readPlan(ctx.db, server.id)
   if (known !== undefined && (harmless || approved === plan.digest)) {
-    // Only with the mark that the plan was made at: whoever told the agent something since makes it wait again.
+    // Only with the mark that the plan was made for. If anything was sent to the agent since, the plan waits again.
     const session = await openSession(ctx, server, { known })
     if (session.kind === 'open') return compareWith(ctx, session.agent, { ...server, removalsAllowed: true })
   }
@@ -120,12 +120,12 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
   const differing = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row))
   const unknownUsers = [...held.keys()].filter(user => !known.has(user))
   const prefixesRenewed = await renewIfDiffering(ctx, server, state.data)
-  // One that does not answer is told by the next repair.
+  // If the agent does not answer this call, the next repair sends it again.
   await repairTls(ctx, agent, server.id, state.data.proxy_tls)
   const names = differing.map(row => row.username)
   await renewUsers(ctx, server.id, names)
   const { removed, waiting } = await removeUnknownUsers(ctx, agent, server, unknownUsers, held.size)
-  // Nothing is left on it of what it held when it was given up: its addresses can be sold.
+  // Nothing of its old orders is left on it, so its addresses can be sold.
   if (waiting === 0 && server.status === 'returning') await command(ctx, SYSTEM, unit => endReturn(unit, server.id))
   if (names.length + removed.length > 0 || prefixesRenewed) {
     const { epoch } = state.data
@@ -138,7 +138,7 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
 }
 
 async function renewIfDiffering(ctx: SyncContext, server: ServerRow, state: AgentState): Promise<boolean> {
-  // A change that is still on its way is no difference yet.
+  // A change that is still being sent is not a difference.
   if (server.prefixesGeneration !== server.prefixesApplied) return false
   const wanted = await serverCidrs(ctx.db, server.id)
   const same = wanted.length === state.prefixes.length && wanted.every(prefix => state.prefixes.includes(prefix))
@@ -178,7 +178,7 @@ async function removeUnknownUsers(
   }
   if (removed.length < count) return { removed, waiting: count - removed.length }
   await command(ctx, SYSTEM, async unit => {
-    // What was approved is what waited then: it does not hold for the next time.
+    // The approval covers only the users that waited then.
     await unit.tx
       .update(servers)
       .set({ removalsAllowed: false })
@@ -188,7 +188,7 @@ async function removeUnknownUsers(
   return { removed, waiting: 0 }
 }
 
-/** Shows how many wait, and tells the administrators the first time. */
+/** Shows how many removals wait, and notifies the administrators the first time. */
 async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count: number, users: number) {
   await command(ctx, SYSTEM, async unit => {
     const first = await setTrouble(unit, server.id, { code: 'removals_waiting', params: { count, users } })
@@ -203,7 +203,7 @@ async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count
   })
 }
 
-/** Asks for the repair of every server that answers; the others are repaired when they are back. */
+/** Asks for the repair of every server that answers. The others are repaired when they are back. */
 export async function repairAll(ctx: SyncContext): Promise<void> {
   const all = await ctx.db
     .select({ id: servers.id })

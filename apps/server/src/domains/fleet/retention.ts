@@ -17,7 +17,7 @@ const HOURS_KEPT = 30 * DAY
 const DAYS_KEPT = 2 * 366 * DAY
 const UPGRADES_KEPT = 366 * DAY
 
-/** What is over and no lease's end: whoever resets a password again and again makes such rows. */
+/** Settled proofs that do not record the end of a lease. Repeated password resets make many of them. */
 const isPassing = and(
   isNull(accessProofs.nextAt),
   isNull(accessProofs.generation),

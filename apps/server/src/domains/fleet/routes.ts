@@ -34,7 +34,7 @@ import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
 
 export type FleetPorts = { variantsSellingFrom: VariantsSellingFrom }
 
-/** Puts the fleet's calls on the server, and those on address ranges: their lists name servers. */
+/** The fleet's routes, and those of address ranges, because their lists name servers. */
 export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom }: FleetPorts): void {
   const { fleet, inventory } = routes
   mountList(mount, ctx, fleet.servers, () => serverList)
@@ -107,7 +107,7 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   )
 
   mount(fleet.createUserByPrefix, async call => {
-    // Scripts send the server's id in the body as well: another one than the path's is a mistake worth telling.
+    // Scripts also send the server's id in the body. If it differs from the path's, that is a mistake.
     if (call.body.id !== undefined && call.body.id !== call.params.id) return refuse('bad_request')
     return createUserByPrefix(ctx, call.caller, call.params.id, call.body)
   })

@@ -30,7 +30,7 @@ import { servers } from './tables.ts'
 
 const unique = { servers_name_key: nameTaken }
 
-/** Adds a server with its ranges; the agent is installed where the form asks for it. */
+/** Adds a server with its ranges, and installs its agent if the form asks for it. */
 export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Promise<Result<Server>> =>
   command(ctx, by, { unique }, async unit => {
     if (!isReadable(form.agent_certificate)) return fieldRefusal('agent_certificate', 'certificate_unreadable')
@@ -51,7 +51,7 @@ export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Prom
     return ok(after)
   })
 
-/** Edits a server. Its ranges become exactly those of the form; what is leased of a range keeps it where it is. */
+/** Edits a server. Its ranges become exactly those of the form. A range with leases cannot be removed. */
 export const updateServer = (ctx: AppContext, by: Actor, id: number, form: Edit<ServerForm>): Promise<Result<Server>> =>
   command(ctx, by, { unique }, async unit => {
     const saved = await saveServer(unit, ctx, id, form)
@@ -62,8 +62,8 @@ export const updateServer = (ctx: AppContext, by: Actor, id: number, form: Edit<
   })
 
 /**
- * What saving the form would do to the server's ranges and to stock. Nothing changes. Stock is counted before and after the
- * rehearsal, which keeps everyone from leasing as long as it takes.
+ * What saving the form would do to the server's ranges and to stock. Nothing changes. Stock is counted before and after
+ * the dry run, because the dry run holds the lock that leasing needs.
  */
 export async function planEdit(
   ctx: AppContext,
@@ -73,7 +73,7 @@ export async function planEdit(
 ): Promise<Result<ServerEditPlan>> {
   const { db } = ctx
   const before = await stockOfGroups(db, await groupsOfServer(db, id))
-  // What is typed wrong is said as a save would.
+  // Wrong input is refused as a save would refuse it.
   const saved = await dryRun(ctx, by, { unique }, unit => saveServer(unit, ctx, id, form))
   if (!saved.ok) return saved
   const { row, added, removed, agent } = saved.data
@@ -96,7 +96,7 @@ async function saveServer(
   if (!isReadable(form.agent_certificate)) return fieldRefusal('agent_certificate', 'certificate_unreadable')
   const row = await lockServer(unit, id)
   if (!row) return refuse('not_found')
-  // Its ranges are part of the form, and change under this lock.
+  // The ranges are part of the form, and change only under this lock.
   await lockInventory(tx)
   const before = await presented(tx, id)
   const now = serverFields(
@@ -129,10 +129,10 @@ async function saveServer(
   return ok({ row, before, after, added: assigned.added, removed: assigned.removed, agent })
 }
 
-/** One range a line; commas and blanks part them as well. */
+/** One range a line; commas, semicolons and blanks separate them too. */
 export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(line => line !== '')
 
-/** What cannot be read would be found out by the first call to the agent only, and a key is none of the console's business. */
+/** Otherwise the first call to the agent would fail. It also keeps private keys out of the database. */
 const isReadable = (pem: string | null | undefined): boolean => !pem || isCertificates(pem)
 
 function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm, row?: ServerRow) {
@@ -151,16 +151,13 @@ function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm, row?: Ser
   }
 }
 
-/**
- * A key that is known stays known, at another address too: the machine there has to show it, or its own one has to be given
- * or accepted.
- */
+/** A known host key stays valid at another address, unless the form gives another key. */
 function hostKeyOf({ host_key: given }: ServerForm, row?: ServerRow) {
   if (given === '' || (row?.sshHostKey && fingerprintOf(row.sshHostKey) === given)) return {}
   return { sshHostKey: null, sshHostKeyRefused: null, sshFingerprint: given }
 }
 
-/** Takes the key that the machine showed last as the right one, if it is the one that somebody looked at. */
+/** Accepts the host key that the machine showed last, if it is the one that the operator saw. */
 export const acceptHostKey = (ctx: AppContext, by: Actor, id: number, fingerprint: string): Promise<Result<Server>> =>
   command(ctx, by, async unit => {
     const row = await lockServer(unit, id)
@@ -176,8 +173,8 @@ export const acceptHostKey = (ctx: AppContext, by: Actor, id: number, fingerprin
   })
 
 /**
- * A stored secret goes to the address that it was entered for, and nowhere else: who may edit a server could otherwise have
- * it sent to a machine of his own.
+ * A stored secret is sent only to the address that it was entered for. Otherwise anyone who may edit a server could
+ * have it sent to a machine of their own.
  */
 function secretsAgain(row: ServerRow, columns: ReturnType<typeof columnsOf>): Refusal | null {
   const moved = columns.ip !== row.ip
@@ -193,8 +190,8 @@ function secretsAgain(row: ServerRow, columns: ReturnType<typeof columnsOf>): Re
 }
 
 /**
- * What an installation works with stays as it is while it runs: it would write the identity of the machine that it is at to
- * the row of another one. The console sends the ports whether they change or not.
+ * Refuses changes to what a running installation works with, because it would write the identity of one machine to the
+ * row of another. The form always sends the ports, so only real changes count.
  */
 function installedWith(row: ServerRow, columns: ReturnType<typeof columnsOf>, form: ServerForm): Refusal | null {
   if (!isInstalling(row)) return null
@@ -224,12 +221,12 @@ function isOtherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, for
   )
 }
 
-/** Installs the agent, or loads the ranges, with what the form stored: also once more, where it failed. */
+/** Installs the agent, or loads the ranges, with what is stored. It also retries a failed installation. */
 export const provision = (ctx: AppContext, by: Actor, id: number, form: ProvisionForm): Promise<Result<Server>> =>
   command(ctx, by, async unit => {
     const row = await lockServer(unit, id)
     if (!row) return refuse('not_found')
-    // Twice at once is one: the first one's steps would be lost.
+    // A second request of the same kind is ignored, because it would discard the first one's log.
     if (!isUnderWay(row, unit.now) || !isTheSame(row, form)) {
       await requestProvisioning(unit, row, form)
       unit.audit('server.provision', id, { after: form })
@@ -237,7 +234,7 @@ export const provision = (ctx: AppContext, by: Actor, id: number, form: Provisio
     return ok(await presented(unit.tx, id))
   })
 
-/** One that is part of an upgrade applies no settings that wait, as this one does. */
+/** Whether the running installation does what the form asks. That of an upgrade does not apply saved settings. */
 const isTheSame = ({ provisioning: last }: ServerRow, form: ProvisionForm): boolean =>
   last?.run_init === form.run_init && !last.as_applied && !last.settings
 

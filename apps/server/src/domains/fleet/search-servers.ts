@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { servers } from './tables.ts'
 
-/** Servers whose name or address is a text, then those in whose it is contained. They are few: the table is read. */
+/** Servers whose name or address equals the text, then those that contain it. The table is small, so it is scanned. */
 export function searchServers(db: Executor, text: string, limit: number): Promise<Found['servers']> {
   const ip = sql<string>`host(${servers.ip})`
   const exact = sql<boolean>`(lower(${servers.name}) = ${text.toLowerCase()} or ${ip} = ${text})`

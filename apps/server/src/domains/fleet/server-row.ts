@@ -7,13 +7,13 @@ export type ServerRow = typeof servers.$inferSelect
 
 const isServer = (id: number) => and(eq(servers.id, id), isNull(servers.deletedAt))
 
-/** A server as it stands in the database; undefined where there is none, or it was deleted. */
+/** A server's row; undefined if there is none or it was deleted. */
 export async function readServerRow(db: Executor, id: number): Promise<ServerRow | undefined> {
   const [row] = await db.select().from(servers).where(isServer(id))
   return row
 }
 
-/** The same, taken for the rest of the transaction. Deliveries may still refer to it while they hold the inventory. */
+/** The same, locked until the transaction ends. Deliveries that hold the inventory may still refer to it. */
 export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | undefined> {
   const [row] = await tx.select().from(servers).where(isServer(id)).for('no key update')
   return row

@@ -12,10 +12,7 @@ import { publishSelling } from './selling.ts'
 import { lockServer, type ServerRow } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
 
-/**
- * What an operator makes of a locked server. One that is given up keeps no users that were made by hand; those of orders
- * are dropped with their leases.
- */
+/** Sets a locked server's status. Giving it up deletes users made by hand; those of orders go with their leases. */
 export async function changeStatus(unit: Unit, server: ServerRow, status: ServerStatus): Promise<void> {
   if (server.status === status) return
   const givenUp = status === 'given_up'
@@ -29,15 +26,15 @@ export async function changeStatus(unit: Unit, server: ServerRow, status: Server
 }
 
 /**
- * `expected`: the state that the server must be in; 'stale' where it is another. `changes`: how often its state must have
- * been changed so far: somebody who changed it and back again is noticed as well.
+ * `expected`: the status that the server must have, else 'stale'. `changes`: how often the status must have changed so
+ * far, which also shows a change that was undone.
  */
 type Expected = { expected?: ServerStatus | undefined; changes?: number | undefined }
 type Changed = Server & { changes: number | null }
 
 const CHANGES = ['server.pause', 'server.resume', 'server.drain', 'server.give_up', 'server.take_back'] as const
 
-/** It sells nothing from now on, and serves on what it serves. */
+/** The server stops selling. It still serves its orders. */
 export const pauseServer = (ctx: AppContext, by: Actor, id: number, when: Expected = {}): Promise<Result<Changed>> =>
   setStatus(ctx, by, id, { ...when, status: 'paused' })
 
@@ -57,7 +54,7 @@ const setStatus = (
     const made = await countChanges(unit.tx, id, CHANGES)
     if (changes !== undefined && made !== changes) return refuse('stale')
     if (server.status === 'given_up') return refuse('server_given_up')
-    // Its agent may still hold users of orders that have other addresses by now.
+    // Its agent may still hold users of orders that now have other addresses.
     if (server.status === 'returning') return refuse('server_returning')
     await changeStatus(unit, server, status)
     if (server.status !== status)
@@ -69,7 +66,7 @@ const setStatus = (
     return now.ok ? ok({ ...now.data, changes: server.status === status ? null : made + 1 }) : now
   })
 
-/** Uses a server again that was given up. Before it sells, a repair removes what its agent still holds of old orders. */
+/** Uses a server again that was given up. It sells after a repair has removed what is left of old orders. */
 export const takeBackServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
   command(ctx, by, async unit => {
     const server = await lockServer(unit, id)
@@ -83,7 +80,7 @@ export const takeBackServer = (ctx: AppContext, by: Actor, id: number): Promise<
     return presented(unit, id)
   })
 
-/** A server that was taken back holds nothing but what is wanted: it sells from now on. */
+/** A server that was taken back holds only what is wanted, so it sells again. */
 export async function endReturn(unit: Unit, id: number): Promise<void> {
   const server = await lockServer(unit, id)
   if (server?.status === 'returning') await changeStatus(unit, server, 'active')

@@ -7,12 +7,12 @@ import { isTroubled, troubleSentence } from './list-servers.ts'
 import { daysLeft } from './certificate.ts'
 import { serverReports, servers } from './tables.ts'
 
-/** Certificates that are shown: those that end later are on the servers' own screens. */
+/** Certificates shown. Those that end later are on the servers' own screens. */
 const SHOWN = 20
 
 /**
- * Which servers answer, and what is wrong with those that do: together those that the server list shows as in trouble.
- * Servers that were given up are left out.
+ * Which servers answer, and what is wrong with those that do. Together these are the troubled servers of the server
+ * list. Servers that were given up are left out.
  */
 export async function serversHealth(db: Executor, now: Date): Promise<NonNullable<Health['servers']>> {
   const all = await db

@@ -39,16 +39,16 @@ export const servers = pgTable(
   {
     id: id(),
     name: text().notNull(),
-    /** What an operator made of it: only an `active` one that is neither `offline` nor unserved sells. */
+    /** What an operator decided. Only an `active` server that is neither `offline` nor unserved sells. */
     status: text({ enum: SERVER_STATUSES }).notNull().default('active'),
-    /** It has not answered for longer than the setting `unreachable_after`. Kept by the health check. */
+    /** It has not answered for longer than the setting `unreachable_after`. The health check maintains it. */
     offline: boolean().notNull().default(false),
     ip: inet().notNull(),
     description: text().notNull().default(''),
     /** SSH port and root password, used for provisioning only. Secrets are sealed (infra/secrets). */
     sshPort: integer().notNull().default(22),
     sshPassword: bytes(),
-    /** The key that the machine has to show; another one that it showed last; a fingerprint that was given beforehand. */
+    /** The host key that the machine must show, another key that it showed last, and a fingerprint given in advance. */
     sshHostKey: text(),
     sshHostKeyRefused: text(),
     sshFingerprint: text(),
@@ -61,51 +61,48 @@ export const servers = pgTable(
     lastSeenAt: instant(),
     unreachableSince: instant(),
     failures: integer().notNull().default(0),
-    /** Since when what is sent to its agent fails, whatever its health check says. Null: the last change got there. */
+    /** Since when changes sent to its agent fail, even if its health check succeeds. Null: they succeed. */
     failingSince: instant(),
-    /** Since when nobody knows that its proxy serves: a program was started that has passed no check. Null: it is known. */
+    /** Since when it is unknown whether its proxy serves: its program has passed no check. Null: it serves. */
     unservedSince: instant(),
-    /** How many tries in a row have failed, and when the next one is due (null: at once). */
+    /** Failed tries in a row, and when the next one is due (null: at once). */
     failedTries: integer().notNull().default(0),
     nextTryAt: instant(),
-    /** What keeps the agent from holding what is wanted of it, and what its sentence names. Null: nothing. */
+    /** Why the agent does not hold its desired state, with the parameters of the sentence. Null: no trouble. */
     trouble: text().$type<ServerTrouble>(),
     troubleParams: jsonb().$type<Params>(),
-    /** Raised with every change of the server's own ranges; the converge job brings the agent there. */
+    /** Rises with every change of the server's ranges; the converge job brings the agent there. */
     prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
     prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
-    /** Those of its ranges that the agent did not take: they are not sold, and users that need them wait. */
+    /** Ranges that the agent refused. They are not sold, and users that need them wait. */
     refusedRanges: text()
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** Blocks around addresses that old credentials still opened: they are not sold until that is mended, see proofs/. */
+    /** Blocks around addresses that old credentials still open. Not sold until that is repaired, see proofs/. */
     withheldRanges: text()
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** Not before this time old credentials are tried here again: an agent slows down whom it takes for guessing. */
+    /** No try of old credentials before this time: an agent slows down clients that guess passwords. */
     nextProofAt: instant(),
     /** The running or last provisioning over SSH. */
     provisioning: jsonb().$type<Omit<Provisioning, 'cancelling'>>(),
-    /** When one was cancelled last: whatever had been asked for by then is not done any more. */
+    /** When an installation was last cancelled. Nothing requested until then is carried out. */
     provisioningCancelledAt: instant(),
     /**
-     * The agent's settings that operators have set for this server (with its TLS to proxy clients, see proxy-tls/kept.ts), and those that
-     * were written there last (null: none yet).
+     * The agent's settings that operators set for this server (with its TLS for proxy clients, see proxy-tls/kept.ts),
+     * and the settings last written there (null: none yet).
      */
     agentSettings: jsonb().$type<KeptSettings>().notNull().default({}),
     agentSettingsApplied: jsonb().$type<Record<string, string>>(),
-    /** Names that the operator's own file there sets, as the last installation saw it; these win. Null: nobody has looked. */
+    /** Names that the operator's own file there sets, as last seen. That file takes precedence. Null: unknown. */
     agentLocalNames: text().array(),
-    /**
-     * How the agent is kept there, as its last installation left it: `systemd` or `alone`, and the digest of its service file.
-     * Null: nobody has looked.
-     */
+    /** How the agent was last installed: `systemd` or `alone`, with its service file's digest. Null: unknown. */
     agentService: text(),
-    /** Where this console's connections come from, as the machine's sshd saw it. Null: nobody has looked. */
+    /** Where this console's connections come from, as the machine's sshd saw it. Null: unknown. */
     consoleAddress: inet(),
-    /** An administrator approved it: one repair may remove more users than the safety limit. */
+    /** An administrator approved that one repair may remove more users than the safety limit. */
     removalsAllowed: boolean().notNull().default(false),
     createdAt: createdAt(),
     deletedAt: instant()
@@ -126,13 +123,13 @@ export const servers = pgTable(
   ]
 )
 
-/** What an agent told at its last health check: one row a server, so that its history is bounded. */
+/** What an agent reported at its last health check. One row for each server, so that the history is bounded. */
 export const serverReports = pgTable('server_reports', {
   serverId: ref()
     .primaryKey()
     .references(() => servers.id, { onDelete: 'cascade' }),
   report: jsonb().$type<AgentReport>().notNull(),
-  /** The agent's own counters at that moment: what they grew by since is the next check's. */
+  /** The agent's own counters at that moment. The next check counts their growth. */
   counters: jsonb().$type<{ up: number; down: number }>()
 })
 
@@ -165,7 +162,7 @@ export const serverGroupServers = pgTable(
   t => [primaryKey({ columns: [t.groupId, t.serverId] }), index('server_group_servers_server').on(t.serverId)]
 )
 
-/** A time in which a server did not answer, or that an operator entered by hand. Recorded from the first failed health check. */
+/** A time in which a server did not answer, from the first failed health check, or one that an operator added. */
 export const serverOutages = pgTable(
   'server_outages',
   {
@@ -174,11 +171,11 @@ export const serverOutages = pgTable(
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
     startedAt: instant().notNull(),
-    /** Null: it lasts. */
+    /** Null while it lasts. */
     endedAt: instant(),
-    /** An operator entered it. */
+    /** An operator added it. */
     byHand: boolean().notNull().default(false),
-    /** When the customers with addresses there were told. */
+    /** When the customers with addresses there were notified. */
     announcedAt: instant(),
     createdAt: createdAt()
   },
@@ -191,12 +188,12 @@ export const serverOutages = pgTable(
   ]
 )
 
-/** Gives every change of an agent user its own number; later changes have larger ones. */
+/** Numbers every change of an agent user. Later changes have larger numbers. */
 export const agentGeneration = pgSequence('agent_generation')
 
 /**
- * What an agent should hold: one row per proxy user and server. Each change of the row takes the next generation, and
- * the converge job sends it to the agent, after which `appliedGeneration` is the same.
+ * What an agent should hold: one row for each proxy user and server. Each change of the row takes the next generation.
+ * The converge job sends it to the agent, and then `appliedGeneration` is the same.
  */
 export const agentUsers = pgTable(
   'agent_users',
@@ -205,16 +202,16 @@ export const agentUsers = pgTable(
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
     username: text().notNull(),
-    /** Null: made by hand in the server management; stock does not know of it. */
+    /** Null for a user made by hand in the server management. Stock does not count its addresses. */
     orderId: ref(),
     password: text().notNull(),
-    /** Address ranges on this server, canonical. */
+    /** Canonical address ranges on this server. */
     prefixes: text().array().notNull(),
-    /** Ids of the access rules that were bought: the domains of all the others are denied. */
+    /** Ids of the access rules that were bought. The domains of all other rules are denied. */
     rules: integer().array().notNull(),
-    /** What its connections leave from: see the contract. */
+    /** Which addresses its connections leave from: see the contract. */
     egress: text().$type<EgressMode>().notNull().default('fixed'),
-    /** False: the user is to be removed; the row goes once the agent has confirmed. */
+    /** False: the user is to be removed. The row is deleted once the agent has confirmed. */
     wanted: boolean().notNull().default(true),
     generation: bigint({ mode: 'number' })
       .notNull()
@@ -224,13 +221,13 @@ export const agentUsers = pgTable(
     digest: text(),
     /** Why the agent refused the last change, if it did. */
     refusal: text(),
-    /** Its credentials are new here, or it has other addresses: they are tried before its order goes on, see proofs/. */
+    /** Its credentials or addresses are new here. They are tried before its order goes on, see proofs/. */
     handOver: boolean().notNull().default(true),
-    /** Bytes that this user has used on this server, as far as they were collected. */
+    /** Bytes that this user has used on this server, as far as they have been collected. */
     trafficUsed: bigint({ mode: 'number' }).notNull().default(0),
     /**
-     * What of its order's quota its agent was given, and with which generation. The agent stops the user there:
-     * `quotaUntil` is that point of `trafficUsed`. Null: no quota, or not sent yet.
+     * The part of its order's quota that its agent was given, and for which generation. The agent stops the user when
+     * `trafficUsed` reaches `quotaUntil`. Null: no quota, or not sent yet.
      */
     quotaGeneration: bigint({ mode: 'number' }),
     quotaBytes: bigint({ mode: 'number' }),
@@ -240,7 +237,7 @@ export const agentUsers = pgTable(
     primaryKey({ columns: [t.serverId, t.username] }),
     index('agent_users_order').on(t.orderId),
     check('agent_users_egress', sql`${t.egress} in ('fixed', 'request', 'session')`),
-    // A server's newest change and confirmation, and how many orders it has: without these, all its users were read.
+    // For the newest change and confirmation, and the number of orders. Without these, all users are read.
     index('agent_users_generation').on(t.serverId, t.generation),
     index('agent_users_applied').on(t.serverId, t.appliedGeneration),
     index('agent_users_orders')
@@ -252,7 +249,7 @@ export const agentUsers = pgTable(
   ]
 )
 
-/** This installation of the console, as agents know it: one row, made when the first agent is asked. */
+/** The identity of this console towards agents: one row, made when the first agent is asked. */
 export const consoleIdentity = pgTable(
   'console_identity',
   {
@@ -270,33 +267,33 @@ export const agentTies = pgTable('agent_ties', {
   serverId: ref()
     .primaryKey()
     .references(() => servers.id, { onDelete: 'cascade' }),
-  /** The mark that the agent confirmed last; null: none yet. */
+  /** The mark that the agent confirmed last. Null: none yet. */
   mark: text(),
-  /** The mark that it was sent since: it may have it, or the one before. */
+  /** The mark that was sent since. The agent has this one or the one before. */
   nextMark: text(),
-  /** What waits for an administrator's approval, where the agent was told things that this database does not know. */
+  /** The plan that waits for an approval, if the agent has taken changes that this database does not know. */
   plan: jsonb().$type<RepairPlan>(),
-  /** The digest of the plan that was approved. */
+  /** The digest of the approved plan. */
   approved: text()
 })
 
 /**
- * How the clients of an order's user are let in, on whatever servers it has addresses. By order, so that a new password and
- * other addresses keep it, and another order of the same addresses never has it. No row: by the password, from everywhere.
+ * How an order's user lets clients in, on all of its servers. Keyed by order, so that it survives a new password or
+ * other addresses, and never applies to another order of the same addresses. No row: by password, from any address.
  */
 export const orderAccess = pgTable(
   'order_access',
   {
     orderId: ref().primaryKey(),
     access: text({ enum: CLIENT_ACCESS }).notNull().default('password'),
-    /** Prefixes, canonical; empty where the password alone is asked for. */
+    /** Canonical prefixes; empty if only the password counts. */
     clientIps: text()
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** Null: it was asked to be changed, and never was. */
+    /** Null: a change was requested, but none was made. */
     changedAt: instant(),
-    /** How often a change was asked for since then: bounded by the hour. */
+    /** Changes requested since `attemptsSince`; limited by the hour. */
     attempts: integer().notNull().default(0),
     attemptsSince: instant().notNull()
   },
@@ -306,7 +303,7 @@ export const orderAccess = pgTable(
   ]
 )
 
-/** What an agent told of abuse: one row a cause, which goes on or comes again. */
+/** Abuse that an agent reported: one row for each cause, which may go on or recur. */
 export const abuseAlarms = pgTable(
   'abuse_alarms',
   {
@@ -315,13 +312,13 @@ export const abuseAlarms = pgTable(
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
     kind: text({ enum: ABUSE_KINDS }).notNull(),
-    /** The proxy user that does it, or whose password is guessed. */
+    /** The proxy user that causes it, or whose password is guessed. */
     username: text().notNull(),
     /** Null: a user made by hand, or one that is gone. */
     orderId: ref(),
-    /** The target, the port or the client that it is about. */
+    /** The target, port or client that it is about. */
     subject: text().notNull(),
-    /** How many within the worst minute. */
+    /** How many in the worst minute. */
     count: bigint({ mode: 'number' }).notNull(),
     startedAt: instant().notNull(),
     lastAt: instant().notNull(),
@@ -339,14 +336,14 @@ export const abuseAlarms = pgTable(
   ]
 )
 
-/** One upgrade of several servers to one version. One at a time goes on. */
+/** One upgrade of several servers to one version. Only one runs at a time. */
 export const upgrades = pgTable(
   'upgrades',
   {
     id: id(),
     state: text({ enum: UPGRADE_STATES }).notNull().default('running'),
     version: text().notNull(),
-    /** Who asked, as the audit log names them; the account may be gone by now. */
+    /** Who started it, as the audit log names them. The account may be gone. */
     actorId: ref().notNull(),
     actorName: text().notNull(),
     actorIp: inet().notNull(),
@@ -366,7 +363,7 @@ export const upgrades = pgTable(
   ]
 )
 
-/** A server of an upgrade, and what became of it. */
+/** A server of an upgrade, and its result. */
 export const upgradeServers = pgTable(
   'upgrade_servers',
   {
@@ -379,7 +376,7 @@ export const upgradeServers = pgTable(
     position: integer().notNull(),
     state: text({ enum: UPGRADE_SERVER_STATES }).notNull().default('waiting'),
     fromVersion: text(),
-    /** Its installation, by when it was asked for. */
+    /** Its installation, identified by when it was requested. */
     askedAt: text(),
     reason: text().$type<Reason>(),
     params: jsonb().$type<Params>()
@@ -394,8 +391,8 @@ export const upgradeServers = pgTable(
 )
 
 /**
- * What came of trying an order's credentials at addresses of one server: after these ended, and before they are handed over.
- * Those of leases that ended are kept like the leases.
+ * The results of trying an order's credentials at addresses of one server: after the credentials ended, or before they
+ * are handed over. Results for leases that ended are kept as long as the leases.
  */
 export const accessProofs = pgTable(
   'access_proofs',
@@ -409,16 +406,16 @@ export const accessProofs = pgTable(
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
     username: text().notNull(),
-    /** The old one of a revocation, until the row is settled. A hand-over is tried with the present one. */
+    /** The old password of a revocation, until the row is settled. A hand-over is tried with the current one. */
     password: text(),
-    /** The addresses that it stands for. */
+    /** The addresses that it covers. */
     prefixes: text().array().notNull(),
-    /** Its agent has to confirm this generation first. Null: it has. */
+    /** Its agent must confirm this generation first. Null: it has. */
     generation: bigint({ mode: 'number' }),
-    /** The last tries, the newest first; `attempts` counts all rounds of them. */
+    /** The last tries, newest first. `attempts` counts all rounds. */
     tries: jsonb().$type<ProofTry[]>().notNull().default([]),
     attempts: integer().notNull().default(0),
-    /** When it is tried next. Null: it waits for its agent, or is over. */
+    /** When the next try is due. Null: it waits for its agent, or is settled. */
     nextAt: instant(),
     askedAt: createdAt(),
     settledAt: instant(),
@@ -445,12 +442,12 @@ export const accessProofs = pgTable(
   ]
 )
 
-/** The certificate that PUBLIC_URL showed at the last look: one row, see public-certificate.ts. */
+/** The certificate that PUBLIC_URL showed at the last check: one row, see public-certificate.ts. */
 export const publicCertificate = pgTable(
   'public_certificate',
   {
     one: boolean().primaryKey().default(true),
-    /** Of which address it is. */
+    /** The URL that it belongs to. */
     url: text().notNull(),
     endsAt: instant().notNull(),
     seenAt: instant().notNull()

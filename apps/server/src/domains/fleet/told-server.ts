@@ -15,7 +15,7 @@ export const toldServer = (server: Server) => ({
   cidrs: server.cidrs.map(({ cidr }) => cidr)
 })
 
-/** The secrets that a form sets: the log keeps their names alone. */
+/** The secrets that a form sets. The log keeps only their names. */
 export const secretsOf = ({ password, agent_token }: Pick<ServerForm, 'password' | 'agent_token'>) => ({
   ...(password ? { password: true } : {}),
   ...(agent_token ? { agent_token: true } : {})

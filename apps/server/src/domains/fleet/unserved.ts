@@ -1,5 +1,5 @@
-// Servers of which nobody knows that they serve: an installation started a program there that has passed no check, or customers are
-// shown a port that its agent does not serve.
+// Servers whose proxies may not serve: an installation started a program that has passed no check, or customers are
+// shown a port that the agent does not serve.
 import { and, eq, isNull } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { serverCidrs } from '../inventory/index.ts'
@@ -16,12 +16,12 @@ import { lockServer, type ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 import { isOtherPort } from './told-port.ts'
 
-/** The sites by which a proxy is tried. */
+/** The sites that are requested when a proxy is tried. */
 const sitesOf = ({ config: { checkSites } }: Pick<SyncContext, 'config'>): string[] => Object.values(checkSites)
 
 /**
- * The lowest address of the first range that is the server's and that its agent took, of IPv4 where there is one; of an IPv6
- * range the one that customers of its first /64 connect to. Null where it has no range.
+ * The lowest address of the server's first range that its agent took, of IPv4 if it has one. Of an IPv6 range, the
+ * address that customers of its first /64 connect to. Null if it has no range.
  */
 export async function firstAddressOf({ db }: Pick<SyncContext, 'db'>, server: ServerRow): Promise<ProxyAddress | null> {
   const ranges = (await serverCidrs(db, server.id)).filter(cidr => !server.refusedRanges.includes(cidr))
@@ -30,14 +30,14 @@ export async function firstAddressOf({ db }: Pick<SyncContext, 'db'>, server: Se
   return { host: range.includes(':') ? firstOf(range) : (range.split('/')[0] ?? ''), port: server.proxyPort }
 }
 
-/** `busy`: others talked to the agent all the time. */
+/** `busy`: other processes held the server's lock all the time. */
 export type Tried = Awaited<ReturnType<typeof checkProxy>> | 'busy'
 
 /**
- * Tries the proxy of a server while nobody else talks to its agent. A repair would remove the user of the check, which nobody
- * wants, and what serves would look silent. The caller does not hold the server's lock, and no call that is made here takes it.
- * @param options.waitMs how long to wait for whoever talks to the agent
- * @param options.twice asks once more where it is silent: one lost request takes no server out of stock
+ * Tries a server's proxy under the server's lock, which the caller must not hold. Without the lock, a repair would
+ * remove the check's unwanted user, and a proxy that serves would look silent.
+ * @param options.waitMs how long to wait for the lock
+ * @param options.twice tries again if the proxy is silent, so that one lost request takes no server out of stock
  */
 export async function tryProxy(
   ctx: SyncContext,
@@ -55,7 +55,7 @@ export async function tryProxy(
   return found
 }
 
-/** What serves there is about to be another program: it sells nothing until that has passed a check. */
+/** Another program is about to serve there. The server sells nothing until it has passed a check. */
 export async function markUnserved(unit: Unit, serverId: number): Promise<void> {
   await unit.tx.update(servers).set({ unservedSince: unit.now }).where(eq(servers.id, serverId))
   unit.publish('server', serverId)
@@ -63,8 +63,8 @@ export async function markUnserved(unit: Unit, serverId: number): Promise<void> 
 }
 
 /**
- * Its proxy was tried, and answers; or what was known to serve runs again.
- * @param since the mark that this is about, if any: another one, of what was started since, stays
+ * Records that the proxy was tried and answers, or that a program known to serve runs again.
+ * @param since the mark to clear, if given; a newer one, of a later start, stays
  */
 export async function markServed(unit: Unit, serverId: number, since?: Date | null): Promise<void> {
   const { unservedSince } = servers
@@ -81,8 +81,8 @@ export async function markServed(unit: Unit, serverId: number, since?: Date | nu
 }
 
 /**
- * Says that a server is unserved, once no installation is at it any more. Any other trouble stays to be read.
- * @param told the port that its agent tells; one that serves another port than customers are shown is unserved by that
+ * Shows a server as unserved, unless an installation runs. Any other trouble stays.
+ * @param told the port that its agent reports; if customers are shown another one, the server is unserved
  */
 export async function showUnserved(unit: Unit, serverId: number, told?: number): Promise<void> {
   const row = await lockServer(unit, serverId)
@@ -101,26 +101,26 @@ export async function showUnserved(unit: Unit, serverId: number, told?: number):
   publishSelling(unit)
 }
 
-/** What to do about the port says more than that nobody knows whether it serves. */
+/** The port says more than `not_served`, so it replaces that trouble. */
 async function showPort(unit: Unit, { id, proxyPort: ours, trouble, troubleParams }: ServerRow, theirs: number) {
   if (trouble !== null && trouble !== 'not_served' && trouble !== 'other_port') return
   const isShown = trouble === 'other_port' && troubleParams?.['theirs'] === theirs && troubleParams['ours'] === ours
   if (!isShown) await setTrouble(unit, id, { code: 'other_port', params: { theirs, ours } })
 }
 
-/** A server whose agent answers, and of which nobody knows that it serves; `told`: the port that its agent tells. */
+/** A server whose agent answers, but whose proxy may not serve. `told`: the port that its agent reports. */
 export type Doubtful = { server: ServerRow; told: number }
 
-/** Each try keeps a connection to the database, which holds the server's lock. */
+/** Each try holds a database connection for the server's lock. */
 const tries = pLimit(8)
-/** A health check begins no try later: that of the next minute goes on. */
+/** After this time a health check starts no try. The next minute's check goes on. */
 const TRIES_MS = 30_000
 const ANSWER_MS = 5_000
 
-/** Tries the proxies of these servers. Those that serve sell again, and those that do not are shown. */
+/** Tries the proxies of these servers. Those that serve sell again; the others show as unserved. */
 export async function tryDoubtful(ctx: SyncContext, doubtful: readonly Doubtful[]): Promise<void> {
   const until = performance.now() + TRIES_MS
-  // In another order each time: however many are silent, each has its turn.
+  // In random order, so that each gets its turn even if many are silent.
   const shuffled = doubtful.map(one => ({ one, at: Math.random() })).toSorted((a, b) => a.at - b.at)
   await Promise.all(
     shuffled.map(({ one }) =>
@@ -143,14 +143,14 @@ async function tryOne(ctx: SyncContext, { server, told }: Doubtful): Promise<voi
 }
 
 /**
- * Does a request come through the proxy on the port that customers are shown? An agent behind a forwarded port tells another one, and
- * serves. Where nobody can try it, its word about the port is all there is.
- * @returns null where nobody knows
+ * Whether a request gets through the proxy on the port that customers are shown. An agent behind a forwarded port
+ * reports another port and still serves. If no try is possible, only its word about the port counts.
+ * @returns null if unknown
  */
 async function isServed(ctx: SyncContext, server: ServerRow, told: number): Promise<boolean | null> {
   const at = await firstAddressOf(ctx, server)
   const agent = agentOf(server, ctx.secrets, ANSWER_MS)
-  // What sells nothing loses nothing by one lost request.
+  // A server that is out of stock already loses nothing by one lost request.
   const twice = server.unservedSince === null
   const level = at === null ? 'no_way' : await tryProxy(ctx, server.id, { agent, at, waitMs: ANSWER_MS, twice })
   if (level === 'busy') return null
