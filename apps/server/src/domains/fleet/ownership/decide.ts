@@ -14,13 +14,13 @@ import { agentTies } from '../tables.ts'
 import { readPlan } from './plan.ts'
 import { openSession, type Session } from './session.ts'
 
-/** What waits for an approval; null: nothing. */
+/** The plan that waits for an approval; null if none. */
 export async function findRepairPlan(db: Executor, serverId: number): Promise<Result<RepairPlan | null>> {
   if (!(await readServerRow(db, serverId))) return refuse('not_found')
   return ok((await readPlan(db, serverId)).plan)
 }
 
-/** Approves exactly the plan that was shown, and does it. One that has changed since waits for another approval. */
+/** Approves exactly the plan that was shown, and carries it out. A plan that changed since needs another approval. */
 export async function approvePlan(
   ctx: SyncContext,
   by: Actor,
@@ -41,9 +41,9 @@ export async function approvePlan(
 }
 
 /**
- * Makes this console the owner of an agent. What it holds stays: a repair says first what it would remove and change, and
- * that waits for an approval of its own.
- * @param from the id of the console that it belongs to, as it was shown
+ * Makes this console the owner of an agent. What the agent holds stays: a repair first shows what it would remove and
+ * change, which needs an approval of its own.
+ * @param from the id of the owner that was shown
  */
 export async function takeOver(
   ctx: SyncContext,
@@ -61,7 +61,7 @@ export async function takeOver(
       const { agent, server } = found.data
       const info = await agent.info()
       if (!info.ok || info.data.owner?.id !== from) return
-      // Before it happens: whatever becomes of the answer, that it was asked for is known.
+      // Before the take-over, so that the request is on record even if the answer is lost.
       await command(ctx, by, async unit =>
         unit.audit('server.take_over', serverId, { before: { console: info.data.owner }, after: {} })
       )

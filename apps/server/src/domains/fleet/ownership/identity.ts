@@ -3,7 +3,7 @@ import { command } from '../../../infra/command.ts'
 import type { SyncContext } from '../agents.ts'
 import { consoleIdentity } from '../tables.ts'
 
-/** This console as agents know it. A database that was copied is the same console; a new one is another. */
+/** This console as agents know it. A copied database is the same console; a new one is another. */
 export type ConsoleIdentity = { id: string; name: string }
 
 /** The id is made when the first agent is asked, and stays in the database. */

@@ -12,10 +12,10 @@ import { setTrouble, type SyncContext } from '../agents.ts'
 import type { ServerRow } from '../server-row.ts'
 import { agentTies, agentUsers } from '../tables.ts'
 
-/** So many names of each kind are kept and shown. */
+/** At most this many names of each kind are kept and shown. */
 const SHOWN = 1000
 
-/** What a database that is older than its agent would do to it. */
+/** What a repair would do to an agent that knows more than this database. */
 export async function planRepair(
   ctx: SyncContext,
   server: ServerRow,
@@ -40,7 +40,7 @@ export async function planRepair(
     .toSorted()
   const added = [...wanted.keys()].filter(user => !held.has(user)).toSorted()
   const ranges = state.prefixes.filter(prefix => !own.has(prefix)).toSorted()
-  // What would be added harms nobody, and orders go on coming: an approval holds whatever is added since.
+  // Additions are harmless and orders keep coming, so an approval stays valid when more is added.
   const told = JSON.stringify([state.owner?.mark, removed, changed, ranges])
   const some = (users: string[]) => ({ count: users.length, users: users.slice(0, SHOWN) })
   const plan = {
@@ -54,7 +54,7 @@ export async function planRepair(
   return { plan, harmless: removed.length + changed.length + ranges.length === 0 }
 }
 
-/** The plan that waits for an approval, and the digest of the one that has it. */
+/** The waiting plan, and the digest of the approved one. */
 export async function readPlan(
   db: Executor,
   serverId: number
@@ -66,7 +66,7 @@ export async function readPlan(
   return tie ?? { plan: null, approved: null }
 }
 
-/** Shows a plan, and tells the administrators of the first one. */
+/** Shows a plan, and notifies the administrators of the first one. */
 export async function requestApproval(ctx: SyncContext, server: ServerRow, plan: RepairPlan): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     await unit.tx.update(agentTies).set({ plan }).where(eq(agentTies.serverId, server.id))

@@ -10,8 +10,8 @@ import { agentTies } from '../tables.ts'
 import { readConsole } from './identity.ts'
 
 /**
- * Whether this console may change something on an agent. `foreign`: it belongs to another one. `older`: it was told things
- * since that this database does not know.
+ * Whether this console may change an agent. `foreign`: it belongs to another console. `older`: it has taken changes
+ * that this database does not know.
  */
 export type Session =
   | { kind: 'open'; agent: AgentClient }
@@ -21,15 +21,15 @@ export type Session =
 type Options = {
   timeoutMs?: number | undefined
   dial?: AgentAddress['dial']
-  /** A mark that the agent may have beside those of the database: that of an approved plan. */
+  /** A mark that the agent may have besides those in the database: the mark of an approved plan. */
   known?: string
-  /** The id of the console that the agent is to be taken over from. */
+  /** The id of the console to take the agent over from. */
   takeOverFrom?: string
 }
 
 /**
- * Begins a session of changes. The caller holds the server's lock. Its mark is written down before the agent hears of it
- * and until it confirms, so that the two never differ unless the database is an older one.
+ * Begins a session of changes. The caller holds the server's lock. The next mark is stored before it is sent and until
+ * the agent confirms it, so that the two differ only if the database is an older copy.
  */
 export async function openSession(ctx: SyncContext, server: ServerRow, options: Options = {}): Promise<Session> {
   const { timeoutMs, dial, known, takeOverFrom } = options
@@ -45,7 +45,7 @@ export async function openSession(ctx: SyncContext, server: ServerRow, options: 
     ...(takeOverFrom === undefined ? {} : { take_over_from: takeOverFrom })
   })
   if (reply.kind === 'unreachable') return reply
-  // One of before knows neither consoles nor marks.
+  // An older agent knows neither consoles nor marks.
   if (reply.kind === 'unknown')
     return { kind: 'open', agent: agentOf(server, ctx.secrets, timeoutMs, dial && { dial }) }
   if (reply.kind === 'foreign') {
@@ -65,7 +65,7 @@ export async function openSession(ctx: SyncContext, server: ServerRow, options: 
   return { kind: 'open', agent: client }
 }
 
-/** One that was sent and never confirmed is sent again: the agent may have it. */
+/** A mark that was sent but never confirmed is sent again, because the agent may have it. */
 async function prepareMark(ctx: SyncContext, serverId: number): Promise<{ mark: string | null; nextMark: string }> {
   const fresh = randomBytes(8).toString('hex')
   const [tie] = await command(ctx, SYSTEM, ({ tx }) =>
@@ -81,7 +81,7 @@ async function prepareMark(ctx: SyncContext, serverId: number): Promise<{ mark: 
   return { mark: tie?.mark ?? null, nextMark: tie?.nextMark ?? fresh }
 }
 
-/** Shows to whom the agent belongs. Nothing is sent to it until it is taken over. */
+/** Shows which console owns the agent. Nothing is sent to it until it is taken over. */
 export async function setForeign(unit: Unit, serverId: number, owner: Pick<AgentOwner, 'id' | 'name'>): Promise<void> {
   const params = { name: owner.name, owner: owner.id }
   await setTrouble(unit, serverId, { code: 'foreign_console', params })

@@ -8,16 +8,16 @@ import { readReached, type Reached } from './settings-there.ts'
 import { tailLog, TakeoverFailed } from './start.ts'
 import { readUnstarted } from './unstarted.ts'
 
-/** How long the agent of before may take to listen again. */
+/** How long the previous agent may take to listen again. */
 const BACK_MS = 30_000
 
-/** Seconds before each further try to reach a machine whose connection broke. */
+/** Seconds before each reconnection to a machine whose connection broke. */
 const REDIAL_S = [1, 3, 10, 30]
 
 /**
- * Puts back what was last seen to work. Where nothing was started, the program of before goes on with its tunnels; where
- * nothing was written either, all stays as it is.
- * @throws StepFailed that says both why, and what runs now
+ * Restores what last worked. If nothing was started, the previous program keeps running with its tunnels. If nothing
+ * was written either, everything stays as it is.
+ * @throws StepFailed with the reason, and what runs now
  */
 export async function goBack(place: Place, learning: Learning, reason: StepFailed): Promise<never> {
   const { message: problem } = reason
@@ -31,7 +31,7 @@ export async function goBack(place: Place, learning: Learning, reason: StepFaile
   throw new StepFailed('rolled_back', { problem })
 }
 
-/** Does this on the machine; where the connection breaks, all of it again over another one. */
+/** Does this on the machine. If the connection breaks, it reconnects and does all of it again. */
 async function onMachine<T>(
   { machine: first, installation, progress: { signal, print } }: Place,
   work: (machine: Machine) => Promise<T>
@@ -44,7 +44,7 @@ async function onMachine<T>(
       if (!(error instanceof ConnectionLost)) throw error
       print(`${error.message}\nConnects again in ${seconds} s`)
       await sleep(seconds * 1000, undefined, { signal })
-      // One that is not reached fails once more in the next round.
+      // If the reconnection fails, the next round fails too and retries.
       machine = await installation.redial().catch((problem: unknown) => {
         if (!(problem instanceof StepFailed)) throw problem
         print(problem.message)
@@ -55,28 +55,28 @@ async function onMachine<T>(
   return work(machine)
 }
 
-/** @returns false where there is nothing to be put back */
+/** @returns false if there is nothing to restore */
 async function putBack(machine: Machine, place: Place, { restored }: Learning, reason: StepFailed): Promise<boolean> {
   const { layout, service, progress, unstarted, runsGood, start } = place
   const written = await readUnstarted(machine, layout)
   if (!start.begun && written.length === unstarted.length) return false
   progress.print('Going back to the program and settings that worked before')
   await removeLeftovers(machine, layout)
-  // Where nothing took over from it, the program of before never stopped: its tunnels are not cut.
+  // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
   const restart = start.begun && !(reason instanceof TakeoverFailed)
   await restoreGood(machine, layout, service, { restart, isStarted: restart || runsGood })
   const reached = await readReached(machine, layout)
-  // At once: whoever cancels meanwhile finds the row as the agent is.
+  // At once, so that a cancellation from now on leaves a row that matches the agent.
   if (reached) await restored(reached)
-  // It never stopped.
+  // The previous program never stopped.
   if (!start.begun) return true
   await waitUntilBack(machine, place, reached)
   return true
 }
 
 /**
- * Asks the agent by the way that the console reaches it anyway. A channel of SSH is another way: sshd may forward none, or the
- * agent listen on one address alone, so that one which is refused says nothing.
+ * Asks the agent over the console's usual way. An SSH channel is only another sign of life: sshd may forbid forwarding,
+ * or the agent may listen on one address only, so a refused channel says nothing.
  */
 async function waitUntilBack(machine: Machine, place: Place, reached: Reached | null): Promise<void> {
   const { layout, service, installation, progress } = place

@@ -10,8 +10,8 @@ const cache = join(root, 'node_modules/.cache/netlet')
 export type Bundle = { code: Buffer; sha256: string; version: string }
 
 /**
- * The whole agent as one file of JavaScript. It is made again when a source or a package changed, and kept otherwise.
- * @throws Error where the sources or the bundler are missing
+ * The whole agent as one JavaScript file. Built again when a source or a package has changed, cached otherwise.
+ * @throws Error if the sources or the bundler are missing
  */
 export async function bundleAgent(): Promise<Bundle> {
   const hash = await hashSources()
@@ -21,7 +21,7 @@ export async function bundleAgent(): Promise<Bundle> {
   return { code, sha256: createHash('sha256').update(code).digest('hex'), version }
 }
 
-/** The version that an agent tells once this console has installed it: two of the same have the same program. */
+/** The version that an agent reports once this console has installed it. Equal versions are the same program. */
 export const agentVersion = async (): Promise<string> => versionOf(await hashSources())
 
 async function versionOf(hash: string): Promise<string> {
@@ -30,7 +30,7 @@ async function versionOf(hash: string): Promise<string> {
 }
 
 async function build(file: string): Promise<Buffer> {
-  // Only here, so that a console that installs no servers needs no bundler.
+  // Imported only here, so that a console that installs no servers needs no bundler.
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' })
   try {
@@ -47,7 +47,7 @@ async function build(file: string): Promise<Buffer> {
   }
 }
 
-/** Old versions are nobody's any more. */
+/** Deletes builds of older sources. */
 async function removeOthers(file: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const other = join(cache, name)

@@ -11,18 +11,17 @@ import { isCancelling, readServer } from '../list-servers.ts'
 import { lockServer } from '../server-row.ts'
 import { servers } from '../tables.ts'
 
-/** How often a worker looks whether its installation was cancelled, in milliseconds. */
+/** How often a worker checks whether its installation was cancelled, in milliseconds. */
 const LOOK_MS = 500
 
-/** Somebody cancelled it. */
 export class Cancelled extends Error {
   override name = 'Cancelled'
 }
 
 /**
- * Cancels what installs a server over SSH, or waits to. The worker that is at it ends the command that runs there, and
- * says how far it was; where none is (it has not begun, or died with its process), it ends here. Cancelling twice is once.
- * @param startedAt which one is meant, by its first step: another one that runs by now is somebody else's
+ * Cancels a server's running or waiting installation. Its worker ends the running command and records how far it got.
+ * If no worker has it (it has not begun, or its process died), it ends here. Cancelling twice is the same as once.
+ * @param startedAt identifies the installation by its first step; a later one is not cancelled
  */
 export const cancelProvisioning = (
   ctx: AppContext,
@@ -38,7 +37,7 @@ export const cancelProvisioning = (
       return refuse('stale')
     if (last?.status !== 'running' && last?.status !== 'cancelled') return refuse('installation_over')
     if (last.status === 'running' && !isCancelling(last, row.provisioningCancelledAt)) {
-      // Not before it was asked for, whatever a worker's clock said.
+      // Not before the request, even if a worker's clock was ahead.
       const asked = Date.parse(last.steps[0]?.started_at ?? last.at)
       const provisioningCancelledAt = new Date(Math.max(unit.now.getTime(), asked))
       await unit.tx.update(servers).set({ provisioningCancelledAt }).where(eq(servers.id, id))
@@ -50,7 +49,7 @@ export const cancelProvisioning = (
     return ok(server)
   })
 
-/** Whoever installs holds the lock as long as its process lives; until we commit nobody else gets it. */
+/** A worker holds this lock while its process lives. If we get it, no other process can until we commit. */
 async function isNobodyAtIt({ tx }: Unit, id: number): Promise<boolean> {
   const { rows } = await tx.execute<{ free: boolean }>(
     sql`select pg_try_advisory_xact_lock(${LOCKS.serverProvisioning}::int, ${id}::int) as free`
@@ -58,7 +57,7 @@ async function isNobodyAtIt({ tx }: Unit, id: number): Promise<boolean> {
   return rows[0]?.free ?? false
 }
 
-/** Ends the log of a cancelled one with the step at which it was, unless another one was asked for meanwhile. */
+/** Ends the log of a cancelled installation at its current step, unless another one was requested since. */
 export async function writeCancelled(unit: Unit, id: number, steps?: Provisioning['steps']): Promise<void> {
   const row = await lockServer(unit, id)
   const last = row?.provisioning
@@ -76,13 +75,13 @@ export async function writeCancelled(unit: Unit, id: number, steps?: Provisionin
   unit.publish('server', id)
 }
 
-/** Was what was asked for at this time cancelled since? Work of an older console does not say when it was asked for. */
+/** Whether a request of this time has been cancelled since. An older console does not store the time. */
 export const wasCancelled = (askedAt: string | undefined, cancelledAt: Date | null): boolean =>
   cancelledAt !== null && (askedAt === undefined || Date.parse(askedAt) <= cancelledAt.getTime())
 
 /**
- * Watches the server's row while `work` runs, whichever process writes it.
- * @returns what `work` returns; it is told to stop by its signal, whose reason is `Cancelled`
+ * Watches the server's row while `work` runs, because any process may cancel.
+ * @returns what `work` returns; a cancellation aborts its signal with `Cancelled`
  */
 export async function untilCancelled<T>(
   ctx: SyncContext,
@@ -101,7 +100,7 @@ export async function untilCancelled<T>(
   let timer: NodeJS.Timeout | undefined
   const lookAgain = () => {
     timer = setTimeout(() => {
-      // A database that is away for a moment is asked again.
+      // If the database is away for a moment, look again.
       void look()
         .catch(() => {})
         .finally(() => timer && !controller.signal.aborted && lookAgain())
@@ -111,7 +110,7 @@ export async function untilCancelled<T>(
   try {
     return await work(controller.signal)
   } catch (error) {
-    // Whatever the end of a command or connection looks like, it was asked for.
+    // After a cancellation, the error of the command or the connection is only its consequence.
     controller.signal.throwIfAborted()
     throw error
   } finally {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { AgentClient } from '../../../integrations/agent/index.ts'
 
 /**
- * How far a request through the proxy of a server comes. `silent`: nothing answers there. `serves`: it takes the log-in, and
+ * How far a request through a server's proxy gets. `silent`: nothing answers there. `serves`: it accepts the login, but
  * reaches no site. `reaches`: a site answered.
  */
 export type ProxyLevel = 'silent' | 'serves' | 'reaches'
@@ -13,18 +13,18 @@ export const LEVELS: readonly ProxyLevel[] = ['silent', 'serves', 'reaches']
 
 const ANSWER_MS = 5_000
 
-/** Another way to an address of the machine, where this console has none of its own: a console without IPv6. */
+/** Another way to the machine's address, if this console has no route of its own, such as a console without IPv6. */
 export type Detour = (at: ProxyAddress) => Promise<Duplex>
 
-/** Where a proxy is asked: an address that is the server's, as the console knows it, whatever its agent says. */
+/** Where a proxy is asked: an address that the console knows, whatever the agent reports. */
 export type ProxyAddress = { host: string; port: number }
 
 /**
- * Makes a proxy user on an address of the server, sends a request through it to each of these sites until one is reached,
- * and removes the user. Should that fail, the next repair removes it, since nobody wants it. Where no connection is made to the
- * proxy itself, the other sites are not asked.
- * @returns null where there is no address to ask at, or the agent does not make the user; `no_way` where neither this console
- * nor the detour has a way to such addresses
+ * Makes a proxy user on an address of the server, requests each of these sites through it until one answers, and
+ * removes the user. If the removal fails, the next repair removes the user. If the proxy takes no connection, the other
+ * sites are not asked.
+ * @returns null if there is no address to ask at, or the agent does not make the user; `no_way` if neither this console
+ * nor the detour has a route to such addresses
  */
 export async function checkProxy(
   agent: AgentClient,
@@ -56,15 +56,15 @@ export async function checkProxy(
   }
 }
 
-/** The first proxy of an answer, `ip:port:user:password` with an IPv6 address in brackets: its password. */
+/** Captures the password of the first proxy in an answer: `ip:port:user:password`, an IPv6 address in brackets. */
 const PROXY_LINE = /"(?:[\d.]+|\[[\da-f:.]+\]):\d+:[^:"]+:([^":]+)"/i
 
-/** The system has no route to addresses of that kind: no word of whether somebody would answer there. */
+/** The system has no route to such addresses, which says nothing about the proxy. */
 const NO_WAY = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 type Proxy = ProxyAddress & { login: string }
 
-/** Asks for a tunnel to the site; what the proxy answers tells how far it came. `closed`: nothing takes the connection to it. */
+/** Asks for a tunnel to the site. The proxy's answer says how far it got. `closed`: the proxy takes no connection. */
 async function ask(proxy: Proxy, site: URL, detour?: Detour): Promise<ProxyLevel | 'closed' | 'no_way'> {
   const socket = connect({ host: proxy.host, port: proxy.port })
   let isOpen = false
@@ -89,7 +89,7 @@ function askOver(socket: Duplex, proxy: Proxy, site: URL): Promise<ProxyLevel | 
   socket.on('close', () => {
     clearTimeout(late)
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? 0)
-    // Wrong credentials, or too many connections: it does not serve who it should.
+    // Wrong credentials or too many connections: it does not serve as it should.
     const served = status >= 500 || status === 403
     resolve(status === 200 ? 'reaches' : served ? 'serves' : 'silent')
   })

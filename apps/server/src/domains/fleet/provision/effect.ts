@@ -1,4 +1,4 @@
-// What an installation would do on a server, as far as it is known before.
+// What an installation would do on a server, as far as it is known in advance.
 import type { TunnelEffect } from '@netlet/contract'
 import { type AgentSettingName, readSetting } from '@netlet/contract/agent-settings'
 import { makePrefix, parsePrefix, parsePrefixes } from '@netlet/contract/prefixes'
@@ -6,12 +6,12 @@ import { isWithin } from '../proofs/samples.ts'
 import { contentOf } from './machine.ts'
 import { layoutOf, unitOf } from './layout.ts'
 
-/** Who reaches the management of an agent besides its own machine; empty: everybody. */
+/** Who, besides its own machine, may reach an agent's management API; empty: anyone. */
 export const CLIENT_LIST: AgentSettingName = 'AGENT_ALLOW_CLIENTS'
 
 /**
- * Would this list keep the console out? Agents always take connections of their own machine.
- * @param address where the console comes from; '' or null: nobody knows
+ * Whether this list would keep the console out. Agents always accept connections from their own machine.
+ * @param address where the console comes from; '' or null: unknown
  */
 export function shutsOut(list: string, address: string | null): boolean {
   if (list === '' || !address || isWithin(address, ['127.0.0.0/8', '::1/128'])) return false
@@ -26,10 +26,10 @@ export function shutsOut(list: string, address: string | null): boolean {
 }
 
 /**
- * What a first installation begins with: the management is open to the console alone. Where nobody knows from where that logged
- * in, it was from the machine itself, or a list is given, nothing is added.
- * @param address where the console logged in from. Of IPv6 its network of 64 bits: the rest may change with the day.
- * @param others what its other machines, if it has some, come from
+ * The settings of a first installation: only the console may reach the management API. Nothing is added if the
+ * console's address is unknown or local, or if the settings have a list.
+ * @param address where the console logged in from. Of IPv6 its /64 network is used, because the rest may change daily.
+ * @param others addresses of its other machines, if it has some
  */
 export function closedToOthers(
   settings: Readonly<Record<string, string>>,
@@ -41,20 +41,20 @@ export function closedToOthers(
   return list.ok ? { ...settings, [CLIENT_LIST]: list.value } : settings
 }
 
-/** An IPv4 address as it is, an IPv6 one's network of 64 bits. */
+/** An IPv4 address as it is, or the /64 network of an IPv6 address. */
 function networkOf(address: string): string {
   const read = parsePrefix(address)
   const network = read?.family === 6 ? makePrefix(6, (read.first >> 64n) << 64n, 64) : null
   return network?.text ?? address
 }
 
-/** How an agent is kept, as the server's row has it. @param digest of its service file, by SHA-256 */
+/** How an agent is kept, as the server's row stores it. @param digest SHA-256 of its service file */
 export const serviceOf = (systemd: boolean, digest: string): string => `${systemd ? 'systemd' : 'alone'}:${digest}`
 
 /**
- * What becomes of the open tunnels. An agent hands over where it can, runs under systemd and keeps its service file.
- * @param service as the last installation left it; null: nobody has looked
- * @param handsOver can its program hand over? Null: it was not asked
+ * What happens to the open tunnels. An agent hands them over if it can, runs under systemd and keeps its service file.
+ * @param service as the last installation left it; null: unknown
+ * @param handsOver whether its program can hand over; null: unknown
  * @param settingsOnly the program and its service file stay
  */
 export function effectOn(

@@ -2,15 +2,15 @@ import { LEVELS, type ProxyLevel } from './check.ts'
 import { quote, type Layout } from './layout.ts'
 import type { Machine } from './machine.ts'
 
-/** How the agent is kept on a machine: its service file, and the command that starts it anew. */
+/** How the agent is kept on a machine: its service file, and the command that restarts it. */
 export type Service = { file: string; restart: string }
 
-/** What was kept. `runs`: it is what is installed now, file for file, and what was started. */
+/** What was kept. `runs`: it is identical to what is installed and started. */
 export type Kept = { level: ProxyLevel | null; runs: boolean }
 
 const nameOf = (file: string): string => file.split('/').at(-1) ?? ''
 
-/** The runtime, which is large and which nobody edits, comes first. */
+/** The runtime comes first, because it is large and operators do not edit it. */
 const filesOf = (layout: Layout, service: Service): string[] => [
   layout.node,
   layout.agent,
@@ -21,21 +21,18 @@ const filesOf = (layout: Layout, service: Service): string[] => [
 
 const kept = (layout: Layout, file: string): string => quote(`${layout.good}/${nameOf(file)}`)
 
-/** How far a request through its proxy came; beside the program that this was said of. */
+/** How far a request through its proxy got, stored beside the program. */
 const levelFile = (folder: string): string => quote(`${folder}/level`)
 
-/**
- * Copies one file to another place. A link would be the same file: who edits the settings where they are would edit the kept
- * ones, too. Only the runtime is linked, where that can be.
- */
+/** Copies one file. Only the runtime is linked, because later edits of a linked file would change both. */
 function copy(layout: Layout, file: string, from: string, to: string): string {
   const whole = `cp -p ${from} ${to}`
   return file === layout.node ? `{ ln -f ${from} ${to} 2> /dev/null || ${whole}; }` : whole
 }
 
 /**
- * Keeps what is installed beside itself, as the program and settings that were last seen to work. All of it or nothing.
- * @param level how far a request came through it; null: nobody has asked
+ * Keeps a copy of what is installed, as the program and settings that last worked. All or nothing.
+ * @param level how far a request through it got; null: unknown
  */
 export async function keepGood(
   machine: Machine,
@@ -57,9 +54,9 @@ export async function keepGood(
 }
 
 /**
- * What was kept; null: nothing. Of an agent of before this, what runs is kept now. A level that is better than the one
- * written down is written down.
- * @param options.before how far a request came through what runs now
+ * What was kept; null if nothing. If an older installation kept nothing, what runs is kept now. A better level replaces
+ * the stored one.
+ * @param options.before how far a request through the running program got
  * @param options.isStarted what is installed is what runs: nothing was written since its start
  */
 export async function ensureGood(
@@ -69,7 +66,7 @@ export async function ensureGood(
   { before, isStarted }: { before: ProxyLevel | null; isStarted: boolean }
 ): Promise<Kept | null> {
   const found = await readGood(machine, layout, service)
-  // What is installed has not served yet: it is nothing to be kept.
+  // What is installed has not served yet, so it is not worth keeping.
   if (!isStarted) return found && { ...found, runs: false }
   if (found === null) {
     const all = filesOf(layout, service).map(file => `test -e ${quote(file)}`)
@@ -98,22 +95,22 @@ async function readGood(machine: Machine, layout: Layout, service: Service): Pro
 const rank = (level: ProxyLevel | null): number => (level === null ? -1 : LEVELS.indexOf(level))
 
 /**
- * How far a request has to come through a new program. What was measured just before counts where it was measured through
- * what is kept; otherwise, as after an installation that died or was cancelled, what is known of that.
+ * How far a request through a new program must get. The level just measured counts if the kept program ran. Otherwise,
+ * as after an installation that died or was cancelled, the kept program's stored level counts.
  */
 export function barOf(found: Kept | null, before: ProxyLevel | null): ProxyLevel | null {
   if (found === null || found.level === null) return before
   return found.runs ? (before ?? found.level) : found.level
 }
 
-/** A program through which nothing answers never takes the place of one that served. */
+/** A silent program never replaces one that served. */
 export const mayReplace = (found: Kept | null, after: ProxyLevel | null): boolean =>
   after !== 'silent' || rank(found?.level ?? null) <= rank('silent')
 
 /**
- * Puts back what was kept. Each file is replaced in one step.
- * @param options.restart it is started anew
- * @param options.isStarted it runs then: otherwise the next installation starts it
+ * Restores what was kept. Each file is replaced in one step.
+ * @param options.restart restarts the agent
+ * @param options.isStarted the restored program runs then; otherwise the next installation starts it
  */
 export async function restoreGood(
   machine: Machine,
@@ -123,10 +120,10 @@ export async function restoreGood(
 ): Promise<void> {
   const puts = filesOf(layout, service).map(file => {
     const [from, fresh] = [kept(layout, file), quote(`${file}.new`)]
-    // The runtime that did not change is one file with the kept one, which nothing is to be moved over.
+    // A runtime that did not change is the same file as the kept one, and cannot be moved over itself.
     return `{ test ${from} -ef ${quote(file)} || { rm -f ${fresh}; ${copy(layout, file, from, fresh)} && mv -f ${fresh} ${quote(file)}; }; }`
   })
-  // Where this breaks off, the next installation starts what is there then.
+  // If this breaks off, the next installation starts what is there then.
   const mark = quote(layout.unstarted)
   const start = restart ? [service.restart] : []
   await machine.run(

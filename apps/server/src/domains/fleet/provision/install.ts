@@ -15,9 +15,9 @@ import { startAgent } from './start.ts'
 import { readUnstarted } from './unstarted.ts'
 
 /**
- * Installs the agent and starts it: a Node runtime, the agent in one file, its settings, a service. What is there
- * already stays, and the agent is only restarted where something changed.
- * @throws StepFailed. Whatever had worked before works again then.
+ * Installs and starts the agent: a Node runtime, the agent in one file, its settings, a service. Files that are there
+ * already stay, and the agent restarts only if something changed.
+ * @throws StepFailed, after what worked before has been restored
  */
 export async function installAgent(
   machine: Machine,
@@ -75,26 +75,26 @@ export async function installAgent(
       giveUp
     }
   } catch (error) {
-    // One that was cancelled stays where it is: the next one goes on from there.
+    // A cancelled installation is not rolled back. The next one goes on from there.
     if (error instanceof StepFailed && !progress.signal.aborted) return giveUp(error)
     throw error
   }
 }
 
-/** Before anything is replaced: whose agent it is. One that was taken over belongs to this console by then. */
+/** Refuses another console's agent before anything is replaced. One that was taken over already belongs to this one. */
 async function refuseForeign(machine: Machine, layout: Layout, console: string): Promise<void> {
   const owner = await ownerThere(machine, layout)
   if (owner === null || owner.id === console) return
   throw new StepFailed('foreign_console', { name: owner.name, owner: owner.id })
 }
 
-/** Before anything is written: with such a list the agent would take no connection of this console any more. */
+/** Refuses, before anything is written, a client list that would shut this console out. */
 function refuseShutOut({ consoleAddress }: Found, settings: Installation['settings'], local: readonly string[]): void {
   if (local.includes(CLIENT_LIST) || !shutsOut(settings[CLIENT_LIST] ?? '', consoleAddress)) return
   throw new StepFailed('console_shut_out', { address: consoleAddress })
 }
 
-/** How the agent is kept there from now on. */
+/** How the agent is kept there now. */
 async function serviceThere(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
   const { stdout } = await machine.attempt(`sha256sum < ${quote(file)}`)
   return serviceOf(systemd, stdout.slice(0, 64))
@@ -108,7 +108,7 @@ async function replace(
 ): Promise<ProvisioningSaid[]> {
   const { machine, layout, installation, progress } = place
   const changed: boolean[] = []
-  // Of a program that stays nobody knows which version it tells.
+  // The version of a program that stays is unknown.
   let version: string | null = null
   if (!installation.settingsOnly) {
     await progress.step('upload', 'Copies the agent and its runtime')
@@ -161,10 +161,10 @@ async function examine(machine: Machine, root: string): Promise<Found> {
   return { systemd, openssl: has.has('has-openssl'), consoleAddress: isIP(from) === 0 ? '' : from }
 }
 
-/** Writes the kernel's settings and says what they are now. What the kernel does not know is left out. */
+/** Writes the kernel's settings and prints their values. Settings that the kernel does not know are left out. */
 async function setKernel(machine: Machine, layout: Layout, root: string): Promise<void> {
   await machine.put(layout.kernel, '644', contentOf(KERNEL_SETTINGS))
-  // Below a folder of its own it is no machine of ours.
+  // Below a folder of its own, this is a test on a machine whose kernel we must not change.
   if (root === '') await machine.attempt(`sysctl -e -q -p ${quote(layout.kernel)}`)
   const names = [...KERNEL_SETTINGS.matchAll(/^-?([a-z][\w.]+) =/gm)].map(([, name]) => name)
   await machine.run(`sysctl -e ${names.join(' ')} 2> /dev/null || true`)
@@ -192,7 +192,7 @@ async function upload(machine: Machine, layout: Layout, bundle: Bundle): Promise
   return changed.includes(true)
 }
 
-/** The agent's own certificate, made once on its machine; the key never leaves it. */
+/** The agent's own certificate, made once on its machine. The key never leaves it. */
 async function makeCertificate(machine: Machine, layout: Layout): Promise<string> {
   const { certificate, key } = layout
   const make = `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 -subj /CN=netlet-agent -keyout ${quote(key)} -out ${quote(certificate)}`

@@ -1,4 +1,4 @@
-// What an installation works with, and what it says.
+// What an installation works with, and what it reports.
 import type { ProvisioningSaid, ProvisioningStep } from '@netlet/contract'
 import type { AgentAddress, AgentClient } from '../../../integrations/agent/index.ts'
 import type { Bundle } from './bundle.ts'
@@ -9,76 +9,76 @@ import type { Machine, StepFailed } from './machine.ts'
 import type { Reached } from './settings-there.ts'
 import type { Program } from './takeover.ts'
 
-/** Says which step begins, and what the machine prints in it. */
+/** Reports which step begins, and what the machine prints in it. */
 export type Progress = {
   step: (step: ProvisioningStep, message: string) => Promise<void>
   print: (text: string) => void
-  /** Aborted when somebody cancels it, with `Cancelled` as its reason. */
+  /** Aborted with `Cancelled` as its reason when the installation is cancelled. */
   signal: AbortSignal
 }
 
 export type Installation = {
-  /** Where the agent answers; the token is written into its settings. */
+  /** Where the agent answers. Its token is written into its settings. */
   address: Omit<AgentAddress, 'certificate'>
   proxyPort: number
-  /** The id of this console: an agent of another one is left alone. */
+  /** The id of this console. An agent of another console is left alone. */
   console: string
-  /** This console waits for an administrator's word before it changes something on that agent. */
+  /** This console needs an administrator's approval before it changes that agent. */
   isUnapproved: boolean
-  /** What operators have set for this server, by name. */
+  /** What operators set for this server, by name. */
   settings: Readonly<Record<string, string>>
-  /** It is about the program alone: settings that were last seen to work there stay, whatever this console knows of them. */
+  /** Only the program is replaced. Settings that last worked there stay, even if this console has others. */
   asApplied: boolean
-  /** What this console's other machines come from. */
+  /** Addresses of this console's other machines. */
   consoleAddresses: readonly string[]
-  /** Only the settings are written: the program stays what it is. */
+  /** Only the settings are written. The program stays. */
   settingsOnly: boolean
-  /** The agent that runs, as the console reaches it until now; null: none answers. */
+  /** The running agent as the console reaches it now; null if none answers. */
   running: { agent: AgentClient; program: Program } | null
-  /** How far a request came through the proxy before; null: nobody has asked. */
+  /** How far a request through the proxy got before; null: unknown. */
   before: ProxyLevel | null
-  /** Connects to the machine anew. @throws StepFailed where that fails */
+  /** Reconnects to the machine. @throws StepFailed if that fails */
   redial: () => Promise<Machine>
-  /** '' but in tests. */
+  /** '' except in tests. */
   root: string
   /** How long a started agent may take to answer. */
   waitMs: number
-  /** Another program than this console's own agent: of tests. */
+  /** Another program than this console's own agent; only in tests. */
   bundle?: Bundle
 }
 
-/** What the server's row learns on the way. */
+/** What an installation writes to the server's row on the way. */
 export type Learning = {
-  /** Before the agent uses the certificate and the token; null where the machine cannot make a certificate. */
+  /** Called before the agent uses the certificate and the token; null if the machine cannot make a certificate. */
   remember: (certificate: string | null) => Promise<void>
-  /** What runs again after going back is reached by this. */
+  /** How the console reaches what was restored. */
   restored: (reached: Reached) => Promise<void>
-  /** Before something is started there: from now on nobody knows that it serves, however this ends. */
+  /** Called before anything is started there. From then on it is unknown whether the server serves. */
   starting: () => Promise<void>
-  /** What is known to serve runs again. */
+  /** A program that is known to serve runs again. */
   back: () => Promise<void>
   /**
-   * What was seen there: the names that the operator's own file sets, which win, and where this console comes from.
-   * `closed`: the list that this installation begins with, where there was none.
+   * What was found there: the names that the operator's own file sets, which take precedence, and where this console
+   * comes from. `closed`: the client list that a first installation adds.
    */
   seen: (found: { local: string[]; consoleAddress: string; closed: string | null }) => Promise<void>
 }
 
-/** `consoleAddress`: where this console logged in from, as sshd saw it; '' where it does not say. */
+/** `consoleAddress`: where this console logged in from, as sshd saw it; '' if unknown. */
 export type Found = { systemd: boolean; openssl: boolean; consoleAddress: string }
 
 export type Installed = {
-  /** How it runs. */
+  /** Messages about how it runs. */
   said: ProvisioningSaid[]
-  /** The same with the digest of its service file, see `effect.ts`. */
+  /** How it is kept, with the digest of its service file, see `effect.ts`. */
   service: string
-  /** What operators have set for this server, as it was written there. */
+  /** What operators set for this server, as it was written there. */
   settings: Readonly<Record<string, string>>
-  /** How far a request has to come through its proxy; null: however far. */
+  /** How far a request through its proxy must get; null: any level will do. */
   bar: ProxyLevel | null
-  /** It was seen to serve so far: from now on this is what a failed installation goes back to, unless it is silent and that is not. */
+  /** Keeps what is installed to go back to, unless it is silent and the kept program is not. */
   keep: (level: ProxyLevel | null) => Promise<void>
-  /** @throws StepFailed with this reason, after the program and settings of before run again, where there are some */
+  /** @throws StepFailed with this reason, once the previous program and settings run again, if there are any */
   giveUp: (reason: StepFailed) => Promise<never>
 }
 
@@ -88,10 +88,10 @@ export type Place = {
   service: Service
   installation: Installation
   progress: Progress
-  /** Files that an installation before this one wrote and started nothing with. */
+  /** Files that an earlier installation wrote without starting the agent. */
   unstarted: readonly string[]
-  /** What is kept runs there at first, as far as files tell. */
+  /** The kept program runs at first, as far as files show. */
   runsGood: boolean
-  /** `begun`: what may end the program of before was begun. */
+  /** `begun`: something began that may end the previous program. */
   start: { begun: boolean }
 }

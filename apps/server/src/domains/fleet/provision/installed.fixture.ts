@@ -18,11 +18,11 @@ import { provisionServer } from './provision.ts'
 
 /**
  * A shop with one server, whose agent is really installed on this machine, below a folder of its own.
- * @param range its addresses, of which no other test has some
- * @param first without the operator's file, as on a machine that is installed for the first time
+ * @param range its addresses, which no other test uses
+ * @param first without the operator's file, as in a first installation
  */
 export async function startInstalledMachine(range: string, { first = false } = {}) {
-  // No proxy reaches them, and each says so at once.
+  // No proxy reaches these sites, and each fails at once.
   const site = 'http://127.0.0.1:9'
   const world = await startTestShop({ config: { checkSites: { google: site, bing: site, amazon: site } } })
   const ran = (command: string): string | null | Promise<string | null> => command
@@ -34,10 +34,10 @@ export async function startInstalledMachine(range: string, { first = false } = {
   })
   const root = await mkdtemp(join(tmpdir(), 'netlet-installed-'))
   const layout = layoutOf(root)
-  // The runtime is there already, as after an earlier installation: it is large to send.
+  // The runtime is there already, as after an earlier installation, because it takes long to send.
   await mkdir(dirname(layout.node), { recursive: true })
   await copyFile(process.execPath, layout.node)
-  // So is the operator's file, which leaves the list of who reaches the management to the operator.
+  // The operator's file is there too, which leaves the client list to the operator.
   if (!first) {
     await mkdir(layout.settings, { recursive: true })
     await writeFile(layout.local, localOf(''))
@@ -56,7 +56,7 @@ export async function startInstalledMachine(range: string, { first = false } = {
   const install = async (more: Partial<Work> & { bundle?: Bundle; waitMs?: number } = {}) => {
     const { bundle, waitMs = 30_000, ...work } = more
     const target = { root, username: 'root', waitMs, ...(bundle ? { bundle } : {}) }
-    // Each one later than the last cancel.
+    // Each one later than the last cancellation.
     asked = new Date(asked.getTime() + 1000)
     const named = { serverId: id, init: true, ranges: false, askedAt: asked.toISOString(), ...work }
     await provisionServer(world.ctx, named, target)
@@ -72,7 +72,7 @@ export async function startInstalledMachine(range: string, { first = false } = {
     set,
     install,
     commands: machine.commands,
-    /** Until `work` is over each command is replaced by what this says, as `startTestMachine` has it. */
+    /** While `work` runs, each command is replaced by what this returns, as in `startTestMachine`. */
     async whileReplacing<T>(replace: (typeof during)['replace'], work: () => Promise<T>): Promise<T> {
       during.replace = replace
       try {
@@ -81,7 +81,7 @@ export async function startInstalledMachine(range: string, { first = false } = {
         during.replace = ran
       }
     },
-    /** Until `work` is over sshd forwards no ports, as with AllowTcpForwarding no. */
+    /** While `work` runs, sshd forwards no ports, as with AllowTcpForwarding no. */
     async withoutForwarding<T>(work: () => Promise<T>): Promise<T> {
       during.forwards = false
       try {
@@ -90,7 +90,7 @@ export async function startInstalledMachine(range: string, { first = false } = {
         during.forwards = true
       }
     },
-    /** Somebody cancels the installation while this command runs, which does not. */
+    /** Cancels the installation instead of running this command. */
     cancelAt: (part: string) => async (command: string) => {
       if (!command.includes(part)) return command
       await set({ provisioningCancelledAt: asked })
@@ -110,11 +110,11 @@ export async function startInstalledMachine(range: string, { first = false } = {
   }
 }
 
-/** The agent with other code, which tells another version. */
+/** The agent with other code, which reports another version. */
 export async function otherProgram(change: (code: string) => string, version = '9.9.9'): Promise<Bundle> {
   const code = Buffer.from(change((await bundleAgent()).code.toString()))
   return { code, sha256: createHash('sha256').update(code).digest('hex'), version }
 }
 
-/** One that answers the console and listens where no leased address is. */
+/** An agent that answers the console, but listens at no leased address. */
 export const deafProgram = () => otherProgram(code => `process.env.PROXY_HOST = '127.0.0.1'\n${code}`)

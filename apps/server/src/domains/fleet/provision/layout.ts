@@ -1,4 +1,4 @@
-/** Where things are on a proxy server, and what the small text files among them say. */
+/** Where files are on a proxy server, and the contents of the small text files among them. */
 export type Layout = ReturnType<typeof layoutOf>
 
 /** @param root '' on a real server; tests install below a folder of their own */
@@ -10,17 +10,17 @@ export function layoutOf(root: string) {
     settings,
     node: `${home}/bin/node`,
     agent: `${home}/bin/agent.mjs`,
-    /** The agent reads its version there. */
+    /** The agent reads its version from it. */
     manifest: `${home}/package.json`,
     control: `${home}/bin/control`,
     environment: `${settings}/agent.env`,
-    /** The operator's own settings: made once, never written again, and read after ours. */
+    /** The operator's own settings: written once, never changed again, and read after ours. */
     local: `${settings}/local.env`,
-    /** Settings of the kernel, for those that a proxy needs. */
+    /** Kernel settings that a proxy needs. */
     kernel: `${root}/etc/sysctl.d/60-netlet-agent.conf`,
-    /** Names the files that were written since the agent was started last. */
+    /** Names the files written since the agent was last started. */
     unstarted: `${home}/unstarted`,
-    /** The program and settings that were last seen to work. */
+    /** The program and settings that last worked. */
     good: `${home}/good`,
     certificate: `${settings}/cert.pem`,
     key: `${settings}/key.pem`,
@@ -31,7 +31,7 @@ export function layoutOf(root: string) {
   }
 }
 
-/** Files that are written there whole. */
+/** Files that an installation writes as a whole. */
 export const layoutFiles = (layout: Layout): string[] => [
   layout.node,
   layout.agent,
@@ -43,7 +43,7 @@ export const layoutFiles = (layout: Layout): string[] => [
   layout.unit
 ]
 
-/** A word of a shell command, whatever is in it. */
+/** Quotes any text as one word of a shell command. */
 export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 export type AgentSettings = {
@@ -51,9 +51,9 @@ export type AgentSettings = {
   port: number
   proxyPort: number
   token: string
-  /** Answers with the certificate that is beside the settings. */
+  /** Answers with the certificate beside the settings. */
   secure: boolean
-  /** What operators have set for this server in the console. Their texts are checked: nothing in them means something to a shell. */
+  /** What operators set for this server in the console. Checked: nothing in it has a meaning to a shell. */
   own: Readonly<Record<string, string>>
 }
 
@@ -73,15 +73,15 @@ export function environmentOf(layout: Layout, settings: AgentSettings): string {
   return `${lines.join('\n')}\n${environmentLines(settings.own)}`
 }
 
-/** One setting a line; '' for none. Their texts are in one form, in which nothing means something to a shell. */
+/** One setting a line; '' for none. The texts are normalised, so that nothing in them has a meaning to a shell. */
 export const environmentLines = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
 
 /**
- * What the operator's file says at first: nothing.
- * @param consoleAddress where the console logged in from, as sshd saw it; '' where it does not say
+ * The operator's file at first: comments only.
+ * @param consoleAddress where the console logged in from, as sshd saw it; '' if unknown
  */
 export const localOf = (
   consoleAddress: string
@@ -94,7 +94,7 @@ export const localOf = (
 # AGENT_ALLOW_CLIENTS=${consoleAddress || '203.0.113.7'}
 `
 
-/** Read at each boot. Who wants other values puts them into a file that sorts after this one. */
+/** Read at each boot. A file that sorts after this one can set other values. */
 export const KERNEL_SETTINGS = `# Written by Netlet. Put values of your own into a file that sorts after this one, such as 90-local.conf.
 # Connections that wait to be taken.
 net.core.somaxconn = 65535
@@ -107,7 +107,7 @@ net.ipv6.ip_nonlocal_bind = 1
 -net.netfilter.nf_conntrack_max = 1048576
 `
 
-/** Root, since routes for whole ranges are root's to set; what the agent does not need is closed to it. */
+/** Runs as root, because only root can set routes for whole ranges. Everything else is closed to the agent. */
 export const unitOf = (layout: Layout): string => `[Unit]
 Description=Netlet node agent
 Wants=network-online.target
@@ -168,7 +168,7 @@ SystemCallErrorNumber=EPERM
 WantedBy=multi-user.target
 `
 
-/** Starts and stops the agent where there is no systemd, such as in a container. */
+/** Starts and stops the agent on a machine without systemd, such as a container. */
 export const controlOf = (layout: Layout): string => `#!/bin/sh
 # control start|stop|restart|reload: the Netlet agent on a machine without systemd
 agent=${quote(layout.agent)}

@@ -8,7 +8,7 @@ import { fillIn, provisioningMessages, type ProvisioningCode, type ProvisioningS
 import type { SshOutput, SshSession } from '../../../integrations/ssh/index.ts'
 import { quote } from './layout.ts'
 
-/** A step that failed, and why. Caught where the step's name is known. */
+/** A step that failed, and why. It is caught where the step's name is known. */
 export class StepFailed extends Error {
   override name = 'StepFailed'
   readonly said: ProvisioningSaid
@@ -19,7 +19,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** The connection broke while something was done there: nobody knows how far it came. */
+/** The connection broke during a command. How far it got is unknown. */
 export class ConnectionLost extends StepFailed {
   override name = 'ConnectionLost'
 }
@@ -33,7 +33,7 @@ export const contentOf = (text: string | Buffer): Content => ({
 
 const hashes = new Map<string, Promise<string>>()
 
-/** For files that stay the same while this process runs, such as its own runtime: each is read once. */
+/** For files that do not change while this process runs, such as its own runtime. Each is read once. */
 export async function contentOfFile(file: string): Promise<Content> {
   const known = hashes.get(file) ?? hashFile(file)
   hashes.set(file, known)
@@ -48,10 +48,10 @@ async function hashFile(file: string): Promise<string> {
 
 const UPLOAD_MS = 10 * 60_000
 
-/** What is done on a machine over SSH. Every call either succeeds or says why not. */
+/** What can be done on a machine over SSH. Every call succeeds or throws the reason. */
 export type Machine = ReturnType<typeof machineOf>
 
-/** @param progress `print` is told each command with what it printed. Secrets are in neither: they travel on standard input. */
+/** @param progress `print` gets each command and its output. Secrets travel on standard input, so it sees none. */
 export function machineOf(
   session: SshSession,
   { print, signal }: { print: (text: string) => void; signal: AbortSignal }
@@ -65,7 +65,7 @@ export function machineOf(
     }
   }
 
-  /** @throws StepFailed with what the command said, where it failed */
+  /** @throws StepFailed with the output of a failed command */
   async function run(command: string, options?: Parameters<SshSession['run']>[1]): Promise<string> {
     const { code, stdout, stderr } = await attempt(command, options)
     print(`$ ${startOf(command, 300)}\n${endOf(stdout, 1500)}${endOf(stderr, 1500)}`)
@@ -83,20 +83,20 @@ export function machineOf(
     run,
     /** Like `run`, for commands that may fail. */
     attempt,
-    /** Is this file there already, whatever its mode? */
+    /** Whether this file is already there, with any mode. */
     has: async (path: string, content: Content): Promise<boolean> => (await hashOf(path)) === content.sha256,
     dial: (port: number, host?: string) => session.dial(port, { ...(host === undefined ? {} : { host }), signal }),
     /**
-     * Makes a file be this, with this mode, in one step for whoever reads it.
-     * @param mark a file that names this one before it is another one than it was, see `unstarted.ts`
-     * @returns whether it was another one before
+     * Replaces a file in one step, with this mode.
+     * @param mark a file that gets this one's name before it changes, see `unstarted.ts`
+     * @returns whether it changed
      */
     async put(path: string, mode: '600' | '644' | '755', content: Content, mark?: string): Promise<boolean> {
       if ((await hashOf(path)) === content.sha256) return false
       const fresh = quote(`${path}.new`)
       const folders = [path, ...(mark === undefined ? [] : [mark])].map(file => quote(posix.dirname(file))).join(' ')
       const named = mark === undefined ? '' : `echo ${quote(path)} >> ${quote(mark)} && `
-      // Whatever cuts the upload off, what is there stays until all of the new file has arrived.
+      // If the upload breaks off, the old file stays until all of the new one has arrived.
       const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && ${named}mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
       const packed = content.file !== undefined
       const command = `mkdir -p ${folders} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`

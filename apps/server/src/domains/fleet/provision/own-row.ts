@@ -1,4 +1,4 @@
-// What an installation writes to the row of its server, and when it may not any more.
+// What an installation writes to its server's row, and when it may no longer.
 import type { Provisioning } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
@@ -13,8 +13,8 @@ import type { Progress } from './installation.ts'
 import type { Reached } from './settings-there.ts'
 
 /**
- * `init`: the agent is installed. `settings`: only its settings are written. Neither: its ranges are loaded. `asApplied`: its
- * settings stay those that were applied last. `askedAt`: when it was asked for, in ISO 8601.
+ * `init`: install the agent. `settings`: write only its settings. Neither: load its ranges. `asApplied`: keep the
+ * settings that were applied last. `askedAt`: when it was requested, in ISO 8601.
  */
 export type Work = {
   serverId: number
@@ -24,26 +24,25 @@ export type Work = {
   asApplied?: boolean | undefined
   askedAt?: string | undefined
 }
-/** What is done: the agent is installed, only its settings are written, or its ranges are loaded. */
 export const kindOf = ({ init, settings }: Pick<Work, 'init' | 'settings'>) =>
   init ? 'install' : settings ? 'settings' : 'ranges'
 
-/** The same, as screens are told. */
+/** The same for the screens. */
 export const askedFor = (work: Pick<Work, 'init' | 'settings' | 'asApplied'>) => ({
   run_init: work.init,
   ...(kindOf(work) === 'settings' ? { settings: true } : {}),
   ...(work.asApplied ? { as_applied: true } : {})
 })
 
-/** `root`: '' but in tests, as `bundle`, another program. `waitMs`: how long a started agent may take to answer. */
+/** `root`: '' except in tests, as `bundle`, another program. `waitMs`: how long a started agent may take to answer. */
 export type InstallTarget = { root: string; username: string; waitMs?: number; bundle?: Bundle }
 
 export type Shown = Omit<Provisioning, 'cancelling'>
-/** One installation, as the server's row names it: by when it was asked for. */
+/** One installation, identified in the server's row by when it was requested. */
 export type Run = { work: Work; begunAt: string }
 export type Job = { ctx: SyncContext; own: Run; server: ServerRow; target: InstallTarget; progress: Progress }
 
-/** Makes the row show this installation. Undefined where it was cancelled before it began, or the server is gone. */
+/** Makes the row show this installation. Undefined if it was cancelled before it began, or the server is gone. */
 export const claim = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
   command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, work.serverId)
@@ -56,8 +55,8 @@ export const claim = (ctx: SyncContext, { work }: Run, provisioning: Shown): Pro
 const isShown = ({ begunAt }: Run, row: ServerRow): boolean => row.provisioning?.steps[0]?.started_at === begunAt
 
 /**
- * The row of the server that is installed, locked.
- * @throws Cancelled where it was cancelled, another one is shown since, or the server is gone: it may have another address by now
+ * The locked row of the server that is installed.
+ * @throws Cancelled if it was cancelled or replaced by another one, or if the server is gone
  */
 export async function ownServer(unit: Unit, own: Run): Promise<ServerRow> {
   const { serverId, askedAt } = own.work
@@ -67,8 +66,8 @@ export async function ownServer(unit: Unit, own: Run): Promise<ServerRow> {
 }
 
 /**
- * Shows how far an installation is, unless it was cancelled: another one may have been asked for since, whose steps stay.
- * One that has done all by then is done.
+ * Shows how far an installation is. A cancelled one is not shown, because another one may have been requested since,
+ * unless it has already done everything.
  * @returns whether it is shown
  */
 export const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Shown): Promise<boolean> =>
@@ -82,7 +81,7 @@ export const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Sh
     return true
   })
 
-/** Writes what was learned of the machine to the server's row, and tells the screens that show it. */
+/** Stores what was learned of the machine in the server's row. */
 export const change = ({ ctx, own }: Job, columns: Partial<ServerRow>): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const { id } = await ownServer(unit, own)
@@ -97,8 +96,8 @@ const told = ({ agentPort, proxyPort, agentCertificate }: ServerRow) => ({
 })
 
 /**
- * The row names again what the agent of before is reached by, and its customers the port that it serves. Also where somebody has
- * cancelled meanwhile, since that agent runs; not where the row was edited since.
+ * Restores in the row how the previous agent is reached, and its proxy port for customers. This happens even after a
+ * cancellation, because that agent runs, but not if the row was edited since.
  */
 export const giveRowBack = ({ ctx, own, server }: Job, reached: Reached): Promise<void> =>
   command(ctx, SYSTEM, async unit => {

@@ -43,14 +43,14 @@ import { StepsLog } from './steps-log.ts'
 import { programIn } from './takeover.ts'
 
 const WAIT_MS = 30_000
-/** For each call to the agent while its proxy is tried. */
+/** Limit of each call to the agent while its proxy is tried. */
 const CHECK_MS = 5_000
-/** How long a try of a proxy waits for others that talk to the agent. */
+/** How long a try of a proxy waits for the server's lock. */
 const TRY_WAIT_MS = 60_000
 
 /**
- * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
- * each step; a step that fails says why there, and doing everything again is harmless.
+ * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows each
+ * step, and why one failed. Doing everything again is harmless.
  */
 export async function provisionServer(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
   const ran = await withServerLock(ctx.db, work.serverId, () => run(ctx, work, target), {
@@ -91,7 +91,7 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
   try {
     const summary = await untilCancelled(ctx, work, install)
     if (!(await show(steps.finish(summary)))) throw new Cancelled()
-    // One whose proxy was silent.
+    // If its proxy was silent.
     await command(ctx, SYSTEM, unit => showUnserved(unit, server.id))
     ctx.log.info({ server: server.id, init: work.init }, 'server provisioned')
   } catch (error) {
@@ -136,7 +136,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       waitMs,
       ...(bundle ? { bundle } : {})
     }
-    // Kept once it is about to be written there: an installation that ends before that leaves no list behind.
+    // Stored only when it is about to be written there, because an installation may end before that.
     let closed: string | null = null
     const installed = await installAgent(machine, installation, progress, {
       // Before they are written there: a token that only the server knows would lock the console out.
@@ -150,7 +150,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
           await ownServer(unit, own)
           await markUnserved(unit, server.id)
         }),
-      // One that was unserved before this installation is tried by the next health check.
+      // The next health check tries a server that was unserved before this installation.
       back: async () => {
         if (server.unservedSince === null) await command(ctx, SYSTEM, unit => markServed(unit, server.id))
       },
@@ -166,7 +166,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       progress.print(error.message)
       return error
     })
-    // Whatever became of its ranges: another program runs there, and must not serve worse.
+    // Even without its ranges: another program runs there, and must not serve worse.
     const level = await checkServing(job, { installed, at, machine })
     const { service, settings } = installed
     const found = { service, settings, isSilent: level === 'silent' }
@@ -184,9 +184,9 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
     const { unservedSince } = await ownServer(unit, own)
     const now = { agentSettingsApplied: { ...settings }, agentService: service }
     await unit.tx.update(servers).set(now).where(eq(servers.id, server.id))
-    // What it tells of itself now, its version above all, is not to wait for the next health check.
+    // Its version in particular must not wait for the next health check.
     if (info.ok) await recordReport(unit, server.id, info.data, askedAt)
-    // Nothing comes through its proxy: the health check tries it, and takes the mark back once something does.
+    // The proxy is silent. The health check tries it, and clears the mark once it serves.
     if (!isSilent) await markServed(unit, server.id)
     else if (unservedSince === null) await markUnserved(unit, server.id)
     await markReachable(unit, server.id)
@@ -199,13 +199,13 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   return said
 }
 
-/** The list that a first installation began with is the server's own from then on: seen and changed in the console. */
+/** Stores the client list of a first installation, so that the console shows it and can change it. */
 const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const row = await ownServer(unit, own)
     const { id } = row
     const before = settingsOf(row)
-    // Somebody may have given one meanwhile: the next installation writes that.
+    // An operator has given one since. The next installation writes it.
     if (CLIENT_LIST in before) return
     const after = { ...before, [CLIENT_LIST]: list }
     await unit.tx
@@ -215,17 +215,14 @@ const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
     unit.audit('server.agent_settings', id, { before, after })
   })
 
-/** Whose the agent is stands in the row, where an administrator may take it over. */
+/** Shows the agent's owner in the row, so that an administrator can take it over. */
 const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const { id } = await ownServer(unit, own)
     await setForeign(unit, id, { id: String(params['owner']), name: String(params['name']) })
   })
 
-/**
- * What runs there now, and how far a request comes through it: on the port that it serves, which may not be the one that it
- * shall have.
- */
+/** What runs there now, and how far a request through the port that it serves gets; the row may name another. */
 async function lookBefore(
   { ctx, server }: Job,
   { at, console, isUnapproved }: { at: ProxyAddress | null } & Pick<Installation, 'console' | 'isUnapproved'>
@@ -237,9 +234,9 @@ async function lookBefore(
   if (!info.ok) return nothing
   const port = Number(info.data.proxy_port)
   const isPort = Number.isInteger(port) && port >= 1 && port <= 65_535
-  // What may not serve is no measure: what is known of the program that did is one.
+  // A program that may not serve is no measure. The stored level of the one that served is.
   const isKnown = server.unservedSince === null
-  // A try makes a user there, which is sent to no agent of another console, and to none that waits for an approval.
+  // A try makes a user on the agent. It is not sent to another console's agent, or to one that waits for an approval.
   const { owner } = info.data
   const isOurs = (!owner || owner.id === console) && !isUnapproved
   const mayTry = at !== null && isPort && isKnown && isOurs
@@ -251,8 +248,8 @@ async function lookBefore(
 }
 
 /**
- * Sends a request through the proxy. It must come as far as before the installation, or what worked then runs again.
- * @returns how far it came; null: it was not sent
+ * Sends a request through the proxy. If it gets less far than before the installation, what worked then is restored.
+ * @returns how far it got; null: it was not sent
  */
 async function checkServing(
   job: Job,
@@ -264,11 +261,11 @@ async function checkServing(
   const agent = agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS)
   const detour = ({ host, port }: ProxyAddress) => machine.dial(port, host)
   const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, twice: true, detour })
-  // A program of which nothing could be found out does not stay.
+  // A program that could not be checked does not stay.
   if (found === 'busy') return installed.giveUp(new StepFailed('machine_busy'))
   const hasNoWay = found === 'no_way'
   const after: ProxyLevel | null = hasNoWay ? null : found
-  // Without an address, or a way to it, nothing can be said of its proxy.
+  // Without an address, or a route to it, the proxy cannot be judged.
   const bar = at === null || hasNoWay ? null : installed.bar
   progress.print(`Through the proxy: ${after ?? 'not asked'}; before: ${bar ?? 'not asked'}`)
   const isWorse = bar !== null && LEVELS.indexOf(after ?? 'silent') < LEVELS.indexOf(bar)
@@ -290,7 +287,7 @@ function saidOf(level: ProxyLevel | null, { proxyPort: port }: ServerRow, at: Pr
   return at !== null && level === null ? [{ code: 'proxy_not_tried', params: { address: at.host } }] : []
 }
 
-/** The stored token, so that running it again changes nothing; a new one where there is none that fits. */
+/** The stored token, so that a repeated run changes nothing; a new one if none fits. */
 function tokenOf({ ctx: { secrets }, server }: Job): { text: string; columns: Partial<ServerRow> } {
   const stored = server.agentToken ? secrets.open(server.agentToken) : ''
   if (PLAIN_TOKEN.test(stored)) return { text: stored, columns: {} }
@@ -298,7 +295,7 @@ function tokenOf({ ctx: { secrets }, server }: Job): { text: string; columns: Pa
   return { text, columns: { agentToken: secrets.seal(text) } }
 }
 
-/** By the management API where the console reaches it, else through an SSH connection to the same. */
+/** By the management API if the console can reach it, otherwise through an SSH connection to it. */
 async function loadRangesWithFallback(job: Job): Promise<ProvisioningSaid[]> {
   const { ctx, server, progress } = job
   await progress.step('ranges', 'Loading the address ranges')
@@ -340,9 +337,7 @@ async function loadRanges({ ctx, own, server }: Job, way: Pick<AgentAddress, 'di
   return loadedAs
 }
 
-/**
- * @param work is given the machine, and a function that connects to the same one anew: where the connection broke
- */
+/** @param work gets the machine, and a function that reconnects to it if the connection broke */
 async function withMachine<T>(
   job: Job,
   work: (machine: Machine, redial: () => Promise<Machine>) => Promise<T>

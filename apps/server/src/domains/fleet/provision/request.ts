@@ -7,28 +7,28 @@ import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { askedFor } from './own-row.ts'
 
-/** A provisioning that shows no step for so long has died with its process. */
+/** A provisioning that shows no step for this long has died with its process. */
 const STUCK_MS = 20 * MINUTE
 
-/** Does it show steps, or wait for a worker, as far as anybody can tell? Also one that was cancelled and whose worker says so soon. */
+/** Whether it seems to work or wait for a worker. This includes a cancelled one whose worker has not confirmed yet. */
 export function isAlive({ provisioning: last }: Pick<ServerRow, 'provisioning'>, now: Date): boolean {
   if (last?.status !== 'running') return false
-  // A step of the far future was shown while a clock was ahead: it would be alive until then.
+  // A step in the far future was written by a clock that ran ahead. It must not count as alive until then.
   return Math.abs(now.getTime() - Date.parse(last.at)) < STUCK_MS
 }
 
-/** One that was cancelled is over, though its worker may not know yet. */
+/** A cancelled one is over, even if its worker does not know yet. */
 export const isUnderWay = (row: ServerRow, now: Date): boolean => isInstalling(row) && isAlive(row, now)
 
 /**
- * What is asked for; `settings`: only the agent's settings are written, where nothing is installed anyhow. `asApplied`: it is about
- * the program alone, and settings that somebody saved without applying them wait.
+ * What is requested. `settings`: only the agent's settings are written, if nothing is installed anyway. `asApplied`:
+ * only the program is replaced, and settings that were saved without applying them wait.
  */
 type Asked = { run_init: boolean; update_cidr: boolean; settings?: boolean; asApplied?: boolean }
 
 /**
- * Another one that is under way keeps its steps: the worker does this one after it, and shows it then.
- * @returns when it was asked for, which names it; null where nothing is
+ * Requests a provisioning. One that is under way keeps its steps: the worker does this one after it, and shows it then.
+ * @returns when it was requested, which identifies it; null if there is nothing to do
  */
 export async function requestProvisioning(
   unit: Unit,
@@ -36,7 +36,7 @@ export async function requestProvisioning(
   { run_init, update_cidr, settings = false, asApplied = false }: Asked
 ): Promise<string | null> {
   if (!run_init && !update_cidr && !settings) return null
-  // Later than the last cancel, which counts for what was asked for by then.
+  // Later than the last cancellation, which covers everything requested until then.
   const cancelled = row.provisioningCancelledAt?.getTime() ?? 0
   const askedAt = iso(new Date(Math.max(unit.now.getTime(), cancelled + 1)))
   if (!isUnderWay(row, unit.now)) {
@@ -57,7 +57,7 @@ export async function requestProvisioning(
     ...(asApplied ? { asApplied } : {}),
     askedAt
   }
-  // Another key for another piece of work: one that waits already, or was cancelled, must not swallow it.
+  // Other work has another key, so that a waiting or cancelled job does not swallow it.
   unit.jobs.send(provisionQueue, work, {
     key: `${row.id}:${run_init}:${asApplied ? 'as-applied' : settings}:${cancelled}`
   })

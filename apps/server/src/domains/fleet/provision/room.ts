@@ -4,7 +4,7 @@ import { StepFailed, type Content, type Machine } from './machine.ts'
 
 const MB = 1024 * 1024
 
-/** What uploads that broke off have left: they take the room of what is to come. */
+/** Removes what broken uploads left, because it takes the room of what is to come. */
 export async function removeLeftovers(machine: Machine, layout: Layout): Promise<void> {
   const files = layoutFiles(layout).map(file => quote(`${file}.new`))
   await machine.attempt(`rm -f ${files.join(' ')}; rm -rf ${quote(`${layout.good}.new`)}`)
@@ -14,15 +14,16 @@ const sizeOf = async ({ text, file }: Content): Promise<number> =>
   file === undefined ? Buffer.byteLength(text ?? '') : (await stat(file)).size
 
 /**
- * Is there room for these files, twice: what worked before is kept beside them? A machine that does not say is tried.
- * @throws StepFailed where there is not: an agent that cannot write takes no changes any more
+ * Checks that there is room for these files twice, because what worked before is kept. A machine that does not say
+ * passes.
+ * @throws StepFailed if there is too little: an agent that cannot write takes no changes
  */
 export async function requireRoom(
   machine: Machine,
   folder: string,
   contents: readonly (readonly [path: string, content: Content])[]
 ): Promise<void> {
-  // Before the first installation there are only some of its parents.
+  // Before the first installation only some parents of the folder exist.
   const { stdout } = await machine.attempt(
     `d=${quote(folder)}; while [ ! -d "$d" ]; do d=$(dirname "$d"); done; df -Pk "$d" | tail -n 1`
   )
@@ -30,7 +31,7 @@ export async function requireRoom(
   let needed = 0
   for (const [path, content] of contents) {
     const needs = 2 * (await sizeOf(content))
-    // Nearly always there is room for all of it, and no large file has to be compared.
+    // Usually there is room for everything, and no large file has to be compared.
     if (free < needed + needs && (await machine.has(path, content))) continue
     needed += needs
   }

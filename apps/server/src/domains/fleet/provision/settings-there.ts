@@ -3,13 +3,13 @@ import { agentOwner, type AgentOwner } from '@netlet/contract/agent'
 import { quote, type Layout } from './layout.ts'
 import type { Machine } from './machine.ts'
 
-/** By what the agent on a machine is reached, as its own settings say. */
+/** How the agent on a machine is reached, as its own settings say. */
 export type Reached = { agentPort: number; proxyPort: number; token: string; certificate: string | null }
 
-/** The defaults of an agent, for what none of its files says. */
+/** An agent's defaults for what its files leave out. */
 const DEFAULTS = { agentPort: 65_533, proxyPort: 3128 }
 
-/** NAME=value lines, the last one of a name; quotes around a value are none of it, as for systemd and the shell. */
+/** Reads NAME=value lines as systemd and the shell do: the last one of a name counts, without its quotes. */
 function readLines(text: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -19,23 +19,23 @@ function readLines(text: string): Map<string, string> {
   return found
 }
 
-/** What a file of the machine says; '' where it is none. Its content is in no log: it may be a secret. */
+/** The content of a file on the machine; '' if there is none. It is never logged, because it may be a secret. */
 const textOf = async (machine: Machine, path: string): Promise<string> => {
   const { code, stdout } = await machine.attempt(`cat ${quote(path)} 2> /dev/null`)
   return code === 0 ? stdout : ''
 }
 
-/** The settings of the agent that is installed there, ours and then the operator's own, which win. */
+/** The settings of the installed agent: ours, then the operator's own, which take precedence. */
 async function settingsThere(machine: Machine, layout: Layout): Promise<Map<string, string>> {
   const ours = await textOf(machine, layout.environment)
   return readLines(`${ours}\n${await textOf(machine, layout.local)}`)
 }
 
-/** Names that the operator's own file sets: these win over whatever the console says. */
+/** Names that the operator's own file sets. They override the console's. */
 export const namesInLocal = async (machine: Machine, layout: Layout): Promise<string[]> =>
   [...readLines(await textOf(machine, layout.local)).keys()].slice(0, 100)
 
-/** What operators have set for the server, as it was last seen to work there; null where nothing is kept. */
+/** The operators' settings that last worked there; null if nothing was kept. */
 export async function settingsKept(machine: Machine, layout: Layout): Promise<Record<string, string> | null> {
   const text = await textOf(machine, `${layout.good}/agent.env`)
   if (text === '') return null
@@ -47,7 +47,7 @@ export async function settingsKept(machine: Machine, layout: Layout): Promise<Re
   return Object.fromEntries(written)
 }
 
-/** By what the agent that was put back is reached; null where its settings do not say. */
+/** How the restored agent is reached; null if its settings do not say. */
 export async function readReached(machine: Machine, layout: Layout): Promise<Reached | null> {
   const settings = await settingsThere(machine, layout)
   const folder = settings.get('DATA_DIR') || layout.state
@@ -62,7 +62,7 @@ export async function readReached(machine: Machine, layout: Layout): Promise<Rea
   return { agentPort, proxyPort, token, certificate }
 }
 
-/** Whose the agent on a machine is, as its file says. Null: nobody's yet, or the file cannot be read, which no agent starts with. */
+/** Who owns the agent on a machine, as its file says. Null: no console yet, or the file cannot be read. */
 export async function ownerThere(machine: Machine, layout: Layout): Promise<AgentOwner | null> {
   const folder = (await settingsThere(machine, layout)).get('DATA_DIR') || layout.state
   const text = await textOf(machine, `${folder}/agent/owner.json`)

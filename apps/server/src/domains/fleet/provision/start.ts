@@ -11,14 +11,14 @@ import { handsOverToOurs, outcomeOf, programIn, type Program } from './takeover.
 /** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
 const TAKEOVER_MS = 90_000
 
-/** The new program did not get ready, and the one of before serves on. */
+/** The new program did not become ready. The previous one still serves. */
 export class TakeoverFailed extends StepFailed {
   override name = 'TakeoverFailed'
 }
 
 /**
- * Starts what is installed, and waits until it answers. Where something changed, the agent that runs hands over to it
- * where it can, with its tunnels; one of before, or of another format, is restarted.
+ * Starts what is installed, and waits until it answers. If something changed, the running agent hands its tunnels over
+ * to the new program. One that cannot, because it is older or has another format, is restarted.
  * @returns how it runs
  */
 export async function startAgent(
@@ -29,7 +29,7 @@ export async function startAgent(
 ): Promise<ProvisioningSaid[]> {
   const { machine, layout, installation, service, progress, unstarted } = place
   await progress.step('start', 'Starts the agent')
-  // The service belongs to its program: settings alone leave it as it is.
+  // The service file belongs to the program. A change of settings alone leaves it as it is.
   const isWritten =
     !installation.settingsOnly &&
     (found.systemd
@@ -40,10 +40,10 @@ export async function startAgent(
   const address = { ...installation.address, certificate }
   const { running } = installation
   const canTakeOver = installation.settingsOnly || handsOverToOurs(running?.program ?? null)
-  // What a service is allowed to do is settled when its first process starts.
+  // systemd fixes what a service may do when its first process starts.
   const handsOver = found.systemd && !isOtherService && canTakeOver && running?.program
   const hasChanged = hasWritten || isOtherService || unstarted.length > 0
-  // What runs unchecked since an installation that broke off is not what would be gone back to either.
+  // After an installation that broke off, an unchecked program runs. A rollback would not go back to it either.
   place.start.begun = hasChanged || !place.runsGood
   if (place.start.begun) await learning.starting()
   if (!hasChanged) {
@@ -70,7 +70,7 @@ export async function startAgent(
   ]
 }
 
-/** @param agents the agent by its new settings, and by those of before, which it answers by as long as nothing takes over */
+/** @param agents the agent by its new and by its previous settings, which count until the take-over */
 async function waitForTakeover(
   before: NonNullable<Program>,
   agents: readonly AgentClient[],
@@ -88,11 +88,11 @@ async function waitForTakeover(
     signal.throwIfAborted()
     await sleep(500)
   }
-  // What serves now is not known: it is started anew with what worked.
+  // What serves now is unknown, so what last worked is restored and restarted.
   throw new StepFailed('takeover_failed', { reason: `nothing came of it within ${TAKEOVER_MS / 1000} s` })
 }
 
-/** @param version what has to answer: another one is the program of before, which still runs. Null: whatever it is */
+/** @param version the version that must answer; another one is the previous program, which still runs. Null: any */
 async function waitForAnswer(
   machine: Machine,
   address: AgentAddress,
@@ -121,7 +121,7 @@ async function waitForAnswer(
   }
 }
 
-/** What the agent logged last. */
+/** The end of the agent's log. */
 export async function tailLog(machine: Machine, layout: Layout, found: Pick<Found, 'systemd'>): Promise<string> {
   const { stdout } = await machine.attempt(
     found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`

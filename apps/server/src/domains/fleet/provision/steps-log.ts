@@ -16,19 +16,19 @@ type Provisioning = Omit<Shown, 'cancelling'>
 const sentencesOf = (said: readonly ProvisioningSaid[]): string =>
   said.map(({ code, params }) => fillIn(provisioningMessages[code], params)).join(' ')
 
-/** Characters of a step's output that are kept: its end. */
+/** Characters kept of a step's output, from its end. */
 const KEPT_OUTPUT = 4000
-/** Ranges over SSH come to 11; more would be a step that goes round in circles. */
+/** Ranges over SSH make 11 steps. More than this would be a loop. */
 const MOST_STEPS = 20
 
-/** What a provisioning has done so far, for the screens that watch it. */
+/** The steps of a provisioning so far, for the screens that watch it. */
 export class StepsLog {
   readonly #now: () => Date
   readonly #asked: ReturnType<typeof askedFor>
-  /** Whatever a process that died had done is done again, so it begins at 'waiting'. */
+  /** After a crash everything is done again, so it begins at 'waiting'. */
   #steps: ProvisioningLog[]
 
-  /** @param askedAt when it was asked for, which names it; otherwise now */
+  /** @param askedAt when it was requested, which identifies it; now by default */
   constructor(now: () => Date, work: Pick<Work, 'init' | 'settings' | 'asApplied'>, askedAt?: string) {
     this.#now = now
     this.#asked = askedFor(work)
@@ -44,12 +44,11 @@ export class StepsLog {
     return last
   }
 
-  /** All steps so far. */
   get steps(): readonly ProvisioningLog[] {
     return this.#steps
   }
 
-  /** When it was asked for: the name of this installation. */
+  /** When it was requested, which identifies this installation. */
   get begunAt(): string {
     return this.#steps[0]?.started_at ?? ''
   }
@@ -65,8 +64,8 @@ export class StepsLog {
   }
 
   /**
-   * The next step begins, so the one before is done.
-   * @throws where it may not come after that one
+   * Begins the next step, so the previous one is done.
+   * @throws if it may not follow that one
    */
   begin(step: ProvisioningStep, message: string): Provisioning {
     if (!NEXT_STEPS[this.current].includes(step)) throw new Error(`${step} does not come after ${this.current}`)
@@ -76,13 +75,13 @@ export class StepsLog {
     return this.#shown('running', message)
   }
 
-  /** What the machine printed belongs to the step that runs. */
+  /** Adds the machine's output to the running step. */
   print(text: string): void {
     const { output } = this.#last
     this.#change({ output: endOf(`${output}${text.trimEnd()}\n`, KEPT_OUTPUT) })
   }
 
-  /** @param said what it came to */
+  /** @param said the result */
   finish(said: readonly ProvisioningSaid[]): Provisioning {
     const message = sentencesOf(said)
     this.begin('done', message)

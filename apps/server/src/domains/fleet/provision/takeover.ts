@@ -8,12 +8,12 @@ const told = z.object({
     reason: z.string().nullable(),
     at: z.string().max(40).nullable()
   }),
-  // Agents that tell none are of the first one that was released.
+  // Agents that report no format have that of the first release.
   takeover_format: z.number().default(2),
   settings_format: z.number().default(2)
 })
 
-/** What an agent tells of its program; null: one of before, which can only be restarted. */
+/** What an agent reports of its program; null: it is older, and can only be restarted. */
 export type Program = z.infer<typeof told> | null
 
 export const programIn = (info: unknown): Program => {
@@ -21,18 +21,15 @@ export const programIn = (info: unknown): Program => {
   return read.success ? read.data : null
 }
 
-/** Which settings it knows (`agent-settings.ts` of the contract). */
+/** The settings format that it knows (`agent-settings.ts` of the contract). */
 export const settingsFormatIn = (info: unknown): number => programIn(info)?.settings_format ?? 1
 
-/**
- * Can this program hand over to the one that this console installs? One of another format refuses, however often it is asked, so
- * that it has to be restarted.
- */
+/** Whether this program can hand over to ours. One of another format refuses, and must be restarted. */
 export const handsOverToOurs = (program: Program): boolean => program?.takeover_format === TAKEOVER_FORMAT
 
 /**
- * What became of asking an agent to hand over to the program that is installed.
- * @param now what answers by now; null: nothing, as for the moment of the hand-over
+ * The result of asking an agent to hand over to the installed program.
+ * @param now what answers now; null: nothing, as during the hand-over
  */
 export function outcomeOf(
   before: NonNullable<Program>,

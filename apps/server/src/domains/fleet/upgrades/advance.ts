@@ -17,10 +17,10 @@ import { readCandidates } from './start.ts'
 type Row = typeof upgradeServers.$inferSelect
 type Upgrade = typeof upgrades.$inferSelect
 
-/** Servers that are upgraded at once at most: those that wait for a worker meanwhile must not be taken for dead. */
+/** The most servers upgraded at once. More would wait for a worker, and might be taken for dead. */
 const MOST_AT_ONCE = 4
 
-/** So long after its installation a server may take to tell its version: health is asked for each minute. */
+/** How long after its installation a server may take to report its version. Health is checked each minute. */
 const FRESH_MS = 3 * MINUTE
 
 /** How many servers begin next: one, then two, then a quarter of all at a time. */
@@ -29,22 +29,22 @@ export function nextSize(upgraded: number, total: number): number {
   return upgraded < 3 ? 2 : Math.min(MOST_AT_ONCE, Math.max(2, Math.ceil(total / 4)))
 }
 
-/** Takes each upgrade that has not ended a step further: after an installation, each minute, and as a worker starts. */
+/** Advances each upgrade that has not ended: after an installation, each minute, and when a worker starts. */
 export async function advanceUpgrades(ctx: SyncContext): Promise<void> {
   const open = await ctx.db.select({ id: upgrades.id }).from(upgrades).where(isNull(upgrades.endedAt))
   for (const { id } of open) await advanceUpgrade(ctx, id)
 }
 
 /**
- * Writes down what became of the servers under way, and begins the next ones once all of those are done. Everything is in
- * the database, so it goes on wherever it is called next. Several calls at once wait for each other.
+ * Records the results of the servers under way, and begins the next ones once all of those are done. All state is in
+ * the database, so any process can go on with it. Calls at the same time wait for each other.
  */
 export async function advanceUpgrade(ctx: SyncContext, id: number): Promise<void> {
   const version = await agentVersion()
   const [asked] = await ctx.db.select().from(upgrades).where(eq(upgrades.id, id))
   if (!asked) return
-  // In the name of whoever asked for it: the audit log says who upgraded which server.
-  // What they may is looked up before servers begin.
+  // In the name of the person who started it, so that the audit log says who upgraded which server. Their permission is
+  // checked before servers begin.
   await command(ctx, actorOf(asked, null), async unit => {
     const { tx, now } = unit
     const [upgrade] = await tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
@@ -83,15 +83,15 @@ export async function advanceUpgrade(ctx: SyncContext, id: number): Promise<void
       if (begun >= nextSize(upgraded, total)) break
       const why = await begin(unit, upgrade, row)
       if (!why) begun += 1
-      // Somebody chose the first one, to see how it goes: no other one takes its place unasked.
+      // An operator chose the first server as a trial. No other one takes its place.
       else if (row.position === 0) return stop(unit, upgrade, why, [])
     }
-    // All that waited are left out by now.
+    // All waiting servers were left out.
     if (begun === 0) await end(unit, upgrade, 'done')
   })
 }
 
-/** Starts the installation of one server, unless something has changed there since. @returns why it does not begin */
+/** Starts the installation of one server, unless it no longer qualifies. @returns why it does not begin */
 async function begin(unit: Unit, { version }: Upgrade, row: Row): Promise<Why | null> {
   const server = await lockServer(unit, row.serverId)
   const candidate = (await readCandidates(unit.tx, [row.serverId])).get(row.serverId)
@@ -129,7 +129,7 @@ async function settle(unit: Unit, row: Row, outcome: 'upgraded' | Why): Promise<
   return columns
 }
 
-/** What became of the installation that this row waits for. */
+/** The result of the installation that this row waits for. */
 function outcomeOf(
   { askedAt }: Pick<Row, 'askedAt'>,
   candidate: Candidate | undefined,
@@ -145,14 +145,14 @@ function outcomeOf(
   if (last.said?.some(({ code }) => code === 'proxy_silent')) return why('upgrade_silent')
   if (last.said?.some(({ code }) => code === 'proxy_not_tried')) return why('upgrade_not_tried')
   if (candidate.version === to) return 'upgraded'
-  // What was asked before the end of the installation may be of the program of before: what its agent tells since is waited for.
+  // A report from before the end of the installation may be about the previous program. Wait for a newer one.
   const endedAt = Date.parse(last.at)
   const isFresh = Date.parse(candidate.told?.at ?? '') >= endedAt
   if (!isFresh && now.getTime() < endedAt + FRESH_MS) return 'goes on'
   return why('upgrade_is_other', { version: candidate.version ?? '?' })
 }
 
-/** Why nothing more begins: another console runs by now, or who asked for it may not do it any more. */
+/** Why no more servers begin: the console was upgraded, or the person who started it no longer has the permission. */
 async function mayNot(db: Executor, { version, actorId, actorName }: Upgrade, now: string): Promise<Why | null> {
   if (now !== version) return { reason: 'upgrade_other_version', params: { now, version } }
   const [actor] = await db
@@ -175,14 +175,14 @@ async function stop(unit: Unit, upgrade: Upgrade, why: Why, names: string[]): Pr
   await tell(unit, upgrade, why, names)
 }
 
-/** The administrators hear why no further server begins, or of a failure after somebody has ended the upgrade. */
+/** Notifies the administrators why no more servers begin, or of a failure after the upgrade was ended. */
 async function tell(unit: Unit, { id, version }: Upgrade, why: Why, names: string[]): Promise<void> {
   const done = sql`${upgradeServers.upgradeId} = ${id} and ${upgradeServers.state} in ('upgraded', 'failed')`
   const sentence = sentenceOf(refuse(why.reason, { params: why.params }))
   await notifyAdmins(unit, {
     words: names.length > 0 ? 'upgrade_failed' : 'upgrade_stopped',
     params: { version, servers: names.join(', '), message: sentence },
-    // One for each stop: every stop has other servers behind it, or another cause.
+    // One for each stop: every stop has more servers behind it, or another cause.
     key: `upgrade-stopped:${id}:${why.reason}:${await unit.tx.$count(upgradeServers, done)}`,
     cause: 'upgrade',
     about: id

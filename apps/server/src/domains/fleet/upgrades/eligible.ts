@@ -4,7 +4,7 @@ import { isInstalling } from '../list-servers.ts'
 import type { ServerRow } from '../server-row.ts'
 
 export type Told = Partial<Pick<AgentReport, 'at' | 'connections' | 'hands_over'>>
-/** What its agent told last, its version above all; null: nothing. */
+/** A server, with the version and state that its agent last reported; null: none. */
 export type Candidate = { server: ServerRow; version: string | null; told: Told | null }
 export type Why = { reason: Reason; params: Params }
 
@@ -20,7 +20,7 @@ export function leftOut({ server, version }: Candidate, to: string): Why | null 
   if (server.trouble === 'foreign_console') return why('upgrade_foreign')
   if (server.trouble === 'older_console') return why('upgrade_unapproved')
   if (server.sshPassword === null) return why('upgrade_no_login')
-  // What it would run into is not what an upgrade is to find out.
+  // An upgrade is not needed to find out that it does not answer.
   if (!server.connected) return why('upgrade_no_answer')
   const isCurrent = version === to || (version !== null && isFromSources(version))
   return isCurrent ? why('upgrade_not_needed') : null

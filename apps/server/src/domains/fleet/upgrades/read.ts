@@ -6,7 +6,7 @@ import { among, defineList, type ListInput } from '../../../infra/list/index.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { servers, upgrades, upgradeServers } from '../tables.ts'
 
-/** A reason of the catalogue as the wire has it. */
+/** A reason with its sentence, as replies have it. */
 export const worded = (reason: Reason | null, params: Params | null) => ({
   reason,
   params: { ...params },
@@ -72,6 +72,6 @@ export async function listUpgradeServers(db: Executor, id: number): Promise<Resu
   )
 }
 
-/** Upgrades that stopped: somebody has to say how they go on. There is one at most. */
+/** Upgrades that stopped and need an operator. There is at most one. */
 export const countStoppedUpgrades = (db: Executor): Promise<number> =>
   db.$count(upgrades, eq(upgrades.state, 'stopped'))

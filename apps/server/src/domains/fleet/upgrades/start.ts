@@ -23,10 +23,10 @@ import { serverReports, servers, upgrades, upgradeServers } from '../tables.ts'
 import { leftOut, type Candidate, type Told } from './eligible.ts'
 import { readUpgrade, worded } from './read.ts'
 
-/** Of the last report of an agent: its hours of traffic are long, and of no interest here. */
+/** An agent's last report without its hours of traffic, which are long and not needed here. */
 const TOLD = sql<Told | null>`${serverReports.report} - 'hours'`
 
-/** The servers with these ids, those that are gone included, and the versions that their agents told last. */
+/** The servers with these ids, including deleted ones, and the versions that their agents last reported. */
 export async function readCandidates(db: Executor, ids: readonly number[]): Promise<Map<number, Candidate>> {
   const rows = await db
     .select({ server: servers, version: sql<string | null>`${serverReports.report} ->> 'version'`, told: TOLD })
@@ -47,7 +47,6 @@ async function idsOf(db: Executor, selection: z.output<typeof BulkSelection>): P
   return ids.length > MAX_UPGRADE_SERVERS ? tooMany() : ok(ids)
 }
 
-/** How many orders each of these servers has. */
 async function ordersOf(db: Executor, ids: number[]): Promise<(id: number) => number> {
   const found = new Map((await usersOfServers(db, ids)).map(row => [row.serverId, row.orders]))
   return id => found.get(id) ?? 0
@@ -55,7 +54,7 @@ async function ordersOf(db: Executor, ids: number[]): Promise<(id: number) => nu
 
 const tooMany = () => refuse('bulk_too_many', { params: { max: MAX_UPGRADE_SERVERS } })
 
-/** Who would be upgraded, the server with the fewest orders first, and who not. Nothing changes. */
+/** Which servers would be upgraded, those with the fewest orders first, and which would not. Nothing changes. */
 export async function planUpgrade(
   { db }: Pick<AppContext, 'db'>,
   selection: z.output<typeof BulkSelection>
@@ -85,7 +84,7 @@ export async function planUpgrade(
   return ok({ version, servers: taken, left_out: left, is_free: open === 0 })
 }
 
-/** Begins an upgrade of exactly these servers. What changed since they were shown is looked at again before each begins. */
+/** Begins an upgrade of exactly these servers. Each is checked again before it begins. */
 export async function startUpgrade(ctx: AppContext, by: UserActor, form: UpgradeForm): Promise<Result<Upgrade>> {
   const version = await agentVersion()
   if (form.version !== version) return refuse('stale')
@@ -129,7 +128,7 @@ export async function startUpgrade(ctx: AppContext, by: UserActor, form: Upgrade
 
 const goOn = (unit: Unit, id: number): void => unit.jobs.send(upgradeQueue, { upgradeId: id }, { key: String(id) })
 
-/** Goes on with one that stopped. The servers that failed stay as they are. Repeating it changes nothing. */
+/** Continues an upgrade that stopped. The servers that failed stay as they are. Repeating it changes nothing. */
 export const continueUpgrade = (ctx: AppContext, by: UserActor, id: number): Promise<Result<Upgrade>> =>
   command(ctx, by, async unit => {
     const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
@@ -139,7 +138,7 @@ export const continueUpgrade = (ctx: AppContext, by: UserActor, id: number): Pro
     if (upgrade.state === 'stopped') {
       const now = await agentVersion()
       if (now !== upgrade.version) return refuse('upgrade_other_version', { params: { now, version: upgrade.version } })
-      // From now on in this person's name, who takes it upon them.
+      // From now on it runs in the name of the person who continues it.
       const actor = { actorId: by.id, actorName: by.username, actorIp: by.ip }
       await unit.tx
         .update(upgrades)
@@ -154,7 +153,7 @@ export const continueUpgrade = (ctx: AppContext, by: UserActor, id: number): Pro
     return ok(await readUpgrade(unit.tx, id))
   })
 
-/** No further server begins; those under way are finished. Repeating it changes nothing. */
+/** No further server begins; those under way finish. Repeating it changes nothing. */
 export const endUpgrade = (ctx: AppContext, by: UserActor, id: number): Promise<Result<Upgrade>> =>
   command(ctx, by, async unit => {
     const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
