@@ -3,7 +3,7 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { serverGroupServers, servers } from '../tables.ts'
 import { serverPlaces } from './tables.ts'
 
-/** The countries (ISO 3166-1) that operators say the servers of these groups stand in, by group. */
+/** The countries (ISO 3166-1) where operators say these groups' servers stand, by group. */
 export async function countriesOfGroups(
   db: Executor,
   groupIds: readonly number[]

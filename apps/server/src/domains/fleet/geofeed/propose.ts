@@ -10,7 +10,7 @@ import { serverPlaces } from './tables.ts'
 
 type Range = { prefix: string; server: string; place: ServerPlace | null }
 
-/** What the servers' ranges and places come to as a geofeed, against the saved one. Four queries, and nothing changes. */
+/** Compares the geofeed that the servers' ranges and places make with the saved one. Four queries; nothing changes. */
 export async function proposeGeofeed(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<GeofeedProposal> {
   const { db, secrets } = ctx
   const rows = await db
@@ -52,14 +52,14 @@ export const placeOf = ({ country, region, city, postal }: ServerPlace): ServerP
   postal
 })
 
-/** What the names of a server's groups say, where each that names a city names the same. */
+/** The place that the names of a server's groups suggest, if they name only one city. */
 function guessOf(names: readonly string[]): ServerPlace | null {
   const cities = new Map(names.flatMap(name => cityIn(name) ?? []).map(one => [one.city, one]))
   const [only] = cities.size === 1 ? cities.values() : []
   return only ? { ...only, postal: '' } : null
 }
 
-/** How the saved lines differ from what the ranges come to. */
+/** How the saved lines differ from the ranges' places. */
 function compare(
   ranges: readonly Range[],
   saved: readonly GeofeedLine[]
@@ -77,7 +77,7 @@ function compare(
   const proposed = new Set(ranges.filter(({ place }) => place).map(({ prefix }) => prefix))
   const networks = ranges.map(({ prefix }) => ipaddr.parseCIDR(prefix))
   const others = saved.filter(({ prefix }) => !proposed.has(prefix))
-  // An operator may have said more of a part of a range than a server's place can.
+  // An operator may have written a more exact place for a part of a range.
   const foreign = others.filter(({ prefix }) => !networks.some(network => isWithin(ipaddr.parseCIDR(prefix), network)))
   for (const { prefix, raw } of foreign)
     changes.push({ kind: 'removed', prefix, saved: raw, proposed: null, server: null })
@@ -91,7 +91,7 @@ function isWithin([address, bits]: Network, outer: Network): boolean {
   return address.kind() === of.kind() && bits >= ofBits && address.match(outer)
 }
 
-/** A line of RFC 8805; it always has all five fields, as its readers like it best. */
+/** A line of RFC 8805. It always has all five fields, which readers handle best. */
 export const lineOf = (prefix: string, { country, region, city, postal }: ServerPlace): string =>
   [prefix, country.toUpperCase(), region.toUpperCase(), city, postal].join(',')
 

@@ -11,13 +11,10 @@ import { serverPlaces } from './tables.ts'
 
 type Said = ServerPlace & { server_id: number }
 
-/** An address block of documentations: any line has to have one. */
+/** A block for documentation, because every line needs a range. */
 const SOME_RANGE = '192.0.2.0/24'
 
-/**
- * Says where servers stand; one without a country is nowhere from now on. All or nothing: a place that no line of a geofeed
- * could say is refused.
- */
+/** Sets where servers stand; an empty country removes the place. Refuses all if a geofeed cannot say one. */
 export async function savePlaces(ctx: AppContext, by: Actor, places: readonly Said[]): Promise<Result<null>> {
   for (const place of places) {
     const wrong = checkGeofeed(lineOf(SOME_RANGE, place))

@@ -2,7 +2,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import { ref } from '../../../infra/db/columns.ts'
 import { servers } from '../tables.ts'
 
-/** Where a server stands, in the words of RFC 8805: what the proposal of the geofeed says of its ranges. Any may be empty. */
+/** Where a server stands, in the terms of RFC 8805, for the geofeed proposal. Any may be empty. */
 export const serverPlaces = pgTable('server_places', {
   serverId: ref()
     .primaryKey()

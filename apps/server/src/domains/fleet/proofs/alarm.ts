@@ -12,17 +12,17 @@ import { accessProofs, servers } from '../tables.ts'
 
 const SHOWN = 100
 
-/** Credentials are not as they should be: the server is repaired. The search for failed proofs tells the operators. */
+/** Repairs the server, because its credentials are wrong. The notice finder tells the operators. */
 export function repairUnproved(unit: Unit, { serverId }: Pick<typeof accessProofs.$inferSelect, 'serverId'>): void {
   unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) })
 }
 
-/** Blocks of what is sold, as the inventory keeps them: an address is withheld with the others of its block. */
+/** The blocks in which the inventory sells. An address is withheld with the others of its block. */
 const block = sql`network(set_masklen(prefix::inet, least(masklen(prefix::inet), case family(prefix::inet) when 4 then 24 else 56 end)))::text`
-/** It waits for somebody. */
+/** It needs an operator. */
 export const isOpenProof = and(eq(accessProofs.state, 'failed'), isNull(accessProofs.acknowledgedAt))
 
-/** Takes the addresses out of stock that old credentials still open, and puts those back where that is over. */
+/** Takes addresses out of stock that old credentials still open, and puts them back when that is over. */
 export async function renewWithheld(unit: Unit, serverId: number): Promise<void> {
   const { rows } = await unit.tx.execute(sql`
     update ${servers} set withheld_ranges = wanted.ranges
@@ -36,12 +36,12 @@ export async function renewWithheld(unit: Unit, serverId: number): Promise<void>
   publishSelling(unit)
 }
 
-/** How many wait for somebody. */
+/** The number of proofs that need an operator. */
 export const countOpenProofs = (db: Executor): Promise<number> => db.$count(accessProofs, isOpenProof)
 
 type Of = { server_id?: number | undefined; order_id?: number | undefined }
 
-/** The newest tries: those that are an alarm, or whatever a server or an order had. */
+/** The newest proofs: the open ones, or all of a server or an order. */
 export async function listProofs(db: Executor, { server_id: serverId, order_id: orderId }: Of) {
   const rows = await selectProofs(db)
     .where(
@@ -79,7 +79,7 @@ const present = ({ proof, server }: { proof: typeof accessProofs.$inferSelect; s
   acknowledged_by: proof.acknowledgedBy
 })
 
-/** Somebody has taken notice: it is not tried any more, and what was withheld for it is sold. Done again, nothing changes. */
+/** Marks a failed proof as seen: its tries end, and what was withheld is sold. Doing it again changes nothing. */
 export const acknowledgeProof = (ctx: AppContext, by: Actor, id: number): Promise<Result<AccessProof>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit
@@ -104,8 +104,8 @@ export const acknowledgeProof = (ctx: AppContext, by: Actor, id: number): Promis
   })
 
 /**
- * The last proof of each of these leases: of an order's credentials at addresses that they share. By the leases' ids.
- * @param leases.since when the term began that is asked for: proofs of an earlier one are not this one's
+ * The last proof that covers each of these leases, by lease id.
+ * @param leases.since when the lease's term began; earlier proofs do not count
  */
 export async function proofsOfLeases(
   db: Executor,

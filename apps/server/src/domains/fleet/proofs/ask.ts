@@ -6,16 +6,16 @@ import { accessProofs, agentUsers } from '../tables.ts'
 import { repairUnproved } from './alarm.ts'
 
 type User = Pick<typeof agentUsers.$inferSelect, 'serverId' | 'username' | 'orderId' | 'password' | 'prefixes'>
-/** As they were wanted until now. */
+/** What a user had before a change. */
 export type Held = User
 
-/** Lets a server's proxies be tried where something is due, once the command has committed. */
+/** Starts the due tries at a server's proxies, once the command has committed. */
 export function enqueueProofs(unit: Unit, serverId: number, startIn?: number): void {
   const key = String(serverId)
   unit.jobs.send(proveQueue, { serverId }, { key, group: key, ...(startIn === undefined ? {} : { startIn }) })
 }
 
-/** Agents have confirmed that these users are gone: their credentials are tried. Those made by hand are nobody's lease. */
+/** Agents have confirmed that these users are gone, so their credentials are tried. Users made by hand are left out. */
 export async function askRevocations(unit: Unit, users: User[], cause: ProofCause): Promise<void> {
   const rows = users.flatMap(({ serverId, username, orderId, password, prefixes }) =>
     orderId === null || prefixes.length === 0
@@ -27,7 +27,7 @@ export async function askRevocations(unit: Unit, users: User[], cause: ProofCaus
   for (const serverId of new Set(rows.map(row => row.serverId))) enqueueProofs(unit, serverId)
 }
 
-/** What users held until now. Read before they change, under the lock of their order. */
+/** What these users have now. Call it before they change, under the lock of their order. */
 export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'username'>[]): Promise<Held[]> {
   const { serverId, username, orderId, password, prefixes } = agentUsers
   return tx
@@ -42,7 +42,7 @@ export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'use
     )
 }
 
-/** Users have another password, or fewer addresses: the old ones are tried once their agents have confirmed it. */
+/** These users have another password or fewer addresses. The old ones are tried once the agents have confirmed. */
 export async function askReplaced(unit: Unit, held: Held[], now: (User & { generation: number })[]): Promise<void> {
   const rows = held.flatMap(before => {
     const next = now.find(user => user.serverId === before.serverId && user.username === before.username)
@@ -58,7 +58,7 @@ export async function askReplaced(unit: Unit, held: Held[], now: (User & { gener
   if (rows.length > 0) await unit.tx.insert(accessProofs).values(rows.map(row => ({ ...row, askedAt: unit.now })))
 }
 
-/** Agents have confirmed these generations: what waited for them is due. */
+/** Agents have confirmed these generations. What waited for them is due. */
 export async function confirmReplaced(
   unit: Unit,
   users: { serverId: number; username: string; generation: number }[]
@@ -73,7 +73,7 @@ export async function confirmReplaced(
   for (const serverId of new Set(due.rows.map(row => Number(row.serverId)))) enqueueProofs(unit, serverId)
 }
 
-/** Their agent will never say that these users are gone. */
+/** Records that the end of these users cannot be proved, because their agent will never confirm it. */
 export async function noteUnproved(unit: Unit, users: User[], answer: ProofAnswer): Promise<void> {
   const { now } = unit
   const rows = users.flatMap(({ serverId, username, orderId, prefixes }) =>
@@ -99,17 +99,17 @@ export async function noteUnproved(unit: Unit, users: User[], answer: ProofAnswe
 
 const UNTRIED: ReadonlySet<ProofAnswer> = new Set(['no_site', 'listed_only', 'site_blind', 'given_up', 'ended'])
 
-/** What a try of a hand-over makes of its row. */
+/** The state that a try gives a hand-over. */
 export function stateOfNew(answer: ProofAnswer): ProofState {
   if (answer === 'own_address') return 'proved'
   if (answer === 'refused' || answer === 'other_address') return 'failed'
   return UNTRIED.has(answer) ? 'not_proved' : 'waiting'
 }
 
-/** When what there was no time for is tried again. */
+/** The pause before a try that there was no time for. */
 const SOON_MS = 5000
 
-/** Writes down what came of tries before a hand-over. A failure calls for a repair of the server, and waits for somebody. */
+/** Records the tries made before a hand-over. A failure has the server repaired, and needs an operator. */
 export async function recordHandOvers(unit: Unit, users: { user: User; trial: ProofTry }[]): Promise<void> {
   const { now } = unit
   const rows = users.flatMap(({ user: { serverId, username, orderId, prefixes }, trial }) => {
@@ -141,7 +141,7 @@ export async function recordHandOvers(unit: Unit, users: { user: User; trial: Pr
     repairUnproved(unit, { serverId })
 }
 
-/** Of all that is unconfirmed of a user nothing is tried: it was dropped without its agent's word. */
+/** Settles all unconfirmed proofs of a user without a try, because the user was dropped without its agent's word. */
 export const forgetUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: number) =>
   tx
     .update(accessProofs)

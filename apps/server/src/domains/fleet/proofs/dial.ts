@@ -6,15 +6,15 @@ import { connect as connectTls } from 'node:tls'
 import { SEEN_FROM_PATH } from '@netlet/contract'
 import { signatureOf } from './seen-from.ts'
 
-/** Where a proxy is dialled, and as whom. Never logged. */
+/** A proxy's address and a login for it. Never logged. */
 export type Point = { address: string; port: number; username: string; password: string }
 
-/** More than an address and its signature have. */
+/** More than an address and its signature take. */
 const MOST_BYTES = 4096
 
 /**
  * Asks a proxy for a tunnel to the check site.
- * @returns the status of its answer; 0 where none came in time
+ * @returns the status of its answer; 0 if none came in time
  */
 export async function askForTunnel(point: Point, site: URL, timeoutMs: number): Promise<number> {
   const { status, socket } = await openTunnel(point, site, AbortSignal.timeout(timeoutMs))
@@ -23,8 +23,8 @@ export async function askForTunnel(point: Point, site: URL, timeoutMs: number): 
 }
 
 /**
- * Asks the check site through a proxy from where it is asked.
- * @returns `seen` is null where the proxy opened no tunnel (`status` says why) or the site did not answer as it should
+ * Asks the check site through a proxy which address it sees.
+ * @returns `seen` is null if the proxy opened no tunnel (`status` says why) or the site gave no proper answer
  */
 export async function askThrough(
   point: Point,
@@ -42,7 +42,7 @@ export async function askThrough(
   }
 }
 
-/** Asks it without a proxy. @returns null where it does not answer */
+/** Asks the check site without a proxy. @returns null if it does not answer */
 export const askDirectly = (site: URL, appSecret: string, signal: AbortSignal): Promise<string | null> =>
   askSite(site, appSecret, { signal }).catch(() => null)
 
@@ -53,18 +53,18 @@ async function askSite(site: URL, appSecret: string, way: Way): Promise<string |
   const isOurs = site.pathname === SEEN_FROM_PATH
   const text = await read(isOurs ? new URL(`?mark=${mark}`, site) : site, way)
   const address = isOurs ? signedAddress(text, appSecret, mark) : plainAddress(text)
-  // What is no address is written down nowhere, whatever it is.
+  // Only addresses are stored, whatever the site sends.
   return typeof address === 'string' && isIP(address) > 0 ? address : null
 }
 
 function signedAddress(text: string, appSecret: string, mark: string): unknown {
   const { data } = JSON.parse(text) as { data?: { address?: unknown; signature?: unknown } }
   if (typeof data?.address !== 'string') return null
-  // Whoever stands between cannot sign another address.
+  // A man in the middle cannot sign another address.
   return data.signature === signatureOf(appSecret, { mark, address: data.address }) ? data.address : null
 }
 
-/** What other sites answer: an address alone, or as `ip` of an object. */
+/** What other sites answer: an address alone, or an object with `ip`. */
 function plainAddress(text: string): unknown {
   const trimmed = text.trim()
   return trimmed.startsWith('{') ? (JSON.parse(trimmed) as { ip?: unknown }).ip : trimmed
@@ -79,7 +79,7 @@ function read(site: URL, { socket, signal }: Way): Promise<string> {
     path: `${site.pathname}${site.search}`,
     headers: { host: site.host, accept: 'application/json, text/plain', connection: 'close' },
     signal,
-    // An agent would open a connection of its own.
+    // An HTTP agent would open a connection of its own.
     ...(socket
       ? { createConnection: () => (secure ? connectTls({ socket, servername: site.hostname }) : socket) }
       : { agent: false })

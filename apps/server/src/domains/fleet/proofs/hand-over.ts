@@ -8,19 +8,19 @@ import type { ServerRow } from '../server-row.ts'
 import { samplesOf } from './samples.ts'
 import { tried, tryNew } from './try.ts'
 
-/** What all that is tried at once may take before orders go on. In milliseconds. */
+/** What all tries together may take before orders go on. In milliseconds. */
 const PATIENCE_MS = 600
 const AT_ONCE = 8
-/** For so long nothing is tried at a server whose proxy, or whose way to the check site, was silent. */
+/** How long a server is not tried after its proxy, or its way to the check site, was silent. */
 const REST_MS = MINUTE
 
-/** Until when (by the clock of `performance.now`) a server is left alone, by database. */
+/** Until when (by `performance.now`) a server is not tried, by database. */
 const resting = new WeakMap<Database, Map<number, number>>()
 
 /**
- * Tries the credentials that an agent has just taken for the first time, or at other addresses, once at each server: before their
- * orders go on, and so before any of them shows as delivered. What there is no time for is tried afterwards.
- * @returns by user name
+ * Tries credentials that an agent has just taken for the first time, or at other addresses, once at each server, before
+ * their orders show as delivered. What there is no time for is tried afterwards.
+ * @returns by username
  */
 export async function tryHandOvers(
   ctx: SyncContext,
@@ -36,7 +36,7 @@ export async function tryHandOvers(
     const left = begun + PATIENCE_MS - performance.now()
     const mayDial = left > 0 && (rests.get(server.id) ?? 0) <= performance.now()
     const untried = () => tried(ctx, null, { answer: 'no_time' })
-    // Whatever goes wrong here, it must not keep an order from being delivered.
+    // A failure here must not keep an order from being delivered.
     const result = mayDial ? await tryOne(ctx, server, user, left).catch(untried) : untried()
     if (result.answer === 'silent' || result.answer === 'site_unreached')
       rests.set(server.id, performance.now() + REST_MS)
@@ -45,14 +45,14 @@ export async function tryHandOvers(
   return found
 }
 
-/** One try with the credentials that a user has by now. */
+/** One try with a user's current credentials. */
 export async function tryOne(
   ctx: SyncContext,
   server: Pick<ServerRow, 'proxyPort'>,
   { username, password, prefixes, access }: Pick<AgentUser, 'username' | 'password' | 'prefixes' | 'access'>,
   timeoutMs: number
 ): Promise<ProofTry> {
-  // This process is none of the listed clients.
+  // This process is not one of the listed clients.
   if (access === 'password_and_address') return tried(ctx, null, { answer: 'listed_only' })
   const [address] = samplesOf(prefixes)
   if (address === undefined) return tried(ctx, null, { answer: 'no_time' })

@@ -17,23 +17,23 @@ import { tried, tryOld } from './try.ts'
 export type Proof = typeof accessProofs.$inferSelect
 
 /**
- * Addresses that one run tries at a server, and how long each of them keeps the next run waiting: fewer wrong credentials a minute
- * than an agent takes for guessing, so that the console is never among those that it slows down.
+ * Addresses that one run tries at a server, and how long each delays the next run. This keeps the console below the
+ * rate at which an agent slows down clients that guess passwords.
  */
 const MOST_DIALS = 20
 const DIAL_COSTS_MS = 1500
-/** A time that a clock wrote that was ahead keeps nothing waiting: the job of a server keeps those that come after it from being sent. */
+/** Limits the wait: a clock that ran ahead may have stored a later time, and a waiting job blocks the next. */
 const LONGEST_REST_MS = MOST_DIALS * DIAL_COSTS_MS
 const AT_ONCE = 8
 const ANSWER_MS = 3000
-/** When a proxy that told nothing is tried again; after the last of them it is not proved. */
+/** When a proxy that gave no clear answer is tried again. After the last time it is not proved. */
 const AGAIN_AFTER = [30_000, 5 * MINUTE, HOUR]
-/** How often what is not as it should be is looked at again: after each repair for an hour, then each hour. */
+/** How often a failed proof is tried again: after each repair for an hour, then each hour. */
 const OPEN_EVERY_MS = 3 * MINUTE
 const OPEN_ATTEMPTS = 20
 const TRIES_KEPT = 12
 
-/** Asks for the tries of every server where some are due: of jobs that were lost, and of those that come again. */
+/** Starts the tries of every server with some due, also if their job was lost. */
 export async function proveDue(ctx: SyncContext): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const due = await unit.tx
@@ -46,8 +46,8 @@ export async function proveDue(ctx: SyncContext): Promise<void> {
 }
 
 /**
- * Tries what is due at one server: old credentials that have to be refused, new ones that were not tried in time, and those that
- * were not as they should be. Done twice, or late, it looks at things as they are then.
+ * Tries what is due at one server: old credentials that must be refused, new ones that were not tried in time, and
+ * failed proofs. It may run twice or late, because it reads the state at that time.
  */
 export async function proveAccess(ctx: SyncContext, serverId: number): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
@@ -58,7 +58,7 @@ export async function proveAccess(ctx: SyncContext, serverId: number): Promise<v
     .select()
     .from(accessProofs)
     .where(and(eq(accessProofs.serverId, serverId), lte(accessProofs.nextAt, ctx.now())))
-    // Ends of leases first: whoever resets a password again and again keeps no other waiting.
+    // Ends of leases first, so that repeated password resets do not delay them.
     .orderBy(sql`${accessProofs.cause} = 'password'`, asc(accessProofs.nextAt), asc(accessProofs.id))
     .limit(MOST_DIALS)
   const [planned, limit] = [[] as (Work & { proof: Proof })[], pLimit(AT_ONCE)]
@@ -69,7 +69,8 @@ export async function proveAccess(ctx: SyncContext, serverId: number): Promise<v
     left -= work.dials.length
     planned.push({ ...work, proof })
   }
-  // All begin here: one that failed while others were still looked up would be nobody's, and end the process.
+  // All start here: if one failed while others were still being looked up, the unhandled rejection would end the
+  // process.
   await Promise.all(planned.map(work => settle(ctx, work, Promise.all(work.dials.map(dial => limit(dial))))))
   const rests = (MOST_DIALS - left) * DIAL_COSTS_MS
   await command(ctx, SYSTEM, async unit => {
@@ -83,7 +84,7 @@ export async function proveAccess(ctx: SyncContext, serverId: number): Promise<v
 
 const later = ({ now }: SyncContext, ms: number) => new Date(now().getTime() + ms)
 
-/** One run at a time for each server, in whatever process. @returns how long to wait for it; 0: it may go on */
+/** Lets one run at a time begin for each server, across processes. @returns milliseconds to wait; 0: go on */
 async function takeTurn(ctx: SyncContext, serverId: number): Promise<number> {
   const now = ctx.now()
   return command(ctx, SYSTEM, async ({ tx }) => {
@@ -97,7 +98,7 @@ async function takeTurn(ctx: SyncContext, serverId: number): Promise<number> {
 }
 
 type User = Awaited<ReturnType<typeof readUser>>
-/** `user`: as it was wanted before anything was dialled. */
+/** `user`: as it was wanted before the tries. */
 type Work = { dials: (() => Promise<ProofTry>)[]; user: User }
 
 async function workOf(ctx: SyncContext, server: ServerRow | undefined, proof: Proof): Promise<Work> {
@@ -110,7 +111,7 @@ async function workOf(ctx: SyncContext, server: ServerRow | undefined, proof: Pr
   }
   const { password, username, prefixes } = proof
   if (password === null) return told('ended')
-  // Whoever is not listed is refused, right or wrong: that proves nothing.
+  // An unlisted client is refused even with valid credentials, so a try proves nothing.
   if (await wantsListed(ctx, proof)) return told('listed_only')
   const addresses = samplesOf(prefixes, address => opensAgain(user, proof, address))
   if (addresses.length === 0) return told('wanted_again')
@@ -128,7 +129,7 @@ async function wantsListed({ db }: SyncContext, { orderId }: Proof): Promise<boo
 
 const isInStep = (user: NonNullable<User>) => user.generation === user.appliedGeneration
 
-/** Are old credentials good again at an address, since the order came back in its grace, or has the address again? */
+/** Whether old credentials work again at an address, because the order was revived or has the address again. */
 const opensAgain = (user: User, { password }: Proof, address: string | null): boolean =>
   user !== undefined && user.wanted && user.password === password && isWithin(address, user.prefixes)
 
@@ -141,7 +142,7 @@ async function readUser(db: SyncContext['db'] | Unit['tx'], { serverId, username
   return user
 }
 
-/** The worst answer of all: one address that is open is enough. */
+/** The worst answer counts: one open address is enough. */
 function verdictOf({ kind }: Proof, tries: ProofTry[]): { state: ProofState; answer: ProofAnswer } {
   const rank = (state: ProofState) => ['failed', 'waiting', 'not_proved', 'proved'].indexOf(state)
   const states = tries.map(({ answer }) => ({
@@ -162,7 +163,7 @@ function stateOfOld(answer: ProofAnswer): ProofState {
 
 const VOID = { revocation: 'wanted_again', hand_over: 'no_time' } as const
 
-/** Writes down what came of it, unless somebody else did meanwhile. */
+/** Records the result, unless another run has done so. */
 async function settle(
   ctx: SyncContext,
   { proof, user }: { proof: Proof; user: User },
@@ -193,8 +194,8 @@ async function settle(
 }
 
 /**
- * Is a failure none, since what was tried changed meanwhile? Old credentials that were wanted again (and perhaps ended again: then
- * another proof tells); a user that its agent was to hold otherwise.
+ * Whether a failure does not count because what was tried has changed: the old credentials were wanted again (and if
+ * they ended again, another proof covers that), or the user changed on its agent.
  */
 async function isOutdated({ tx }: Unit, row: Proof, before: User, tries: ProofTry[]): Promise<boolean> {
   const user = await readUser(tx, row)
@@ -223,7 +224,7 @@ function nextOf(
   if (state === 'failed') return { state, ...wait(openAgain) }
   if (row.state === 'failed') {
     if (state === 'proved') return over('mended', now)
-    // There is nothing to be tried any more, or the site has seen nobody all the time. All else leaves the alarm as it is.
+    // Nothing is left to try, or the site never saw who asks. Anything else leaves the alarm as it is.
     return OVER.has(answer) || (row.kind === 'hand_over' && BLIND.has(answer))
       ? over('not_proved', now)
       : { state: 'failed' as const, ...wait(openAgain) }

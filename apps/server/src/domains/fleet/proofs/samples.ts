@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 
-/** Where there are no more addresses than this, all of them are tried; else one. */
+/** If there are no more addresses than this, all are tried; otherwise one. */
 const MOST_SAMPLES = 4
 
 /**
- * Addresses of these ranges to be tried: all where they are few, else one by chance, so that nobody knows which one will be.
- * Of an IPv6 range it is the first one that can be used.
+ * Addresses of these ranges to try: all if they are few, otherwise a random one, so that it cannot be predicted. Of an
+ * IPv6 range it is the first usable address.
  * @param isLeftOut addresses that are not tried
  */
 export function samplesOf(
@@ -29,7 +29,7 @@ export function samplesOf(
   const ofIpv6 = prefixes.filter(prefix => prefix.includes(':')).map(firstOf)
   const few = total + ofIpv6.length <= MOST_SAMPLES
   if (few) return [...Array.from({ length: total }, (_, at) => nth(at)), ...ofIpv6].filter(one => !isLeftOut(one))
-  // Ranges that are left out are whole ones: some tries find an address beside them, or there is none worth the search.
+  // Whole ranges are left out, so some tries find an address beside them, or there are too few to matter.
   for (let tries = 0; tries < 50; tries++) {
     const at = randomInt(total + ofIpv6.length)
     const found = at < total ? nth(at) : (ofIpv6[at - total] ?? '')
@@ -41,7 +41,7 @@ export function samplesOf(
 const numberOf = (address: ipaddr.IPv4) => address.toByteArray().reduce((sum, byte) => sum * 256 + byte, 0)
 const textOf = (number: number) => [24, 16, 8, 0].map(shift => Math.floor(number / 2 ** shift) % 256).join('.')
 
-/** The address of a range that its customers connect to: of IPv6, the `::1`. */
+/** The address of a range that its customers connect to; of IPv6, the `::1`. */
 export function firstOf(prefix: string): string {
   const [address, bits] = ipaddr.parseCIDR(prefix)
   const bytes = address.toByteArray()
@@ -49,7 +49,7 @@ export function firstOf(prefix: string): string {
   return ipaddr.fromByteArray(bytes).toString()
 }
 
-/** Lies an address in one of these ranges? Null and what is no address lie in none. */
+/** Whether an address lies in one of these ranges. False for null and for anything that is not an address. */
 export function isWithin(text: string | null, prefixes: readonly string[]): boolean {
   if (text === null || !ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
@@ -59,7 +59,7 @@ export function isWithin(text: string | null, prefixes: readonly string[]): bool
   })
 }
 
-/** Is it from this address that the check site was asked? Of an IPv6 lease from any of its range. */
+/** Whether the check site saw the leased address; for an IPv6 lease, any address of its range. */
 export const isOwn = (seen: string, address: string, prefixes: readonly string[]): boolean =>
   ipaddr.isValid(seen) &&
   (address.includes(':') ? isWithin(seen, prefixes) : ipaddr.process(seen).toString() === address)

@@ -6,13 +6,13 @@ import type { SyncContext } from '../agents.ts'
 import { askDirectly, askThrough, askForTunnel, type Point } from './dial.ts'
 import { isOwn } from './samples.ts'
 
-/** A worker of an agent may hear of a change some milliseconds after the console has its answer. */
+/** A worker of an agent may learn of a change some milliseconds after the console has its answer. */
 const AGAIN_MS = 300
 
-/** Statuses of a proxy that has taken the log-in: what came of the target is another matter. */
+/** Statuses of a proxy that accepted the login, even if it did not reach the target. */
 const LOGGED_IN = new Set([200, 403, 502, 504])
 
-/** Tries credentials that should not work any more. */
+/** Tries credentials that must no longer work. */
 export async function tryOld(ctx: SyncContext, point: Point, timeoutMs: number): Promise<ProofTry> {
   const site = new URL(ctx.config.egressSite ?? ctx.config.publicUrl)
   const begun = performance.now()
@@ -30,7 +30,7 @@ function oldAnswer(status: number): ProofAnswer {
   return LOGGED_IN.has(status) ? 'accepted' : 'silent'
 }
 
-/** Tries credentials that are about to be handed over: are they taken, and is the check site asked from the leased address? */
+/** Tries new credentials: does the proxy accept them, and does the check site see the leased address? */
 export async function tryNew(
   ctx: SyncContext,
   point: Point,
@@ -40,7 +40,7 @@ export async function tryNew(
   if (egressSite === null) return tried(ctx, null, { answer: 'no_site' })
   const site = new URL(egressSite)
   const begun = performance.now()
-  // One end for all that is asked.
+  // One time limit for all requests.
   const signal = AbortSignal.timeout(Math.ceil(timeoutMs))
   const ask = () => askThrough(point, site, { signal, appSecret })
   let found = await ask()
@@ -53,8 +53,8 @@ export async function tryNew(
 }
 
 /**
- * Does a site not see who asks? Behind a reverse proxy that is not named to it, everybody comes from that proxy: from one address,
- * or from one of the inside. Where it does not answer when it is asked directly, nobody can tell.
+ * Whether a site cannot see who asks. Behind a reverse proxy that it does not know, every client seems to come from one
+ * address, or from an internal one. If it does not answer directly, that is unknown and counts as blind.
  */
 function seesNobody(direct: string | null, { seen, leased }: { seen: string; leased: string }): boolean {
   return direct === null || direct === seen || (isInside(seen) && !isInside(leased))
@@ -65,14 +65,14 @@ const isInside = (address: string): boolean => ipaddr.process(address).range() !
 function newAnswer(status: number): ProofAnswer {
   if (status === 407) return 'refused'
   if (status === 429) return 'too_many'
-  // A quota that is used up, or a rule of its own: that says nothing of the way of others.
+  // A used-up quota, or a rule of this user's. It says nothing about other users.
   if (status === 403) return 'denied'
   return status === 0 ? 'silent' : 'site_unreached'
 }
 
 type Came = { answer: ProofAnswer; begun?: number; seen?: string }
 
-/** One try as it is written down. @param begun by `performance.now()` */
+/** One try as it is stored. @param begun by `performance.now()` */
 export const tried = (
   ctx: Pick<SyncContext, 'now'>,
   address: string | null,

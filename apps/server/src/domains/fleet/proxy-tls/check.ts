@@ -12,12 +12,12 @@ import { httpsHost } from './names.ts'
 import { readOffer } from './offer.ts'
 import { seenOf } from './pair.ts'
 
-/** For the connection and the handshake. In milliseconds. */
+/** Limit of the connection and the handshake. In milliseconds. */
 const PATIENCE = 8000
 
 /**
- * Connects to a server's proxies as a client does that speaks TLS, by a name of its certificate, and says what is wrong: with the name,
- * the connection, the certificate. What it finds of the names is kept, as customers are shown them.
+ * Connects to a server's proxies as a TLS client by a name of their certificate, and says what is wrong with the name,
+ * the connection or the certificate. Where the names lead is stored, because customers are shown it.
  */
 export async function checkProxyTls(
   ctx: SyncContext,
@@ -36,7 +36,7 @@ export async function checkProxyTls(
   const leads = (isName && (await ask(host))) || []
   const dialled = await dial(at, host, ctx.now())
   const findings: ProxyTlsFinding[] = []
-  // Where nothing is told of names, the certificate that is seen may have some: of an agent of before.
+  // An older agent reports no names, although the certificate that it shows may have some.
   if (host === '' && dialled.seen !== null) findings.push('no_names')
   if (isName && leads.length === 0) findings.push('unresolved')
   if (isName && leads.length > 0 && leads.join() !== at.host) findings.push('leads_elsewhere')
@@ -46,7 +46,7 @@ export async function checkProxyTls(
 
 type Dialled = { seen: CertificateSeen | null; findings: ProxyTlsFinding[] }
 
-/** @param host the name that is asked for; '' for none */
+/** @param host the name to ask for; '' for none */
 export async function dial(at: { host: string; port: number }, host: string, now: Date): Promise<Dialled> {
   const signal = AbortSignal.timeout(PATIENCE)
   const raw = connectTcp(at)
@@ -69,7 +69,7 @@ export async function dial(at: { host: string; port: number }, host: string, now
   }
 }
 
-/** After a time-out it may still fail. */
+/** The socket may still fail after a time-out. */
 function close(socket: Socket): void {
   socket.on('error', () => {})
   socket.destroy()
@@ -84,13 +84,13 @@ function judge(socket: TLSSocket, host: string, now: Date): Dialled {
   if (Date.parse(seen.begins_at) > now.getTime()) findings.push('not_begun')
   if (Date.parse(seen.ends_at) <= now.getTime()) findings.push('expired')
   if (host !== '' && checkServerIdentity(host, peer)) findings.push('wrong_name')
-  // Of a time that is wrong it was told above.
+  // A wrong time was reported above.
   const why = String(socket.authorizationError ?? '')
   if (!socket.authorized && why !== 'CERT_HAS_EXPIRED' && why !== 'CERT_NOT_YET_VALID') findings.push('untrusted')
   return { seen, findings }
 }
 
-/** The certificates that were sent: the last one may be its own issuer. */
+/** The certificates that were sent. The last one may be its own issuer. */
 function chainOf(peer: DetailedPeerCertificate): X509Certificate[] {
   const found: X509Certificate[] = []
   const known = new Set<string>()

@@ -2,23 +2,23 @@ import type { Params, Reason } from '@netlet/contract'
 import type { AgentProxyTls } from '@netlet/contract/agent-proxy-tls'
 import type { Secrets } from '../../../infra/secrets.ts'
 
-/** What the console wants of a server's TLS to proxy clients. A pasted key is sealed (infra/secrets), in base64. */
+/** The TLS that the console wants for a server's proxy clients. A pasted key is sealed (infra/secrets), in base64. */
 export type WantedTls = AgentProxyTls
 
-/** Kept among the settings of a server's agent, under a name that no setting has. */
+/** Stored among the settings of a server's agent, under a name that no setting has. */
 export type KeptTls = {
   wanted: WantedTls
-  /** Names exactly this wish, its key included: what the agent tells that it holds. */
+  /** Identifies this wish, including its key. The agent reports the hash of what it holds. */
   hash: string
-  /** What came of the last wish that its agent was told. */
+  /** The result of the last wish that was sent to the agent. */
   sent?: { hash: string; refusal: { reason: Reason; params: Params } | null }
-  /** Where host names of the shown certificate lead, as they were looked up last. */
+  /** Where host names of the shown certificate lead, as last looked up. */
   leads?: Record<string, string[]>
 }
 
 const NAME = 'proxy_tls'
 
-/** The column: texts of settings by name, and the TLS. */
+/** The column: settings by name, and the TLS. */
 export type KeptSettings = { [name: string]: string | KeptTls }
 
 /** The settings that are lines of the agent's environment. */
@@ -27,7 +27,7 @@ export const settingsOf = ({ agentSettings }: { agentSettings: KeptSettings }): 
     Object.entries(agentSettings).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   )
 
-/** Null: the console leaves the TLS of this server to whoever set it there. */
+/** Null: the console does not manage this server's TLS. */
 export function tlsOf({ agentSettings }: { agentSettings: KeptSettings }): KeptTls | null {
   const kept = agentSettings[NAME]
   return kept === undefined || typeof kept === 'string' ? null : kept
@@ -45,7 +45,7 @@ export const withTls = (row: { agentSettings: KeptSettings }, tls: KeptTls): Kep
   [NAME]: tls
 })
 
-/** As it is sent. @throws where the key was sealed with another APP_SECRET */
+/** As it is sent. @throws if the key was sealed with another APP_SECRET */
 export function opened({ wanted }: KeptTls, secrets: Secrets): AgentProxyTls {
   return wanted.source === 'pasted' ? { ...wanted, key: secrets.open(Buffer.from(wanted.key, 'base64')) } : wanted
 }

@@ -15,27 +15,27 @@ import { tlsOf, withTls } from './kept.ts'
 import { lookedUp } from './names.ts'
 import { readOffer } from './offer.ts'
 
-/** Where a name leads: addresses, none where it leads nowhere; null where nobody says. */
+/** The addresses that a name leads to; null if no name server answers. */
 export type LookUp = (name: string) => Promise<string[] | null>
 
 const AT_ONCE = 8
-/** For one name. In milliseconds. */
+/** Limit for one name. In milliseconds. */
 const PATIENCE = 10_000
-/** A name that leads to more is none for a proxy. */
+/** A name that leads to more addresses does not belong to a proxy. */
 const MOST_ADDRESSES = 4
 
-/** Asks the name servers of the configuration. */
+/** Asks the configured name servers. */
 export const lookUpBy =
   ({ dnsServers }: SyncContext['config']): LookUp =>
   async name => {
     const found = await lookUpPublicly(name, AbortSignal.timeout(PATIENCE), dnsServers)
-    // In one order: name servers answer in turns.
+    // Sorted, because name servers rotate their answers.
     return found && [...new Set(found.map(address => ipaddr.process(address).toString()))].toSorted()
   }
 
 /**
- * Looks where the names lead that a server's proxies show, so that customers are given those that lead to their proxies. Where nobody
- * says, what was known stays.
+ * Looks up where the names of a server's proxies lead, so that customers are shown those that lead to their proxies. If
+ * no name server answers, the last result stays.
  */
 export async function lookAtNames(ctx: SyncContext, serverId: number, ask = lookUpBy(ctx.config)): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
@@ -48,7 +48,7 @@ export async function lookAtNames(ctx: SyncContext, serverId: number, ask = look
     if (asked === null) return []
     const addresses = await ask(asked)
     if (addresses === null) return [[name, kept.leads?.[name] ?? []]]
-    // Of a wildcard: only where the name of the address leads to it.
+    // A wildcard leads nowhere unless the sample address's name below it leads to that address.
     const isOther = asked !== name && addresses.join() !== sample
     return [[name, isOther ? [] : addresses.slice(0, MOST_ADDRESSES)]]
   })
@@ -67,7 +67,7 @@ export async function lookAtNames(ctx: SyncContext, serverId: number, ask = look
   })
 }
 
-/** Asks for the same for each server. A job of its own each: names that nobody answers for keep no other server waiting. */
+/** Asks for the same for each server. One job each, so that unanswered names delay no other server. */
 export async function lookAtAllNames(ctx: SyncContext): Promise<void> {
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
   await command(ctx, SYSTEM, async unit => {

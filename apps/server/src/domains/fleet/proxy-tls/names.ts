@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** By which name a proxy is reached over TLS. `leads`: that name leads to its address; otherwise a client has to be told where it is. */
+/** The name of a proxy over TLS. `leads`: it leads to the proxy's address; otherwise clients need that too. */
 export type HttpsHost = { host: string; leads: boolean }
 
 /** What is known of the certificate that a server's proxies show, and of where its names lead. */
@@ -9,9 +9,7 @@ export type TlsOffer = { names: readonly string[]; leads: Readonly<Record<string
 
 const canonical = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address)
 
-/**
- * The label of an address below a wildcard: 203-0-113-7 and 2001-db8--1. A label neither begins nor ends with a hyphen.
- */
+/** An address as a label below a wildcard: 203-0-113-7, 2001-db8--1. No hyphen at either end. */
 export function labelOf(address: string): string {
   const dashed = canonical(address).replaceAll(/[.:]/g, '-')
   return `${dashed.startsWith('-') ? '0' : ''}${dashed}${dashed.endsWith('-') ? '0' : ''}`
@@ -22,7 +20,7 @@ const isWildcard = (name: string): boolean => /^\*\.[^*]+$/.test(name)
 /** The name that a wildcard has for an address. */
 const nameBelow = (wildcard: string, address: string): string => `${labelOf(address)}${wildcard.slice(1)}`
 
-/** What is looked up for a name of a certificate: a wildcard by the name of one address. Null: nothing. */
+/** What to look up for a name of a certificate: for a wildcard, the sample address's name below it. Null: nothing. */
 export function lookedUp(name: string, sample: string | null): string | null {
   if (isIP(name) !== 0) return null
   if (!isWildcard(name)) return name.includes('*') ? null : name
@@ -35,10 +33,7 @@ const leadsTo = ({ leads }: TlsOffer, name: string, address: string): boolean =>
   return found.length === 1 && found[0] === address
 }
 
-/**
- * The name of the certificate for a proxy: its address where that is named, then a name that leads there, then any.
- * @param sample the address whose name below each wildcard was looked up
- */
+/** The name for a proxy: its address if the certificate has it, then a name that leads there, then any. */
 export function httpsHost(offer: TlsOffer, ip: string): HttpsHost | null {
   const address = canonical(ip)
   const { names } = offer
@@ -48,7 +43,7 @@ export function httpsHost(offer: TlsOffer, ip: string): HttpsHost | null {
   const leading = plain.find(name => leadsTo(offer, name, address))
   if (leading !== undefined) return { host: leading, leads: true }
   const wildcards = hosts.filter(isWildcard)
-  // Of a wildcard one address was looked up: where its name led there, those of the others are taken to do so, too.
+  // Below a wildcard one address was looked up. If its name leads there, the other names are assumed to lead to theirs.
   const proven = wildcards.find(name => (offer.leads[name]?.length ?? 0) === 1)
   if (proven !== undefined) return { host: nameBelow(proven, address), leads: true }
   const [any = wildcards[0] && nameBelow(wildcards[0], address)] = plain

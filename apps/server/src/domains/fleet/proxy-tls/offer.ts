@@ -4,7 +4,7 @@ import { serverGroupServers, serverReports, servers } from '../tables.ts'
 import { tlsOf } from './kept.ts'
 import type { TlsOffer } from './names.ts'
 
-/** What the proxies of these servers offer by TLS, as their agents told last; servers without are left out. */
+/** What these servers' proxies offer over TLS, as their agents last reported. Servers without TLS are left out. */
 export async function readOffers(db: Executor, serverIds: number[], now: Date): Promise<Map<number, TlsOffer>> {
   if (serverIds.length === 0) return new Map()
   const rows = await db
@@ -15,7 +15,7 @@ export async function readOffers(db: Executor, serverIds: number[], now: Date): 
   return new Map(
     rows.flatMap(row => {
       const { proxy, proxy_names: names = [] } = row.report.certificates ?? {}
-      // Past its end clients refuse it. An agent that tells no names is of before.
+      // Clients refuse a certificate past its end. An older agent reports no names.
       if (!proxy || Date.parse(proxy) <= now.getTime() || names.length === 0) return []
       return [[row.id, { names, leads: tlsOf(row)?.leads ?? {} }] as const]
     })
@@ -25,7 +25,7 @@ export async function readOffers(db: Executor, serverIds: number[], now: Date): 
 export const readOffer = async (db: Executor, serverId: number, now: Date): Promise<TlsOffer | undefined> =>
   (await readOffers(db, [serverId], now)).get(serverId)
 
-/** Which of these groups have TLS on each of their servers. Those that were given up serve nobody. */
+/** Which of these groups have TLS on each of their servers. Servers that were given up do not count. */
 export async function groupsWithTls(db: Executor, groupIds: number[], now = new Date()): Promise<Set<number>> {
   if (groupIds.length === 0) return new Set()
   const members = await db

@@ -6,7 +6,7 @@ import { fieldRefusal } from '../../../infra/refusals.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { certificatesIn, isCertificates } from '../certificate.ts'
 
-/** What is told of a chain, the certificate of the server first. */
+/** A summary of a chain, the server's certificate first. */
 export function seenOf(chain: readonly X509Certificate[]): CertificateSeen | null {
   const [first] = chain
   if (!first) return null
@@ -20,7 +20,7 @@ export function seenOf(chain: readonly X509Certificate[]): CertificateSeen | nul
   }
 }
 
-/** The same of a saved one. */
+/** The same for a stored chain. */
 export const seenOfPem = (chain: string): CertificateSeen | null => seenOf(certificatesIn(chain))
 
 const dayOf = (at: Date): string => iso(at).slice(0, 10)
@@ -29,7 +29,7 @@ const refused = (field: 'certificate' | 'key', reason: Reason, params: Params = 
   fieldRefusal(field, reason, params)
 
 /**
- * Judges what an operator pasted: a chain in its order, of which nothing has ended, that names somebody, and its key.
+ * Checks what an operator pasted: a chain in its order that has not expired and names a host, and its key.
  * @param chain PEM of certificates and nothing else
  */
 export function judgePair(chain: string, key: string, now: Date): Result<null> {

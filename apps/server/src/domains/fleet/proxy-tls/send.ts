@@ -13,21 +13,21 @@ import { lockServer, readServerRow, type ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { type KeptTls, opened, tlsOf, withTls } from './kept.ts'
 
-/** `nothing`: there is nothing to tell, or it was told already. */
+/** `nothing`: there is nothing to send, or it was sent already. */
 export type Sent = { kind: 'nothing' | 'applied' | 'refused' } | { kind: 'unreachable'; message: string }
 
 type Refused = { reason: Reason; params: Params }
 
-/** A key is sent to an agent by TLS only, unless it is on this machine: a certificate may be shared by many servers. */
+/** Whether a key would leave this machine without TLS. Many servers may share it, so that is refused. */
 export const isInClear = ({ ip, agentCertificate }: Pick<ServerRow, 'ip' | 'agentCertificate'>): boolean =>
   agentCertificate === null && !(isIP(ip) === 4 ? ip.startsWith('127.') : ip === '::1')
 
 /**
- * Tells an agent which TLS is wanted of it, where it was not told yet. The caller holds the server's lock.
+ * Sends an agent the wanted TLS, unless it was sent already. The caller holds the server's lock.
  * @param agent that takes changes of this console
  */
 export async function sendTls(ctx: SyncContext, agent: AgentClient, serverId: number): Promise<Sent> {
-  // Read here: it may have been saved since the caller read the row.
+  // Read here, because it may have been saved since the caller read the row.
   const server = await readServerRow(ctx.db, serverId)
   const kept = server && tlsOf(server)
   if (!server || !kept || kept.sent?.hash === kept.hash) return { kind: 'nothing' }
@@ -35,8 +35,8 @@ export async function sendTls(ctx: SyncContext, agent: AgentClient, serverId: nu
 }
 
 /**
- * The same, by what the agent says that it holds: told again where that is another one, also where it refused it before, since
- * files and settings of its machine change without a word.
+ * The same, compared with what the agent says it holds. A refused wish is sent again too, because files and settings of
+ * its machine change without notice.
  */
 export async function repairTls(
   ctx: SyncContext,
@@ -51,7 +51,7 @@ export async function repairTls(
   if (held === undefined && isTold && kept.sent?.refusal) return { kind: 'nothing' }
   if (held?.hash === kept.hash && held.source !== 'environment' && isTold && !kept.sent?.refusal)
     return { kind: 'nothing' }
-  // Its machine decides, as it was told before: the key need not travel again.
+  // The machine's environment decides, as the agent said before. The key need not travel again.
   if (held?.source === 'environment' && isTold && kept.sent?.refusal?.reason === 'tls_by_environment')
     return { kind: 'nothing' }
   return send(ctx, agent, server, kept)
@@ -71,7 +71,7 @@ async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, kep
   if (!reply.ok && reply.kind === 'unreachable') return { kind: 'unreachable', message: reply.message }
   if (!reply.ok) return refused(...reasonOf(reply))
   const sent = await record(ctx, server.id, kept, null)
-  // Customers are shown what the agent tells: they need not wait for its next health check.
+  // Customers are shown what the agent reports, so do not wait for its next health check.
   const askedAt = ctx.now()
   const info = await agent.info()
   const { id: serverId } = server
@@ -90,7 +90,7 @@ function reasonOf({ status, reason, message }: { status: number; reason: string;
   return ['tls_not_taken', { message }]
 }
 
-/** What came of it, where nothing else is wanted by now. */
+/** Records the result, unless something else is wanted now. */
 async function record(ctx: SyncContext, id: number, { hash }: KeptTls, refusal: Refused | null): Promise<Sent> {
   await command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, id)

@@ -46,17 +46,17 @@ function stateOf(kept: KeptTls | null): ProxyTls['state'] {
   return kept.sent.refusal ? 'refused' : 'applied'
 }
 
-/** What the form shows, but for the certificate. */
+/** What the form shows, except the certificate. */
 function fieldsOf(kept: KeptTls | null): Pick<ProxyTls, 'source' | 'certificate_file' | 'key_file'> {
   const wanted = kept?.wanted
   if (wanted?.source !== 'files') return { source: wanted?.source ?? 'unset', certificate_file: '', key_file: '' }
   return { source: 'files', certificate_file: wanted.certificate, key_file: wanted.key }
 }
 
-/** Whatever of it is another one makes the form an old one. The key is in the hash alone. */
+/** Any change makes an open form stale. The key is in the hash only. */
 const versioned = (kept: KeptTls | null) => ({ ...fieldsOf(kept), hash: kept?.hash ?? '' })
 
-/** For the audit log: no certificate in full, and of the key that there is one. */
+/** For the audit log: only the certificate's fingerprint, and nothing of the key. */
 const toldTls = (kept: KeptTls | null) => ({
   ...fieldsOf(kept),
   ...(kept?.wanted.source === 'pasted'
@@ -64,7 +64,7 @@ const toldTls = (kept: KeptTls | null) => ({
     : {})
 })
 
-/** Keeps what is wanted of a server's TLS to proxy clients. Its agent is told of it by a job, however late it answers. */
+/** Stores the wanted TLS for a server's proxy clients. A job sends it to the agent, even if that is away now. */
 export const setProxyTls = (
   ctx: AppContext,
   by: Actor,
@@ -117,7 +117,7 @@ function readForm(
   return judged.ok ? ok({ source: 'pasted', certificate: form.certificate, key }) : judged
 }
 
-/** '' where there is none, or one that was sealed with another APP_SECRET. */
+/** '' if there is none, or it was sealed with another APP_SECRET. */
 function storedKey(secrets: Secrets, before: KeptTls | null): string {
   if (before?.wanted.source !== 'pasted') return ''
   try {

@@ -8,16 +8,16 @@ import { servers } from '../tables.ts'
 import { trafficCursors } from './tables.ts'
 import { recordPage, type TrafficPorts } from './record.ts'
 
-/** The servers are asked one after the other within this time. In milliseconds. */
+/** All servers are asked one after the other within this time. In milliseconds. */
 const SPREAD_MS = 45_000
-/** What one run takes of one server: the next one goes on. */
+/** What one run takes from one server. The next run goes on. */
 const PAGES = 40
 const ROWS = 2000
-/** How long one run works on one server, and waits for each answer of it: the next one goes on. In milliseconds. */
+/** How long one run works on one server, and waits for each of its answers. The next run goes on. In milliseconds. */
 const RUN_MS = 30_000
 const ANSWER_MS = 10_000
 
-/** Has the counters of every server fetched that answers, spread over the minute. */
+/** Has the counters of every server that answers fetched, spread over the minute. */
 export async function collectTraffic(ctx: SyncContext): Promise<void> {
   const all = await ctx.db
     .select({ id: servers.id })
@@ -33,10 +33,10 @@ export async function collectTraffic(ctx: SyncContext): Promise<void> {
 }
 
 /**
- * Fetches what changed of one agent's counters since the last time, a piece at a time, and adds it up. However often it
- * runs, at once too: a piece counts only as the successor of what was counted before. An agent that does not answer, or
- * is older than this call, is asked again the next minute.
- * @returns how many rows were taken over
+ * Fetches what changed of one agent's counters, page by page, and adds it up. It may run repeatedly and at once with
+ * itself: a page counts only as the successor of what was counted before. An agent that does not answer, or is too old
+ * for this call, is asked again the next minute.
+ * @returns how many rows were counted
  */
 export async function collectServerTraffic(
   ctx: SyncContext,
@@ -45,7 +45,7 @@ export async function collectServerTraffic(
   { runMs = RUN_MS }: { runMs?: number } = {}
 ): Promise<number> {
   const server = await readServerRow(ctx.db, serverId)
-  // What a server that was given up tells is nobody's traffic any more.
+  // Traffic of a server that was given up belongs to no order.
   if (!server || server.status === 'given_up') return 0
   const agent = agentOf(server, ctx.secrets, Math.min(ANSWER_MS, runMs))
   const until = performance.now() + runMs
@@ -62,7 +62,7 @@ export async function collectServerTraffic(
     const isCounted = await command(ctx, SYSTEM, unit => recordPage(unit, { serverId, asked: at, page: data }, ports))
     if (!isCounted) return taken
     taken += data.rows.length
-    // A cursor that stands still would be asked for again and again.
+    // A cursor that stands still would be asked for endlessly.
     if (!data.more || (data.epoch === at.epoch && data.cursor <= at.cursor)) return taken
     at = { epoch: data.epoch, cursor: data.cursor }
   }

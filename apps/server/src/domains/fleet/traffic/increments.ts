@@ -8,13 +8,13 @@ type Figure = (typeof FIGURES)[number]
 export type Counts = Record<Figure, number> & { codes: Record<string, number> }
 
 export const FIGURES = ['up', 'down', 'requests', 'connections'] as const
-/** More than any line carries between two reads: whoever tells more is wrong. */
+/** More than any line carries between two reads, so a larger figure is wrong. */
 const MOST = 1e15
 
 /**
- * What a counter grew by since it was read last, and what is to be remembered of it. A counter of another beginning is
- * counted whole; one that is behind what was read is an older copy of it, of which nothing counts until it is ahead.
- * @param baseline it began before anybody counted: it is only remembered
+ * What a counter grew by since it was last read, and its new mark. A counter with another start counts in full. One
+ * that is behind its mark is an older copy, which counts once it is ahead again.
+ * @param baseline it began before we counted, so it is only remembered
  */
 export function incrementOf(
   row: TrafficRow,
@@ -22,7 +22,7 @@ export function incrementOf(
   { baseline, sameEpoch }: { baseline: boolean; sameEpoch: boolean }
 ): { grown: Counts; mark: Mark } {
   if (mark && sameEpoch && row.since < mark.since) return { grown: nothing(), mark }
-  // An older beginning after another one is a folder that was put back: all of it was read before.
+  // An earlier start after a later one is a restored folder. All of it was read before.
   const isOlder = mark !== undefined && row.since < mark.since
   const had = mark?.since === row.since ? mark : null
   const [grown, next] = [nothing(), nothing()]
@@ -46,7 +46,7 @@ const nothing = (): Counts => ({ up: 0, down: 0, requests: 0, connections: 0, co
 export const isNothing = (counts: Counts): boolean =>
   FIGURES.every(name => counts[name] === 0) && Object.keys(counts.codes).length === 0
 
-/** The hour in which a counter changed last, by the agent's clock, but not before it was read last, nor after now. */
+/** The hour in which a counter last changed, by the agent's clock, but not before its last read and not after now. */
 export function hourOf(changed: string, { readAt, now }: { readAt: Date | null; now: Date }): Date {
   const earliest = readAt?.getTime() ?? now.getTime() - HOUR
   const at = Math.min(now.getTime(), Math.max(earliest, Date.parse(changed)))

@@ -10,29 +10,29 @@ import { limitsQueue } from '../queues.ts'
 import { agentUsers } from '../tables.ts'
 import { orderTraffic } from './tables.ts'
 
-/** Told when an order has used such a share (percent) of what it may; once for each amount that it may use. */
+/** Called when an order has used this share (percent) of its quota, once for each quota. */
 export type QuotaPort = (unit: Unit, orderId: number, told: QuotaNews) => Promise<void>
 export type QuotaNews = { share: 80 | 100; used: number; allowed: number }
 
 /** Bytes of a gigabyte as plans count them. */
 const GB = 1_000_000_000
-/** A server whose agent may go on for so much more of an order's quota than is left is told. */
+/** An agent is sent a new quota if it would grant this share of the quota more than is left. */
 const TOO_MUCH = 0.05
-/** What a number holds exactly. */
+/** A number holds counts up to this exactly. */
 const MOST_BYTES = 9_000_000_000_000_000
 
-/** What of an order is limited from now on, and what it may use besides what it could. */
+/** The limits of an order from now on, and the traffic that it gains. */
 export type OrderLimits = {
   limits: Partial<PlanLimits>
-  /** How many times the plan's traffic is added; 0: it stays. */
+  /** How many times the plan's traffic is added; 0: not at all. */
   terms: number
   /** Addresses, which share their traffic. */
   quantity: number
 }
 
 /**
- * Gives an order its limits for the first time. Done again, nothing changes. Before the order's users are wanted: their
- * agents get both together.
+ * Sets an order's limits for the first time; doing it again changes nothing. Call it before the order's users are
+ * wanted, so that their agents get both together.
  */
 export async function beginOrderLimits(
   { tx }: Unit,
@@ -46,12 +46,12 @@ export async function beginOrderLimits(
     .onConflictDoNothing()
 }
 
-/** Of so many gigabytes for each address; a number that agents take. */
+/** This many gigabytes for each address, capped at a number that agents take. */
 const bytesOf = (gigabytes: number, quantity: number) => Math.min(MOST_BYTES, gigabytes * GB * quantity)
 
 /**
- * Another term of an order brings its traffic, and counting begins anew: what it did not use stays to it, and what it used too
- * much before its agents heard of it costs nothing of what is paid for now. `terms` below 0 take traffic back. Its agents get it.
+ * A new term of an order adds its traffic and starts counting at 0. Unused traffic stays, and traffic beyond the quota
+ * is not charged to the new term. Negative `terms` take traffic back. The order's agents get the result.
  */
 export async function changeOrderLimits(unit: Unit, orderId: number, { limits, terms, quantity }: OrderLimits) {
   const traffic = limits.traffic_gb ?? null
@@ -70,11 +70,11 @@ export async function changeOrderLimits(unit: Unit, orderId: number, { limits, t
     .update(orderTraffic)
     .set({ ...columns, allowed, used: sql`${usedNow}`, toldOf: 0 })
     .where(eq(orderTraffic.orderId, orderId))
-  // In a transaction of its own: the caller may still take locks that come before those of the agents' users.
+  // In a transaction of its own, because the caller may still take locks that come before those of the agents' users.
   unit.jobs.send(limitsQueue, { orderId }, { key: String(orderId) })
 }
 
-/** The work of it: the order's users are sent to their agents again. */
+/** The job's work: sends the order's users to their agents again. */
 export const renewOrderLimits = (ctx: SyncContext, orderId: number): Promise<void> =>
   command(ctx, SYSTEM, unit => renewUsers(unit, sql`a.order_id = ${orderId} and a.wanted`))
 
@@ -84,7 +84,6 @@ const columnsOf = (limits: Partial<PlanLimits>) => ({
   connectionsPerSecond: limits.connections_per_second ?? null
 })
 
-/** Sends users to their agents again. */
 async function renewUsers(unit: Unit, which: ReturnType<typeof sql>): Promise<void> {
   const { rows } = await unit.tx.execute<{ serverId: number }>(sql`
     with ordered as (
@@ -101,8 +100,8 @@ async function renewUsers(unit: Unit, which: ReturnType<typeof sql>): Promise<vo
 }
 
 /**
- * The limits of these users of one server, as their agent is to get them. What is left of a quota is found once for each
- * generation of a user: sent again, it is the same.
+ * The limits of these users of one server, as their agent gets them. What is left of a quota is computed once for each
+ * generation of a user, so that it is the same when it is sent again.
  */
 export async function grantLimits(ctx: SyncContext, users: AgentUser[]): Promise<Map<string, AgentUserLimits>> {
   const [first] = users
@@ -154,14 +153,14 @@ function limitsOf(user: typeof agentUsers.$inferSelect, traffic: typeof orderTra
 type Used = { orderId: number; username: string; bytes: number }
 
 /**
- * Adds to what orders have used. Customers are told at 80 and at 100 percent; agents that would let an order go on for much
- * longer than what is left, since it was used on other servers, get less.
+ * Adds to what orders have used. Customers are notified at 80 and at 100 percent. An agent gets less if it would grant
+ * much more than is left, because other servers have used it.
  */
 export async function useTraffic(unit: Unit, serverId: number, used: Used[], tell: QuotaPort): Promise<void> {
   if (used.length === 0) return
   const { tx } = unit
   const json = JSON.stringify(used)
-  // Ascending, so that two servers' never wait for each other.
+  // Ascending, so that the pages of two servers cannot deadlock.
   const { rows } = await tx.execute<{ orderId: string; used: string; allowed: string | null; toldOf: number }>(sql`
     insert into ${orderTraffic} (order_id, used)
     select "orderId", sum(bytes) from jsonb_to_recordset(${json}::jsonb) as r("orderId" bigint, bytes bigint)
@@ -171,7 +170,7 @@ export async function useTraffic(unit: Unit, serverId: number, used: Used[], tel
   const limited = rows.filter(row => row.allowed !== null)
   if (limited.length === 0) return
   const ids = limited.map(row => Number(row.orderId))
-  // All users of these orders, on whatever servers, as everybody locks them: some are changed here, others below.
+  // Locks all users of these orders on all servers, in the usual order. Some are changed here, others below.
   await tx.execute(sql`
     select 1 from ${agentUsers} where order_id = any(${sql.param(ids)}::bigint[]) order by server_id, username for update`)
   await tx.execute(sql`

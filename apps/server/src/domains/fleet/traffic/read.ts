@@ -14,7 +14,7 @@ type Sums = Record<'up' | 'down' | 'requests' | 'connections', number> & { codes
 const STEP_MS = { hour: HOUR, day: DAY } as const
 
 /**
- * Traffic of orders, added up by hour or day.
+ * Traffic of orders, summed by hour or day.
  * @param which a condition of `order_id`, such as `in (select id from orders where …)`; read by its index
  */
 export const readOrdersTraffic = (db: Executor, which: (orderId: PgColumn) => SQL, query: Query): Promise<Traffic> => {
@@ -29,7 +29,7 @@ export const readServerTraffic = (db: Executor, serverId: number, query: Query):
   return readTraffic(db, table, sql`${table.serverId} = ${serverId}`, query, asOf)
 }
 
-/** Until when all servers have been read that have, or had, users of these orders: the one that was read the longest ago. */
+/** Until when all servers that have, or had, users of these orders have been read. */
 const asOfOrders = (which: (orderId: PgColumn) => SQL): SQL => sql`
   select case when count(*) = count(c.read_at) then min(c.read_at) end as at
   from (select server_id from ${agentUsers} where ${which(agentUsers.orderId)}

@@ -24,12 +24,12 @@ export type TrafficPorts = {
 }
 
 type Page = { serverId: number; asked: { epoch: string; cursor: number }; page: AgentTrafficChanges }
-/** What a user's counter grew by. `orderId` is null for one made by hand, undefined for one that nobody knows. */
+/** What a user's counter grew by. `orderId`: null for a user made by hand, undefined without a login. */
 type Grown = Counts & { username: string; ip: string; hour: Date; orderId: number | null | undefined }
 
 /**
- * Adds one piece of an agent's counters up, once: where somebody else has counted on from the same place, or the piece is
- * not what was asked for next, nothing happens.
+ * Counts one page of an agent's counters once. If another run has counted on from the same place, or the page is not
+ * the one asked for, nothing happens.
  * @returns whether it counted
  */
 export async function recordPage(unit: Unit, { serverId, asked, page }: Page, ports: TrafficPorts): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function recordPage(unit: Unit, { serverId, asked, page }: Page, po
   await tx.insert(trafficCursors).values({ serverId }).onConflictDoNothing()
   const [cursor] = await tx.select().from(trafficCursors).where(eq(trafficCursors.serverId, serverId)).for('update')
   if (!cursor || cursor.epoch !== asked.epoch || cursor.cursor !== asked.cursor) return false
-  // Of the same counter told twice in one piece, the later counts.
+  // If a page has a counter twice, the later one counts.
   const told = [...new Map(page.rows.map(row => [keyOf(row.user, row.ip), row])).values()]
   const rows = await whoseRows(unit, serverId, told, ports.ordersOf)
   const marks = await readMarks(
@@ -52,7 +52,7 @@ export async function recordPage(unit: Unit, { serverId, asked, page }: Page, po
   for (const { row, orderId } of rows) {
     const { user: username, ip } = row
     const before = marks.get(keyOf(username, ip))
-    // What an agent counted before it was first asked has no hour that anybody knows.
+    // The hours of what an agent counted before it was first asked are unknown.
     const baseline = first && now.getTime() - Date.parse(row.since) > HOUR
     const increment = incrementOf(row, before, { baseline, sameEpoch: page.epoch === asked.epoch })
     marked.push({ username, ip, ...increment.mark })
@@ -66,13 +66,13 @@ export async function recordPage(unit: Unit, { serverId, asked, page }: Page, po
   await count(unit, serverId, grown, ports)
   await tx
     .update(trafficCursors)
-    // Read once all of it was: until then, what began before anybody counted is still being told.
+    // Set only once everything was read. Until then, counters from before the first read still arrive.
     .set({ epoch: page.epoch, cursor: page.cursor, readAt: page.more ? cursor.readAt : now })
     .where(eq(trafficCursors.serverId, serverId))
   return true
 }
 
-/** Bytes a second: 100 Gbit. Nobody's address passes more, whatever its agent tells. */
+/** Bytes a second: 100 Gbit. No address carries more, whatever its agent reports. */
 const LINE = 12_500_000_000
 const mostSince = (readAt: Date | null, now: Date): number =>
   LINE * ((readAt ? Math.max(0, now.getTime() - readAt.getTime()) : HOUR) / 1000 + 60)
@@ -128,7 +128,7 @@ async function count(unit: Unit, serverId: number, grown: Grown[], { tellOfQuota
   await useTraffic(unit, serverId, used, tellOfQuota)
 }
 
-/** Sums never grow beyond what a number holds exactly, whatever an agent tells. */
+/** A number holds sums up to this exactly. They never grow beyond it, whatever an agent reports. */
 const MOST = 9_000_000_000_000_000
 const added = (table: PgTable) =>
   sql.join(
@@ -155,7 +155,7 @@ async function addUsage(tx: Executor, table: PgTable, serverId: number, grown: G
     on conflict (at, server_id, username, ip) do update set ${added(table)}`)
 }
 
-/** Adds up by server, or by order and server. */
+/** Sums by server, or by order and server. */
 async function addSums(
   tx: Executor,
   table: PgTable,

@@ -3,7 +3,7 @@ import { bigint, check, index, integer, jsonb, pgTable, primaryKey, text } from 
 import { instant, ref } from '../../../infra/db/columns.ts'
 import { servers } from '../tables.ts'
 
-/** How far an agent's counters were read: see collect.ts. */
+/** How far an agent's counters have been read: see collect.ts. */
 export const trafficCursors = pgTable('traffic_cursors', {
   serverId: ref()
     .primaryKey()
@@ -18,11 +18,11 @@ const counters = () => ({
   down: bigint({ mode: 'number' }).notNull(),
   requests: bigint({ mode: 'number' }).notNull(),
   connections: bigint({ mode: 'number' }).notNull(),
-  /** How often each code of the access log but `ok`. */
+  /** How often each code of the access log occurred, except `ok`. */
   codes: jsonb().$type<Record<string, number>>().notNull()
 })
 
-/** What was last read of each counter of an agent: what it grew by since is counted once. */
+/** What was last read of each counter of an agent, so that its growth counts once. */
 export const trafficMarks = pgTable(
   'traffic_marks',
   {
@@ -31,7 +31,7 @@ export const trafficMarks = pgTable(
       .references(() => servers.id, { onDelete: 'cascade' }),
     username: text().notNull(),
     ip: text().notNull(),
-    /** The agent's own word: another one is another counter. */
+    /** The start of the counter, as the agent reports it. Another one is another counter. */
     since: text().notNull(),
     ...counters(),
     changedAt: instant().notNull()
@@ -40,7 +40,7 @@ export const trafficMarks = pgTable(
 )
 
 const usage = () => ({
-  /** The beginning of the hour or day, UTC. First in the key: new rows are neighbours, and so are those that are removed. */
+  /** The start of the hour or day, UTC. First in the key, so that new rows are neighbours, and removed rows too. */
   at: instant().notNull(),
   serverId: ref()
     .notNull()
@@ -71,7 +71,7 @@ const orderUsage = () => ({
   ...counters()
 })
 
-/** The same of whole orders: of hundreds of addresses a chart would read hundreds of thousands of rows. */
+/** The same for whole orders. For hundreds of addresses, a chart would otherwise read hundreds of thousands of rows. */
 export const orderTrafficHours = pgTable('order_traffic_hours', orderUsage(), t => [
   primaryKey({ columns: [t.orderId, t.at, t.serverId] }),
   index('order_traffic_hours_at').on(t.at)
@@ -89,7 +89,7 @@ const serverUsage = () => ({
   ...counters()
 })
 
-/** The same of whole servers, also of clients that never logged in. Users that the console does not know count nowhere. */
+/** The same for whole servers, including clients that never logged in. Users unknown to the console count nowhere. */
 export const serverTrafficHours = pgTable('server_traffic_hours', serverUsage(), t => [
   primaryKey({ columns: [t.serverId, t.at] }),
   index('server_traffic_hours_at').on(t.at)
@@ -99,18 +99,18 @@ export const serverTrafficDays = pgTable('server_traffic_days', serverUsage(), t
   index('server_traffic_days_at').on(t.at)
 ])
 
-/** What an order may use on its agents, and has used: bytes of all its servers. */
+/** What an order may use, and has used, in bytes on all of its servers. */
 export const orderTraffic = pgTable(
   'order_traffic',
   {
     orderId: ref().primaryKey(),
     used: bigint({ mode: 'number' }).notNull().default(0),
-    /** Null: as much as it likes. */
+    /** Null: unlimited. */
     allowed: bigint({ mode: 'number' }),
     mbps: integer(),
     connections: integer(),
     connectionsPerSecond: integer(),
-    /** Of which share of `allowed` its customer was told last: 0, 80 or 100. */
+    /** The share of `allowed` that its customer was last notified of: 0, 80 or 100. */
     toldOf: integer().notNull().default(0)
   },
   t => [check('order_traffic_told', sql`${t.toldOf} in (0, 80, 100)`)]

@@ -8,28 +8,28 @@ import { cidrs } from '../../inventory/tables.ts'
 import { agentUsers } from '../tables.ts'
 import type { TrafficRow } from './increments.ts'
 
-/** The orders whose proxies have these user names, of those that hold an address of the server, or did since then. */
+/** The orders whose proxies have these usernames, if they hold an address of the server or held one since then. */
 export type OrdersOf = (
   db: Executor,
   usernames: string[],
   held: { serverId: number; since: Date }
 ) => Promise<Map<string, number>>
 
-/** For so long after an order has left a server, its agent may still tell of it: of what it has not told while it was away. */
+/** How long an agent may still report an order that has left its server, because it was away before. */
 const TOLD_LATE_MS = DAY
 
-/** Has what clients did that no user can be told of. */
+/** The name under which an agent counts clients that never logged in. */
 const NOBODY = '-'
 
-/** Of one user and address, whatever they are. */
+/** Identifies a counter. */
 export const keyOf = (username: string, ip: string) => `${username} ${ip}`
 
 /** `orderId`: null for a user made by hand, undefined for clients that never logged in. */
 type Whose = { row: TrafficRow; orderId: number | null | undefined }
 
 /**
- * What of an agent's counters is about users and addresses of its server, with the order of each. All else an agent has no business to tell, and nothing of it is kept: whoever has one
- * server must not use up the traffic of orders on others, nor fill tables with names of their own.
+ * The counters that belong to users and addresses of the agent's own server, with their orders. The rest is dropped:
+ * one captured server must not use up the traffic of other orders, or fill tables with invented names.
  */
 export async function whoseRows(
   { tx, now }: Pick<Unit, 'tx' | 'now'>,
@@ -60,7 +60,7 @@ export async function whoseRows(
 }
 
 const KNOWN: ReadonlySet<string> = new Set([...AGENT_REFUSALS, ...AGENT_ERRORS])
-/** Codes that no agent of this version has: those of newer ones, and whatever somebody makes up. */
+/** Codes that this version does not know: of newer agents, or invented. */
 const OTHER = 'other'
 
 function withKnownCodes(row: TrafficRow): TrafficRow {
