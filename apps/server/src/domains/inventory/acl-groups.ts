@@ -13,7 +13,7 @@ import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
 type GroupRow = typeof aclGroups.$inferSelect
 
-/** Groups of access rules, oldest first: found by name or description. */
+/** Groups of access rules, oldest first; search finds name or description. */
 export const aclGroupList = defineList<ListInput<'id'>, AclGroup>({
   name: 'acl_groups',
   table: aclGroups,
@@ -26,7 +26,7 @@ export const aclGroupList = defineList<ListInput<'id'>, AclGroup>({
   load: async (db, ids) => present(db, await db.select().from(aclGroups).where(among(aclGroups.id, ids)))
 })
 
-/** Ids of a group's rules on sale, ascending; undefined where there is no such group. */
+/** Ids of a group's rules on sale, ascending; undefined if there is no such group. */
 export async function groupRules(db: Executor, groupId: number): Promise<number[] | undefined> {
   const [row] = await db.select().from(aclGroups).where(eq(aclGroups.id, groupId))
   if (!row) return undefined
@@ -70,7 +70,7 @@ export const updateAclGroup = (
     return ok(after)
   })
 
-/** Removes a group; users that were made with it keep their rules. */
+/** Removes a group. Users that were made with it keep their rules. */
 export const deleteAclGroup = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const [row] = await unit.tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
@@ -125,7 +125,7 @@ async function present(db: Executor, rows: GroupRow[]): Promise<AclGroup[]> {
 
 const idsOf = (rows: readonly { id: number }[]) => rows.map(row => row.id)
 
-/** What the form of a group shows: of its rules which ones they are. */
+/** What the form of a group shows; rules by id. */
 const fieldsOf = ({ name, description }: Pick<AclGroup, 'name' | 'description'>, ruleIds: readonly number[]) => ({
   name,
   description,

@@ -5,7 +5,7 @@ import { among, type Match } from '../../infra/list/index.ts'
 import { addressToNumber, numberToAddress, parseCidr, type ParsedCidr, rangeAt, unitNumber } from './ranges.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
-/** Reads an address or a range of the history; of a lone IPv6 address its /64, which is leased as one. */
+/** Reads an address or a range of the history. A lone IPv6 address stands for its /64, which is leased as one. */
 export function parseAddress(text: string): ParsedCidr {
   const address = text.trim()
   if (!isIPv6(address) || address.includes('%')) return parseCidr(address)
@@ -14,10 +14,7 @@ export function parseAddress(text: string): ParsedCidr {
 
 type Span = { from?: Date | undefined; to?: Date | undefined }
 
-/**
- * Which blocks of the lease history lie in a range (as `parseCidr` writes it) and in a span of time, also where the range
- * was removed since.
- */
+/** The blocks of the lease history in a range (as `parseCidr` writes it) and a time span, even of a removed range. */
 export async function historyIn(db: Executor, range: string, { from, to }: Span): Promise<Match> {
   const places = await db
     .select({ id: chunks.id, size: chunks.size, base: sql<string>`host(${chunks.base})` })
@@ -78,7 +75,7 @@ export async function historyEntries(db: Executor, ids: number[]): Promise<Histo
   return rows.map(({ base, units, ...row }) => ({ ...row, address: rangeAt(base, 0, units) }))
 }
 
-/** The live range that has an address. */
+/** The live range that contains an address. */
 export async function rangeOf(db: Executor, address: string) {
   const [range] = await db
     .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 
 export type InventoryAudit = {
-  /** Rows that are not as the live lease blocks say. */
+  /** Rows that differ from what the live lease blocks say. */
   differences: number
-  /** (unit, rule) pairs that two live blocks hold; counted without the derived rows. */
+  /** (unit, rule) pairs that two live blocks hold, counted without the derived rows. */
   doubleLeased: number
 }
 

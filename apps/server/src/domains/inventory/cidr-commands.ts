@@ -15,7 +15,7 @@ export type CidrLine = {
 
 export type CidrRefusal =
   | { ok: false; reason: 'invalid'; lines: CidrLine[] }
-  /** `with` shares addresses with it: a live range of the server `serverId`, or (null) one of no server or another that is wanted. */
+  /** `with` shares addresses with it: a live range of the server `serverId`, or (null) of no server or a wanted one. */
   | { ok: false; reason: 'overlap'; cidr: string; with: string; serverId: number | null }
   /** Orders that hold addresses of the range, by id. */
   | { ok: false; reason: 'leased'; cidr: string; orders: number[] }
@@ -26,7 +26,7 @@ type LiveCidr = {
   serverId: number | null
 }
 
-/** What a step of a larger write needs: the caller's transaction, which the inventory's lock lasts as long as. */
+/** What a step of a larger write needs: the caller's transaction, which keeps the inventory's lock until it ends. */
 export type InTransaction = Pick<Unit, 'tx'>
 
 /** Adds one range, to a server or (null) out of stock. */
@@ -42,7 +42,7 @@ export async function addCidr(
   return { ok: true, cidrId: await insertCidr(tx, { cidr: parsed.cidr, serverId, excludedRules, now }) }
 }
 
-/** Removes a range, unless addresses of it are leased. What was leased of it stays in the history. */
+/** Removes a range, unless addresses of it are leased. Its past leases stay in the history. */
 export async function removeCidr(
   { tx }: InTransaction,
   cidrId: number
@@ -60,8 +60,8 @@ export async function removeCidr(
 }
 
 /**
- * Makes a server's ranges exactly these: adds new ones, takes over those that no server has, and takes those left out
- * off the server (they stay, out of stock, until they are cleaned). All or nothing: after a refusal nothing has changed.
+ * Makes a server's ranges exactly these. It adds new ones and takes over those that no server has. Ranges left out stay
+ * without a server, out of stock, until they are cleaned. After a refusal nothing has changed.
  */
 export async function assignCidrs(
   { tx, now }: Pick<Unit, 'tx' | 'now'>,
@@ -96,7 +96,7 @@ export async function assignCidrs(
     plan.push(step)
   }
   for (const range of removed) await placeCidr(tx, range.id, null)
-  // Before any range is added: two of them may lie in one range that they replace.
+  // Before any range is added, because two of them may lie in one range that they replace.
   const replaced = plan.flatMap(step => step.replaces)
   for (const id of sortedIds(replaced)) await dropCidr(tx, id)
   for (const step of plan) {
@@ -108,7 +108,7 @@ export async function assignCidrs(
 
 type CidrPlan = { cidr: string; adopt?: number; replaces: number[] }
 
-/** How a range is added to a server: nothing may be left that shares its addresses. */
+/** How a range is added to a server. No other range with its addresses may be left. */
 async function planCidr(
   tx: Executor,
   cidr: string,
@@ -119,7 +119,7 @@ async function planCidr(
   if (same) return { cidr, adopt: same.id, replaces: [] }
   const replaces: number[] = []
   for (const clash of clashes) {
-    // A range cut otherwise than before: the old cut goes where no server has it any more and nobody leases of it.
+    // The same addresses, cut differently: the old range goes if no server has it and no order leases from it.
     const unused = clash.serverId === null || removed.some(range => range.id === clash.id)
     if (!unused || (await ordersOn(tx, clash.id)).length > 0) {
       return { ok: false, reason: 'overlap', cidr, with: clash.cidr, serverId: clash.serverId }
@@ -129,7 +129,7 @@ async function planCidr(
   return { cidr, replaces }
 }
 
-/** Sets the rules that a range is never sold with. Leases that run go on. */
+/** Sets the rules that a range is never sold with. Running leases go on. */
 export async function excludeRules(
   { tx }: InTransaction,
   cidrId: number,
@@ -153,7 +153,7 @@ export async function excludeRules(
   return { ok: true }
 }
 
-/** Removes the unused ranges (`unusedCidrs`), and gives back which ones; `kept` are those that orders still lease of. */
+/** Removes the unused ranges (`unusedCidrs`) and returns them. Orders still lease from those in `kept`. */
 export async function cleanUnused(
   { tx }: InTransaction,
   options: { ofServers?: number[] } = {}
@@ -172,7 +172,7 @@ async function overlapping(tx: Executor, range: string): Promise<LiveCidr[]> {
     .orderBy(asc(cidrs.id))
 }
 
-/** The orders that hold addresses of a range now. The usage says at once where there are none. */
+/** Orders that hold addresses of a range. The usage shows at once if there are none. */
 async function ordersOn(tx: Executor, cidrId: number): Promise<number[]> {
   const rows = await tx
     .selectDistinct({ orderId: leases.orderId })

@@ -30,10 +30,7 @@ export type UnusedCidr = {
   deliveryCount: number
 }
 
-/**
- * Ranges that no server has, and with `ofServers` those of these servers too (they were removed). Of `kept` orders still
- * lease.
- */
+/** Ranges without a server, and those of the removed servers `ofServers`. Orders still lease from those in `kept`. */
 export async function unusedCidrs(
   db: Executor,
   { ofServers = [] }: { ofServers?: number[] } = {}
@@ -61,7 +58,7 @@ export async function serverOwns(db: Executor, serverId: number, range: string):
   return owning > 0
 }
 
-/** How many addresses of each server are in use, or rest, under any rule. Read from the usage, not from the leases. */
+/** How many addresses of each server are in use or at rest under any rule. It reads the usage, not the leases. */
 export async function leasedOnServers(db: Executor, serverIds: number[]): Promise<ReadonlyMap<number, number>> {
   const used = db
     .select({ serverId: chunks.serverId, units: sql<number>`bit_count(bit_or(${ruleUsage.bits}))`.as('units') })

@@ -14,9 +14,9 @@ export type ParsedDomains = { ok: true; domains: string[] } | { ok: false; lines
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 
 /**
- * Reads a rule's lines: one domain each, which stands for itself and all its subdomains. Blank lines and what follows a
- * `#` are left out; a scheme, a leading `*.` or `.`, a closing slash and a closing dot are taken off; other scripts
- * become punycode. The result is lower case, distinct and ascending. Lines that are no domain are all named.
+ * Reads a rule's lines: one domain each, which includes its subdomains. Blank lines and comments after `#` are left
+ * out. A scheme, a leading `*.` or `.`, a closing slash and a closing dot are removed, and other scripts become
+ * punycode. The result is lower case, distinct and ascending. All lines that are no domain are named.
  */
 export function parseDomains(aclValue: string): ParsedDomains {
   const domains = new Set<string>()
@@ -44,7 +44,7 @@ function readDomain(text: string): { ok: true; domain: string } | { ok: false; p
   if (/:\d*$/.test(bare)) return { ok: false, problem: 'has a port: a rule covers whole domains' }
   const plain = bare.toLowerCase()
   if (isIPv4(plain)) return { ok: true, domain: plain }
-  // ASCII stays as it is: the conversion refuses underscores nowhere, but rewrites numbers into addresses.
+  // ASCII is not converted, because the conversion turns numbers into addresses.
   // oxlint-disable-next-line no-control-regex
   const domain = /^[\x00-\x7f]*$/.test(plain) ? plain : domainToASCII(plain)
   const valid = domain.length <= 253 && domain.split('.').every(part => label.test(part)) && !/(^|\.)\d+$/.test(domain)

@@ -8,12 +8,12 @@ import { ruleNames } from './rule-lookup.ts'
 import { idList, sortedIds } from './sql.ts'
 import { aclGroupRules, aclGroups, aclRules, cidrs } from './tables.ts'
 
-/** Units that can be sold under a rule, in chunks `c` with the rule's usage `u`: free under those that intersect it as well. */
+/** Units to sell under a rule, in chunks `c` with its usage `u`: free under all rules that intersect it too. */
 const sellable = sql`bit_count(~(u.bits | coalesce((
   select bit_or(o.bits) from rule_intersections i join rule_usage o on o.chunk_id = u.chunk_id and o.rule_id = i.other_id
   where i.rule_id = u.rule_id), u.bits)))`
 
-/** What a range's new list of excluded rules would do to stock and orders. */
+/** What a new list of excluded rules would do to a range's stock and orders. */
 export async function rangeEffect({ db }: AppContext, id: number, wanted: number[]): Promise<Result<RangeEffect>> {
   const [range] = await db
     .select()
@@ -32,7 +32,7 @@ export async function rangeEffect({ db }: AppContext, id: number, wanted: number
     select u.rule_id as rule, sum(${sellable})::int as free, sum(bit_count(u.bits))::int as taken
     from chunks c join rule_usage u on u.chunk_id = c.id
     where c.cidr_id = ${id} and u.rule_id = any (${concerned}) group by 1`)
-  // The row without a rule is of all of them.
+  // The row without a rule is the total.
   const { rows: holders } = await db.execute<{ rule: number | null; orders: number; leased: number }>(sql`
     select rule, count(distinct l.order_id)::int as orders, sum(b.length)::int as leased
     from leases l
@@ -69,9 +69,9 @@ export async function ruleRemoval({ db }: AppContext, id: number): Promise<Resul
 type Change = { before: readonly string[]; after: readonly string[]; decided: boolean }
 
 /**
- * What another list of domains for a rule would do to stock, orders and agents.
+ * What a new list of domains would do to stock, orders and agents.
  * @param id null: the rule is new
- * @param change `decided`: what was decided of overlaps changes as well
+ * @param change `decided`: decisions about overlaps change too
  */
 export async function ruleEffect(db: Executor, id: number | null, change: Change): Promise<RuleEffect> {
   const [before, after] = [new Set(change.before), new Set(change.after)]

@@ -7,7 +7,7 @@ import { products, variants } from '../catalog/tables.ts'
 import { serverGroups, servers } from '../fleet/tables.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
-/** Rows of other domains that the inventory's tests and benchmarks need. Ids are told apart by `name`. */
+/** Rows of other domains that the inventory's tests and benchmarks need, told apart by `name`. */
 
 const now = new Date('2026-03-01T12:00:00Z')
 
@@ -24,7 +24,7 @@ class Refused extends Error {
   }
 }
 
-/** Runs one step of a write as a whole one; what it refuses is undone, as a command does. */
+/** Runs one step of a write as a whole one. A refusal is rolled back, as in a command. */
 export async function inTransaction<Args extends unknown[], T>(
   db: Executor,
   step: (unit: Pick<Unit, 'tx' | 'now'>, ...args: Args) => Promise<T>,

@@ -3,16 +3,16 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules, platformDeletions } from './tables.ts'
 
-/** What the platform says of the variant that a rule is sold as. */
+/** What the platform reports about the variant that a rule is sold as. */
 export type PlatformPrice = {
   /** Decimal with 2 places: '1.50'. */
   price: string
   productId: string
   /** Its product can be bought. */
   forSale: boolean
-  /** It could, were it in the platform's Online Store; null: not told. */
+  /** It would be for sale in the platform's Online Store, but is not there; null: unknown. */
   unpublished: boolean | null
-  /** The platform's own time of the product's last change. */
+  /** When the product last changed, by the platform's clock. */
   updatedAt: Date | null
 }
 
@@ -31,11 +31,11 @@ export const rulesOnPlatform = (db: Executor) =>
     .where(isNull(aclRules.deletedAt))
 
 /**
- * Takes over what the platform says of the variants that rules are sold as; older news change nothing, and the variants
- * of a deleted product are gone, whatever is said of them. Repeating it changes nothing more.
+ * Takes over what the platform reports about the variants that rules are sold as. Older reports are ignored, and the
+ * variants of a deleted product count as gone. Repeating it changes nothing.
  * @param seen by the platform's variant id; undefined: the platform has no such variant
- * @param at the platform's own time of the news about variants that it has no more
- * @returns how many rules are sold as one of these variants
+ * @param at the platform's time of the report about variants that are gone
+ * @returns the rules that are sold as one of these variants
  */
 export async function followRules(
   unit: Unit,
@@ -49,7 +49,7 @@ export async function followRules(
     .where(and(isNull(aclRules.deletedAt), inArray(aclRules.platformVariantId, [...seen.keys()])))
     .orderBy(aclRules.id)
     .for('update')
-  // Read with the rules locked: who deletes the product meanwhile takes them off sale after this.
+  // Read under the lock of the rules: a deletion at the same time takes them off sale afterwards.
   const deleted = await deletedAmong(unit.tx, seen)
   for (const rule of rules) {
     const told = seen.get(rule.platformVariantId)
@@ -74,12 +74,12 @@ export async function followRules(
   return rules.map(({ id, platformVariantId }) => ({ id, platformVariantId }))
 }
 
-/** Notes that the platform deleted a product, before what is sold of it is taken off sale. */
+/** Records that the platform deleted a product, before its plans and rules are taken off sale. */
 export async function noteDeletion(unit: Unit, platformProductId: string): Promise<void> {
   await unit.tx.insert(platformDeletions).values({ platformProductId, createdAt: unit.now }).onConflictDoNothing()
 }
 
-/** Whether the platform said that it deleted this product. */
+/** Whether the platform has reported that it deleted this product. */
 export const isDeletedOnPlatform = async (db: Executor, platformProductId: string): Promise<boolean> =>
   (await db.$count(platformDeletions, eq(platformDeletions.platformProductId, platformProductId))) > 0
 
@@ -95,7 +95,7 @@ async function deletedAmong(
   return new Set(rows.map(row => row.id))
 }
 
-/** The platform's variants that rules of one of its products are sold as, as far as it is known. */
+/** The variants of one of the platform's products that rules are sold as, as far as they are known. */
 export async function ruleVariantsOf(db: Executor, platformProductId: string): Promise<string[]> {
   const rows = await db
     .select({ id: aclRules.platformVariantId })
@@ -104,7 +104,7 @@ export async function ruleVariantsOf(db: Executor, platformProductId: string): P
   return rows.map(row => row.id)
 }
 
-/** Gives a rule the platform's price, because an administrator says so. @returns what it was; undefined: no such rule */
+/** Sets a rule's price to the platform's, as an administrator asked. @returns the old price; undefined: no such rule */
 export async function takeRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
   const [rule] = await unit.tx
     .select({ price: aclRules.price })
@@ -117,7 +117,7 @@ export async function takeRulePrice(unit: Unit, ruleId: number, price: string): 
   return rule.price
 }
 
-/** Writes down which products of the platform rules belong to, where nobody told yet. @param products by variant, the platform's ids */
+/** Stores the platform's product of each rule that has none yet. @param products by variant, the platform's ids */
 export async function nameRuleProducts(unit: Unit, products: ReadonlyMap<string, string>): Promise<void> {
   const rows = await unit.tx
     .select({ id: aclRules.id, variantId: aclRules.platformVariantId })

@@ -1,9 +1,9 @@
--- The functions of this domain as they are now: applied after the migrations whenever this file changed. A function whose arguments
--- or result change is dropped by a migration first.
+-- The current functions of this domain. They are applied after the migrations when this file has changed. If a function's arguments or
+-- result change, a migration drops it first.
 
 -- ---------------------------------------------------------------- bits
--- Bit k of the result: any of the units 8k … 8k + 7 is taken. Blocks of 8 and more are looked for in these short strings, which
--- makes a quote eight times cheaper and a write dearer. All masks are constants: masks in a table could be missing while a dump is
+-- Bit k of the result: any of the units 8k … 8k + 7 is taken. Blocks of 8 and more are searched in these short strings, which makes a
+-- quote eight times cheaper and a write dearer. All masks are constants, because masks in a table could be missing while a dump is
 -- restored.
 CREATE OR REPLACE FUNCTION inventory.eighths(bits varbit) RETURNS varbit
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -14,7 +14,7 @@ BEGIN
   bits := bits | (bits << 1);
   bits := bits | (bits << 2);
   bits := (bits | (bits << 4)) & substring(('x' || repeat('80', 512))::varbit FROM 1 FOR size);
-  -- Each turn moves the right half's bits next to the left half's, in groups of 16, 32 … 4096.
+  -- Each step moves the right half's bits next to the left half's, in groups of 16, 32 … 4096.
   bits := (bits | (bits << 7)) & substring(('x' || repeat('c000', 256))::varbit FROM 1 FOR size);
   bits := (bits | (bits << 14)) & substring(('x' || repeat('f0000000', 128))::varbit FROM 1 FOR size);
   bits := (bits | (bits << 28)) & substring(('x' || repeat('ff' || repeat('0', 14), 64))::varbit FROM 1 FOR size);
@@ -26,8 +26,8 @@ BEGIN
   RETURN substring(bits | (bits << 1792) FROM 1 FOR size / 8);
 END $$;
 
--- Bit i of the result: i is a multiple of the width, and bits i … i + width - 1 are all clear. A step of 1 is looked for in `bits`
--- and one of 8 in `eighths`, both with a width of 1; a step of 256 in `eighths` with a width of 32.
+-- Bit i of the result: i is a multiple of the width, and bits i … i + width - 1 are all clear. A step of 1 is searched in `bits` and
+-- one of 8 in `eighths`, both with a width of 1; a step of 256 in `eighths` with a width of 32.
 CREATE OR REPLACE FUNCTION inventory.free_starts(bits varbit, width int) RETURNS varbit
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -44,7 +44,7 @@ BEGIN
   RETURN ~bits & substring(('x' || repeat('80000000', 16))::varbit FROM 1 FOR length(bits));
 END $$;
 
--- How many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free. A chunk holds no block that is larger than itself.
+-- How many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free. A chunk has no block larger than itself.
 CREATE OR REPLACE FUNCTION inventory.free_counts(bits varbit) RETURNS int[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -86,7 +86,7 @@ BEGIN
   RETURN ARRAY[free1, free8, free16, free32, free64, free128, free256];
 END $$;
 
--- The place of a step in `free`.
+-- The position of a step in `free`.
 CREATE OR REPLACE FUNCTION inventory.step_index(step int) RETURNS int
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT array_position('{1,8,16,32,64,128,256}'::int[], step)
@@ -120,7 +120,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
       '(....)(....)(....)(....)', '\1:\2:\3:\4::'))::inet END
 $$;
 
--- The one address of a unit that is sold: ::1 of a /64, because ::0 belongs to the routers.
+-- The address of a unit that is sold: ::1 of a /64, because ::0 belongs to the routers.
 CREATE OR REPLACE FUNCTION inventory.address_at(base inet, units bigint) RETURNS inet
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN family(base) = 4 THEN set_masklen(base, 32) + units ELSE inventory.unit_at(base, units) + 1 END
@@ -134,16 +134,16 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
 $$;
 
 -- ---------------------------------------------------------------- the inventory's lock
--- Leasing and releasing share this lock; changing ranges or rules holds it alone. So a range cannot leave a server, and a rule cannot
--- be excluded, between the moment a reservation looks and the moment it writes. A transaction that mixes several reservations and
--- releases holds it alone from its first step, or two of them could deadlock.
+-- Leasing and releasing share this lock; a change of ranges or rules holds it alone. So a range cannot leave a server, and a rule
+-- cannot be excluded, between a reservation's look and its write. A transaction with several reservations and releases holds it alone
+-- from its first step, because two of these could deadlock.
 CREATE OR REPLACE FUNCTION inventory.share() RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(7301, 0) $$;
 
 CREATE OR REPLACE FUNCTION inventory.own() RETURNS void LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(7301, 0) $$;
 
 -- ---------------------------------------------------------------- guards of the tables
--- These rules and those that have a site in common with one of them, ascending: an address is free for the rules if it is leased under
--- none of all these. Read it after taking the inventory's lock, or in the snapshot of a quote.
+-- These rules and those that share a site with one of them, ascending. An address is free for the rules if it is leased under none of
+-- all these. Read it after taking the inventory's lock, or in the snapshot of a quote.
 CREATE OR REPLACE FUNCTION inventory.intersecting(p_rules int[]) RETURNS int[]
 LANGUAGE sql STABLE AS $$
   SELECT ARRAY(
@@ -176,8 +176,8 @@ BEGIN
   RAISE EXCEPTION 'address already leased under one of these rules' USING ERRCODE = 'exclusion_violation';
 END $$;
 
--- Sets the bits of new blocks, if they are clear and those of intersecting rules are clear too. Rows are locked in the order of
--- (chunk, rule), as everywhere, so that two statements cannot deadlock.
+-- Sets the bits of new blocks, if they are clear, and clear under intersecting rules too. Rows are locked in the order of (chunk,
+-- rule), as everywhere, so that two statements cannot deadlock.
 CREATE OR REPLACE FUNCTION inventory.occupy() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
   wanted bigint;
@@ -199,19 +199,19 @@ BEGIN
     SELECT b.chunk_id, i.other_id, NULL, NULL, b.mask
     FROM block b JOIN rule_intersections i ON i.rule_id = ANY (b.rules) AND i.other_id <> ALL (b.rules)
   ), place AS MATERIALIZED (
-    -- `mask` is to be set, `kept` has to stay clear of others.
+    -- `mask` will be set; `kept` must be clear of others.
     SELECT chunk_id, rule_id, bit_or(mask) AS mask, sum(units) AS units, bit_or(kept) AS kept
     FROM touched GROUP BY 1, 2
   ), locked AS MATERIALIZED (
     SELECT p.*, u.bits FROM place p JOIN rule_usage u USING (chunk_id, rule_id)
     ORDER BY p.chunk_id, p.rule_id FOR NO KEY UPDATE OF u
   ), clash AS MATERIALIZED (
-    -- With what is leased under the other rule, or with another block of this very statement.
+    -- With a lease under the other rule, or with another block of this statement.
     SELECT 1 FROM locked
     WHERE bit_count(bits & kept) > 0 OR bit_count(mask & kept) > 0
   ), occupied AS (
     UPDATE rule_usage u SET bits = u.bits | l.mask FROM locked l
-    -- The last condition finds blocks of this very statement that overlap.
+    -- The last condition finds blocks of this statement that overlap.
     WHERE u.chunk_id = l.chunk_id AND u.rule_id = l.rule_id AND l.mask IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clash)
       AND bit_count(u.bits & l.mask) = 0 AND bit_count(l.mask) = l.units
     RETURNING l.units
@@ -234,15 +234,15 @@ DECLARE
   done bigint;
 BEGIN
   PERFORM inventory.share();
-  -- A full join, so that a changed id does not slip through.
+  -- A full join, so that a changed id is noticed.
   IF EXISTS (
     SELECT 1 FROM after a FULL JOIN before b USING (id)
     WHERE (a.chunk_id, a.start, a.length, a.rules, a.leased_at)
         IS DISTINCT FROM (b.chunk_id, b.start, b.length, b.rules, b.leased_at)
       OR (b.released_at IS NOT NULL AND a.released_at IS DISTINCT FROM b.released_at)
-      -- Its rest begins with its release and ends once, never to begin again.
+      -- Its rest begins with its release and ends once.
       OR (a.rests_until IS NOT NULL AND a.rests_until IS DISTINCT FROM b.rests_until AND b.released_at IS NOT NULL)
-      -- A part of a lease becomes a lease of its own: of the same order, with the same rules.
+      -- A part of a lease becomes a lease of its own, of the same order and with the same rules.
       OR (a.lease_id <> b.lease_id AND (b.released_at IS NOT NULL OR a.released_at IS NOT NULL OR NOT EXISTS (
         SELECT 1 FROM leases n JOIN leases o ON o.id = b.lease_id
         WHERE n.id = a.lease_id AND n.state <> 'released'
@@ -285,7 +285,7 @@ BEGIN
   RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'restrict_violation';
 END $$;
 
--- Bits are deleted with their rule only, and never while a block of it is live.
+-- Bits are deleted only with their rule, and never while a block of it is live.
 CREATE OR REPLACE FUNCTION inventory.keep_used() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM acl_rules WHERE id = OLD.rule_id AND deleted_at IS NULL) OR EXISTS (
@@ -297,7 +297,7 @@ BEGIN
   RETURN OLD;
 END $$;
 
--- A lease goes from reserved to active to released, or straight to released. Splitting it changes its number of blocks; nothing else
+-- A lease goes from reserved to active to released, or straight to released. A split changes its number of blocks. Nothing else
 -- changes.
 CREATE OR REPLACE FUNCTION inventory.keep_lease() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -307,7 +307,7 @@ BEGIN
     END IF;
     RETURN OLD;
   END IF;
-  -- Its blocks become fewer where a part of it becomes a lease of its own (inventory.split); the audit counts them.
+  -- Its blocks become fewer when a part of it becomes a lease of its own (inventory.split). The audit counts them.
   IF (NEW.id, NEW.order_id, NEW.group_id, NEW.step, NEW.rules, NEW.created_at)
       IS DISTINCT FROM (OLD.id, OLD.order_id, OLD.group_id, OLD.step, OLD.rules, OLD.created_at)
     OR NEW.blocks > OLD.blocks OR OLD.state = 'released' OR (OLD.state = 'active' AND NEW.state = 'reserved') THEN
@@ -316,7 +316,7 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- The foreign key that lease_blocks does not have: a chunk with a history stays as it is.
+-- In place of the foreign key that lease_blocks does not have: a chunk with a history does not change.
 CREATE OR REPLACE FUNCTION inventory.keep_chunk() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' THEN
@@ -333,7 +333,7 @@ END $$;
 
 -- ---------------------------------------------------------------- stock
 -- Chunks that a group may sell from under these rules, of one family (4 or 6; 0: both). OFFSET 0 makes it one index scan for each
--- server: without statistics, or with many chunks, the planner would read all chunks.
+-- server. Without statistics, or with many chunks, the planner would read all chunks.
 CREATE OR REPLACE FUNCTION inventory.open_chunks(p_group bigint, p_step int, p_rules int[], p_family int)
 RETURNS TABLE (id int, size int)
 LANGUAGE sql STABLE AS $$
@@ -348,7 +348,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Addresses in aligned blocks that are free for all the rules at once. `p_avoid`: servers whose addresses do not count.
--- Generic plans and no JIT here and below: planning and compiling would cost more than the query.
+-- Generic plans and no JIT here and below, because planning and compiling would cost more than the query.
 CREATE OR REPLACE FUNCTION inventory.stock(
   p_group bigint, p_step int, p_rules int[], p_avoid bigint[] DEFAULT '{}', p_family int DEFAULT 0
 ) RETURNS bigint
@@ -375,7 +375,7 @@ BEGIN
     WHERE c.id <> ALL (avoid) AND u.found = rules AND u.least > 0);
 END $$;
 
--- The same for each live rule: alone, or together with the rules that are selected already.
+-- The same for each live rule, alone or together with the selected rules.
 CREATE OR REPLACE FUNCTION inventory.stock_by_rule(p_group bigint, p_step int, p_selected int[], p_family int DEFAULT 0)
 RETURNS TABLE (rule_id int, stock bigint)
 LANGUAGE plpgsql STABLE SET jit = off SET plan_cache_mode = force_generic_plan AS $$
@@ -393,7 +393,7 @@ BEGIN
     FROM acl_rules r
     LEFT JOIN (
       SELECT part.rule_id, sum(part.free) AS blocks FROM (
-        -- One scan of all the chunks; what is excluded is few, and taken off again.
+        -- One scan of all the chunks. The exclusions are few, and are subtracted.
         SELECT u.rule_id, u.free[at] AS free FROM rule_usage u WHERE u.chunk_id = ANY (places)
         UNION ALL
         SELECT u.rule_id, -u.free[at]
@@ -433,8 +433,8 @@ END $$;
 
 -- ---------------------------------------------------------------- reserve and release
 -- Fills a lease from the lowest chunk that holds it all and that no other transaction is filling. The hint lock is only tried, so that
--- buyers of one group spread over its chunks instead of queueing for the lowest. False: no such chunk, or another buyer was faster.
--- The times of leases are the clock's, not the transaction's, so that leases of several processes follow each other.
+-- buyers of one group spread over its chunks instead of queueing for the lowest. False: no chunk fits, or another buyer was faster.
+-- Leases take their times from the clock, not from the transaction, so that leases of several processes follow each other.
 CREATE OR REPLACE FUNCTION inventory.fill_one_chunk(
   p_lease bigint, p_group bigint, p_step int, p_rules int[], p_blocks int, p_avoid int[], p_family int
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -442,13 +442,13 @@ DECLARE
   at CONSTANT int := inventory.step_index(p_step);
   taken CONSTANT int[] := inventory.intersecting(p_rules);
   rules CONSTANT int := cardinality(taken);
-  -- One bit of the string that is searched stands for this many units.
+  -- One bit of the searched string stands for this many units.
   unit CONSTANT int := least(p_step, 8);
   width CONSTANT int := p_step / unit;
   chosen int;
   starts int[];
 BEGIN
-  -- Each OFFSET 0 keeps an order of work: sort the chunks, then look into them one by one, then try for the hint.
+  -- Each OFFSET 0 keeps the order of work: sort the chunks, look into them one by one, then try the hint lock.
   SELECT fit.id INTO chosen FROM (
     SELECT c.id FROM (
       SELECT c.id, c.size FROM inventory.open_chunks(p_group, p_step, p_rules, p_family) c
@@ -478,8 +478,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Fills a lease from the lowest chunks that together hold it, waiting for the transactions that hold them. If another buyer was
--- faster, it goes on upwards: locks are taken in ascending order, so that nothing deadlocks. False: too few blocks.
+-- Fills a lease from the lowest chunks that together hold it, waiting for the transactions that hold them. If another buyer was faster,
+-- it goes on upwards. Locks are taken in ascending order, so nothing deadlocks. False: too few blocks.
 CREATE OR REPLACE FUNCTION inventory.fill_upwards(
   p_lease bigint, p_group bigint, p_step int, p_rules int[], p_blocks int, p_avoid int[], p_family int
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -527,8 +527,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Fills a lease from everything that is free: first what the order never held, then what it gave back longest ago. It locks all rows
--- of the group, ascending, so it serves only orders that change their addresses when few are free.
+-- Fills a lease from everything that is free: first what the order never held, then what it gave back longest ago. It locks all rows of
+-- the group, ascending, so it serves only orders that change their addresses when few are free.
 CREATE OR REPLACE FUNCTION inventory.fill_least_known(
   p_lease bigint, p_order bigint, p_group bigint, p_step int, p_rules int[], p_blocks int, p_family int
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -564,9 +564,9 @@ BEGIN
   RETURN got = p_blocks;
 END $$;
 
--- Reserves aligned blocks that are free for all the (distinct) rules. Returns the lease, or null if the group has too few: then nothing
--- has changed, and the caller's transaction goes on. `p_other`: prefer addresses that the order never held. `p_avoid`: servers that
--- give none. NL001 is raised and caught inside: it undoes a try and releases its locks, so that the next one may start low.
+-- Reserves aligned blocks that are free for all the (distinct) rules. Returns the lease, or null if the group has too few. Then nothing
+-- has changed, and the caller's transaction goes on. `p_other`: prefer addresses that the order never held. `p_avoid`: servers to take
+-- none from. NL001 is raised and caught inside: it undoes a try and releases its locks, so that the next one may start low.
 CREATE OR REPLACE FUNCTION inventory.reserve(
   p_order bigint, p_group bigint, p_step int, p_rules int[], p_blocks int, p_other boolean DEFAULT false,
   p_avoid bigint[] DEFAULT '{}', p_family int DEFAULT 0
@@ -590,9 +590,9 @@ BEGIN
     avoid := avoid || ARRAY(SELECT c.id FROM chunks c WHERE c.server_id = ANY (p_avoid));
   END IF;
   FOR try IN 1 .. 4 LOOP
-    -- A block given back below where a try was looking makes it fail for no reason: once more if there is stock.
+    -- A block given back below the search makes a try fail for no reason. Try once more if there is stock.
     CONTINUE WHEN try = 3 AND (p_other OR inventory.stock(p_group, p_step, p_rules, '{}', p_family) < p_blocks::bigint * p_step);
-    -- An order that wants other addresses takes other chunks while they last, and then other blocks.
+    -- An order that wants other addresses takes other chunks if there are some, and then other blocks.
     CONTINUE WHEN try = 4 AND (NOT p_other OR cardinality(p_avoid) > 0);
     BEGIN
       INSERT INTO leases (order_id, group_id, step, rules, blocks, created_at)
@@ -609,8 +609,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Reserves as many of the blocks as are free. Returns the lease, or null if there is none. A faster buyer may leave less than was
--- seen: it looks three times and then gives up, because the caller asks for the rest later.
+-- Reserves as many of the blocks as are free. Returns the lease, or null if there is none. A faster buyer may leave less than was seen.
+-- It tries three times and then gives up, because the caller asks for the rest later.
 CREATE OR REPLACE FUNCTION inventory.reserve_part(
   p_order bigint, p_group bigint, p_step int, p_rules int[], p_blocks int, p_avoid bigint[] DEFAULT '{}', p_family int DEFAULT 0
 ) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -628,8 +628,8 @@ BEGIN
 END $$;
 
 -- Gives back what the leases and the orders still hold. Returns the leases that this call released. Addresses that were in use rest
--- before they return to stock (`quarantine_hours` of the settings). The time is the clock's: `now()` is when the transaction began,
--- and a lease that waited for this one would seem to begin before this one ended.
+-- before they return to stock (`quarantine_hours` of the settings). The time is the clock's: `now()` is the start of the transaction,
+-- so a lease that waited for this one would seem to begin before this one ended.
 CREATE OR REPLACE FUNCTION inventory.release(p_leases bigint[], p_orders bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -655,8 +655,8 @@ BEGIN
   RETURN released;
 END $$;
 
--- Makes the reservations of a paid order active. Returns how many addresses this call activated, and counts them at their ranges as
--- delivered. The time is the clock's, so that nothing is active before it is leased.
+-- Activates the reservations of a paid order. Returns how many addresses this call activated, and counts them as delivered at their
+-- ranges. The time is the clock's, so that nothing is active before it is leased.
 CREATE OR REPLACE FUNCTION inventory.activate(p_order bigint) RETURNS bigint
 LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -721,7 +721,7 @@ BEGIN
 END $$;
 
 -- ---------------------------------------------------------------- ranges and rules
--- Adds a range and cuts it into chunks. A range that was removed before comes back with its history.
+-- Adds a range and cuts it into chunks. A range that was removed before returns with its history.
 CREATE OR REPLACE FUNCTION inventory.add_cidr(p_range cidr, p_server bigint, p_excluded int[], p_at timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -752,7 +752,7 @@ BEGIN
   RETURN added;
 END $$;
 
--- Gives a range to a server, or (null) takes it out of stock. What is leased of it stays leased.
+-- Gives a range to a server, or (null) takes it out of stock. Its leases stay.
 CREATE OR REPLACE FUNCTION inventory.place_cidr(p_cidr bigint, p_server bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM inventory.own();
@@ -767,11 +767,11 @@ BEGIN
   UPDATE chunks SET excluded_rules = p_rules WHERE cidr_id = p_cidr;
 END $$;
 
--- Removes a range of which nothing is leased (the triggers refuse any other). Rows that leases refer to stay.
+-- Removes a range without leases (the triggers refuse any other). Rows that leases refer to stay.
 CREATE OR REPLACE FUNCTION inventory.remove_cidr(p_cidr bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM inventory.own();
-  -- What rests was given back: it is not leased.
+  -- Blocks at rest were given back, so they are not leased.
   UPDATE lease_blocks SET rests_until = NULL
   WHERE rests_until IS NOT NULL AND chunk_id IN (SELECT id FROM chunks WHERE cidr_id = p_cidr);
   DELETE FROM rule_usage WHERE chunk_id IN (SELECT id FROM chunks WHERE cidr_id = p_cidr);
@@ -793,8 +793,8 @@ BEGIN
   WHERE r.deleted_at IS NULL ORDER BY 1;
 END $$;
 
--- Deletes a rule with its usage. What rests under it rests on under the other rules of its order, and until the last of them is
--- deleted.
+-- Deletes a rule with its usage. Blocks that rest under it go on resting under the other rules of their order, until the last of these
+-- is deleted.
 CREATE OR REPLACE FUNCTION inventory.close_rule(p_rule int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM inventory.own();
@@ -807,7 +807,7 @@ BEGIN
 END $$;
 
 -- ---------------------------------------------------------------- audit
--- How many rows differ from what the live blocks say: usage, the copies that chunks hold of their range, leases against blocks.
+-- How many rows differ from what the live blocks say: usage, the chunks' copies of their range, leases against blocks.
 CREATE OR REPLACE FUNCTION inventory.differences() RETURNS bigint LANGUAGE sql STABLE SET jit = off AS $$
   SELECT (SELECT count(*) FROM inventory.expected_usage e FULL JOIN rule_usage u USING (chunk_id, rule_id)
       WHERE e.bits IS DISTINCT FROM u.bits OR u.free <> inventory.free_counts(u.bits) OR u.eighths <> inventory.eighths(u.bits))

@@ -8,19 +8,19 @@ export type LeaseShare = {
   leaseId: number
   state: 'reserved' | 'active'
   rules: number[]
-  /** Other addresses stand for these: they are being given back. */
+  /** Other addresses replace these, which are being given back. */
   replaced: boolean
   /** Null: the range was taken off its server. */
   serverId: number | null
   /** Prefixes that hold exactly the leased addresses ('127.10.0.8/29'). */
   prefixes: string[]
-  /** How many addresses those are. */
+  /** The number of those addresses. */
   addresses: number
 }
 
 const unitAddress = sql<string>`host(inventory.unit_at(${chunks.base}, ${leaseBlocks.start}))`
 
-/** What an order holds now, one entry per lease and server, oldest lease first. */
+/** What an order holds now, one entry for each lease and server, oldest lease first. */
 export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShare[]> {
   const rows = await db
     .select({
@@ -54,8 +54,8 @@ export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShar
 }
 
 /**
- * Does an order hold addresses now, reserved ones too? As a condition of a query. The offset has PostgreSQL look by the
- * index for each order: otherwise it may read all leases into a hash table for a thousand of them.
+ * Whether an order holds addresses, including reserved ones, as a condition of a query. `offset 0` makes PostgreSQL use
+ * the index for each order; otherwise it may hash all leases for a thousand orders.
  */
 export const holdsAddresses = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
   select 1 from ${leases} join ${leaseBlocks} on ${leaseBlocks.leaseId} = ${leases.id}
@@ -70,7 +70,7 @@ export type HeldLease = {
   addresses: number
 }
 
-/** What an order holds now, by lease: as `leasesOf`, but cheap for orders of many blocks. */
+/** What an order holds now, by lease. Like `leasesOf`, but cheap for orders with many blocks. */
 export async function heldLeases(db: Executor, orderId: number): Promise<HeldLease[]> {
   return db
     .select({
@@ -89,16 +89,13 @@ export async function heldLeases(db: Executor, orderId: number): Promise<HeldLea
     .orderBy(asc(leases.id))
 }
 
-/**
- * From when on no more than `most` addresses that an order gave back rest (the setting `quarantine_hours`); null where that
- * is so at `now`.
- */
+/** When at most `most` of an order's returned addresses still rest (`quarantine_hours`); null if `now` already. */
 export async function restsUntil(
   db: Executor,
   orderId: number,
   { now, most }: { now: Date; most: number }
 ): Promise<Date | null> {
-  // Those that rest the longest first; what ends at the same instant counts together.
+  // The longest rest first. Rests that end at the same instant count together.
   const resting = db
     .select({
       until: leaseBlocks.restsUntil,
@@ -123,8 +120,8 @@ export type LeasedAddress = {
 }
 
 /**
- * Every address of a lease, also of a released one, in pages of about `pageSize`, in the order of allocation. Memory
- * stays flat however many there are.
+ * Every address of a lease, even of a released one, in pages of about `pageSize` and in the order of allocation. Memory
+ * use does not grow with their number.
  */
 export async function* addressesOf(
   db: Executor,
@@ -159,19 +156,19 @@ export async function* addressesOf(
 }
 
 export type Holding = {
-  /** The block's. */
+  /** Of the block. */
   id: number
   orderId: number
   leaseId: number
   rules: number[]
   from: Date
-  /** Null: still held. */
+  /** Null while it is held. */
   to: Date | null
-  /** From when it was paid for; null for a reservation that was not. */
+  /** When it was paid for; null for a reservation that was not. */
   activeFrom: Date | null
 }
 
-/** Which orders held an address, and under which rules: at an instant, or (without `at`) ever. Newest first. */
+/** The orders that held an address, with their rules: at an instant, or ever without `at`. Newest first. */
 export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<Holding[]> {
   const places = await db
     .select({ id: chunks.id, size: chunks.size, base: sql<string>`host(${chunks.base})` })
@@ -183,7 +180,7 @@ export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date 
     .map(place => ({ chunk: place.id, unit: target - unitNumber(place.base), size: place.size }))
     .filter(place => place.unit >= 0 && place.unit < place.size)
   if (held.length === 0) return []
-  // A block starts at a multiple of its length: only so many starts can hold the unit.
+  // A block starts at a multiple of its length, so only a few starts can contain the unit.
   const containing = held.map(({ chunk, unit }) =>
     and(
       eq(leaseBlocks.chunkId, chunk),
@@ -209,7 +206,7 @@ export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date 
     .where(
       and(
         or(...containing),
-        // The database's instants are finer than a Date, in which they come back to us.
+        // Truncated, because the database's instants are finer than a Date.
         at && sql`date_trunc('milliseconds', ${leaseBlocks.leasedAt}) <= ${at.toISOString()}`,
         at &&
           or(

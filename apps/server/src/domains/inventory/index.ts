@@ -1,10 +1,10 @@
 /**
- * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which rules. It
- * owns cidrs, chunks, acl_rules, rule_overlaps, rule_intersections, acl_groups, acl_group_rules, rule_usage, leases and
- * lease_blocks and platform_deletions.
- * Others lease by `reserve`, `activate` and `release`, and change ranges and rules by the functions below, within their own
- * command; nobody else writes these tables, and the database itself refuses a double lease.
- * It knows no server and no order but their ids (docs/INVENTORY.md says how it works).
+ * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which
+ * rules. It owns cidrs, chunks, acl_rules, rule_overlaps, rule_intersections, acl_groups, acl_group_rules, rule_usage,
+ * leases, lease_blocks and platform_deletions.
+ * Other domains lease with `reserve`, `activate` and `release`, and change ranges and rules with the functions below,
+ * within their own command. Only the inventory writes these tables, and the database itself refuses a double lease.
+ * It knows servers and orders by id only (docs/INVENTORY.md says how it works).
  */
 export { historyEntries, historyIn, parseAddress, rangeOf } from './address-history.ts'
 export { groupRules } from './acl-groups.ts'

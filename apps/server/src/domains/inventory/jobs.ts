@@ -29,7 +29,7 @@ export const inventoryJobs: Job[] = [
   })
 ]
 
-/** Returns all that has rested long enough to stock. @returns how many blocks */
+/** Returns everything that has rested long enough to stock. @returns the number of blocks */
 export const endRests = (ctx: AppContext, batch = REST_BATCH): Promise<number> =>
   inBatches(ctx, batch, unit => endRest(unit.tx, unit.now, batch))
 

@@ -12,26 +12,26 @@ export type Reservation = {
   rules: number[]
   /** Addresses: a positive multiple of the step. */
   quantity: number
-  /** Servers that give none of them. */
+  /** Servers to take none from. */
   avoid?: number[]
-  /** `ipv4` where it is left out. */
+  /** `ipv4` by default. */
   family?: OrderFamily
 }
 
 export type Reserved = { ok: true; leaseId: number } | { ok: false; reason: 'out_of_stock' }
 
 /**
- * Takes addresses out of stock for an order, in the caller's transaction: the last step before its commit, with no
- * call to a third party in between. After a refusal nothing has changed and the transaction can go on.
- * @throws RangeError where the quantity is no multiple of the step, or no rule is given
+ * Takes addresses out of stock for an order, in the caller's transaction. Make it the last step before the commit, with
+ * no call to a third party after it. After a refusal nothing has changed and the transaction can go on.
+ * @throws RangeError if the quantity is no multiple of the step, or no rule is given
  */
 export function reserve(tx: Executor, wanted: Reservation): Promise<Reserved> {
   return take(tx, wanted, false)
 }
 
 /**
- * Reserves other addresses for an order that has some: never its present ones, and none that it gave back earlier as
- * long as others are free. The present lease stays until it is released.
+ * Reserves other addresses for an order: never its present ones, and those that it gave back earlier only if no others
+ * are free. The present lease stays until it is released.
  * @throws RangeError as `reserve`
  */
 export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserved> {
@@ -39,8 +39,8 @@ export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserve
 }
 
 /**
- * `reserveOther`, but nothing that the order gave back at or after `since`: where there is nothing else it is out of stock, and
- * nothing has changed.
+ * Like `reserveOther`, but without addresses that the order gave back at or after `since`. If there are no others, it
+ * is out of stock and nothing has changed.
  */
 export async function reserveUnknown(tx: Transaction, wanted: Reservation, since: Date): Promise<Reserved> {
   const { orderId } = wanted
@@ -56,10 +56,10 @@ export async function reserveUnknown(tx: Transaction, wanted: Reservation, since
   }
 }
 
-/** Carries a reservation out of its savepoint, which nothing but an exception undoes. */
+/** Rolls back the savepoint of a reservation. */
 class KnownAddresses extends Error {}
 
-/** Are some addresses of a lease among those that its order gave back since? */
+/** Whether a lease has addresses that its order gave back since then. */
 async function gaveBack(
   db: Executor,
   { orderId, leaseId, since }: { orderId: number; leaseId: number; since: Date }
@@ -73,8 +73,8 @@ async function gaveBack(
 }
 
 /**
- * Reserves as many of the wanted blocks as there are. Where others are faster it may get fewer: ask again later.
- * @returns the lease and how many addresses it has; null where there is no block
+ * Reserves as many of the wanted blocks as there are. If other buyers are faster, it may get fewer: ask again later.
+ * @returns the lease and its number of addresses; null if there is no block
  * @throws RangeError as `reserve`
  */
 export async function reservePart(
@@ -108,8 +108,8 @@ function blocksOf({ quantity, step, rules }: Reservation): number {
 }
 
 /**
- * The order was paid: its reservations become active, and count as delivered at their ranges. Repeating it changes
- * nothing. Returns how many addresses it activated.
+ * Activates a paid order's reservations, and counts them as delivered at their ranges. Repeating it changes nothing.
+ * @returns how many addresses it activated
  */
 export async function activate(tx: Executor, orderId: number): Promise<number> {
   const { rows } = await tx.execute<{ addresses: number }>(sql`select inventory.activate(${orderId}) as addresses`)
@@ -117,9 +117,9 @@ export async function activate(tx: Executor, orderId: number): Promise<number> {
 }
 
 /**
- * Returns addresses to stock: all that these orders hold, or these leases. Repeating it changes nothing. Returns the
- * leases that this call released. What was in use rests for `quarantine_hours` before it is in stock. Give many in one call rather than in many calls of one transaction (see
- * `lockInventory`).
+ * Returns addresses to stock; those that were in use rest for `quarantine_hours` first. Repeating it changes nothing.
+ * Release many in one call, not in many calls of one transaction (see `lockInventory`).
+ * @returns the leases that this call released
  */
 export async function release(
   tx: Executor,
@@ -134,7 +134,7 @@ export async function release(
 }
 
 /**
- * Removes the released leases of orders that were never paid for: nobody ever used these addresses. Those that were
+ * Deletes the released leases of orders that were never paid, because these addresses were never used. Leases that were
  * active are history and stay.
  */
 export async function forgetLeases(tx: Transaction, orderIds: number[]): Promise<void> {
@@ -147,9 +147,9 @@ export async function forgetLeases(tx: Transaction, orderIds: number[]): Promise
 }
 
 /**
- * Keeps everyone else from leasing and releasing until the transaction ends. A transaction that reserves or releases
- * more than once needs it before the first of them: each call locks in ascending order, but the second may start below
- * the first.
+ * Keeps other transactions from leasing and releasing until this one ends. A transaction that reserves or releases more
+ * than once needs it before the first call: each call locks in ascending order, but the second may start below the
+ * first.
  */
 export async function lockInventory(tx: Executor): Promise<void> {
   await tx.execute(sql`select inventory.own()`)
@@ -157,8 +157,8 @@ export async function lockInventory(tx: Executor): Promise<void> {
 
 /**
  * Makes what a lease holds on one server a lease of its own, so that it can be replaced while the rest stays.
- * @param most no more than so many blocks of it
- * @returns that lease: the same one where nothing else is left of it, null where it holds nothing there
+ * @param most at most this many blocks
+ * @returns that lease: the same one if nothing else is left of it, null if it holds nothing there
  */
 export async function splitLease(
   tx: Executor,
@@ -174,7 +174,7 @@ export async function splitLease(
 
 /**
  * Makes what a lease holds in some ranges of a server a lease of its own, as `splitLease`.
- * @returns that lease: the same one where nothing else is left of it, null where it holds nothing there
+ * @returns that lease: the same one if nothing else is left of it, null if it holds nothing there
  */
 export async function splitByRanges(
   tx: Executor,
@@ -215,7 +215,7 @@ export async function splitByRanges(
   return made.id
 }
 
-/** Other addresses stand for these leases from now on: whoever serves them releases them once that is done. */
+/** Other addresses replace these leases, which are released once the new addresses are served. */
 export async function markReplaced(tx: Executor, leaseIds: number[]): Promise<void> {
   if (leaseIds.length === 0) return
   await tx
@@ -224,7 +224,7 @@ export async function markReplaced(tx: Executor, leaseIds: number[]): Promise<vo
     .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
 }
 
-/** What was to stand for these leases does not come: they are kept. */
+/** The addresses that were to replace these leases do not come, so they are kept. */
 export async function markKept(tx: Executor, leaseIds: number[]): Promise<void> {
   if (leaseIds.length === 0) return
   await tx
@@ -233,7 +233,7 @@ export async function markKept(tx: Executor, leaseIds: number[]): Promise<void> 
     .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
 }
 
-/** Returns to stock what has rested long enough. @returns how many blocks, at most `most` */
+/** Returns blocks that have rested long enough to stock. @returns how many, at most `most` */
 export async function endRest(tx: Executor, now: Date, most: number): Promise<number> {
   const { rows } = await tx.execute<{ ended: number }>(
     sql`select inventory.end_rest(${now.toISOString()}::timestamptz, ${most}) as ended`

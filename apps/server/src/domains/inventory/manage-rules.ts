@@ -17,12 +17,12 @@ import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
 import { createRule, deleteRule, RULE_NAME, type Rule, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
 
-/** Called within the command that changed what the rules deny: the agents have to learn it. */
+/** Called within the command that changed what the rules deny, so that the agents learn it. */
 export type OnRulesChanged = (unit: Unit) => void
 
 export type RuleWrites = { onRulesChanged: OnRulesChanged; planSoldAs?: PlanSoldAs | undefined }
 
-/** Rules on sale, oldest first: found by name, description or a domain in them. */
+/** Rules on sale, oldest first; search finds name, description or a domain. */
 export const ruleList = defineList<ListInput<'id'>, AclRule>({
   name: 'acl_rules',
   table: aclRules,
@@ -69,8 +69,8 @@ export const editAclRule = (
 class Undone extends Error {}
 
 /**
- * Tries an edit and undoes it, for whoever has to do something that cannot be undone before it.
- * @returns why it would be refused; null where it would not be
+ * Tries an edit and rolls it back, for a caller that must first do something that cannot be undone.
+ * @returns why it would be refused; null if it would not be
  */
 export async function editRefusal(
   ctx: AppContext,
@@ -97,7 +97,7 @@ async function editIn(
   { version, ...form }: Edit<AclRuleForm>,
   { onRulesChanged, planSoldAs }: RuleWrites
 ): Promise<Result<AclRule>> {
-  // Before the row: whoever deletes a rule takes them in this order.
+  // Before the row, because the deletion of a rule locks in this order.
   await lockInventory(unit.tx)
   const [row] = await selectRule(unit.tx, id).for('update')
   const before = row && present(row)
@@ -187,7 +187,7 @@ function present(rule: Rule): AclRule {
   }
 }
 
-/** For the audit log, which is no place for megabytes of domains. */
+/** Keeps megabytes of domains out of the audit log. */
 const abridged = (rule: AclRule) => ({
   ...rule,
   acl_value: rule.acl_value.length > 10_000 ? `${rule.acl_value.slice(0, 10_000)}…` : rule.acl_value

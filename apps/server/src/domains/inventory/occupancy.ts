@@ -14,12 +14,12 @@ const BLOCKS = 256
 type Figures = { leased: number; held: number; resting: number; blocked: number }
 type Line = Figures & { kind: 'rule' | 'block'; id: number }
 
-/** Units of one chunk, from `first`, that are at `offset` of what is looked at. */
+/** Units of one chunk, from `first`, that lie at `offset` of the shown range or part. */
 type Place = { chunk: number; size: number; first: number; units: number; offset: number }
 
 /**
- * How a range, or a part of it, is used: `blocks` of equal size, and by rule. It reads bit strings and what is held or
- * rests at the moment, so that the length of the history does not count.
+ * How a range, or a part of it, is used: as `blocks` of equal size, and by rule. It reads bit strings and the blocks
+ * that are held or at rest now, so the length of the history does not matter.
  */
 export async function occupancyOf(
   { db }: AppContext,
@@ -103,8 +103,8 @@ async function placesOf(
 }
 
 /**
- * One statement. What is taken under a rule stands in its bits; of that, what is held or rests is few and is taken from the
- * blocks themselves. Of all rules together a unit counts once: leased before held before resting.
+ * One statement. The bits of a rule show what is taken. The few units that are held or at rest are read from the blocks
+ * themselves. For all rules together a unit counts once: leased before held before resting.
  */
 async function count(
   db: Executor,

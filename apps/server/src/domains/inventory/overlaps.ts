@@ -17,10 +17,10 @@ import { aclRules, leases, ruleIntersections, ruleOverlaps } from './tables.ts'
 
 export type NamedListing = Listing & { name: string }
 
-/** Rules that would share a site, and the orders that hold the same addresses under the one and the other. */
+/** Rules that would share a site, and the orders that hold the same addresses under one and the other. */
 export type SharedAddresses = { rules: [number, number]; orders: number[] }
 
-/** How all rules on sale stand to each other once one of them is saved as it is wanted. */
+/** How all rules on sale relate to each other once one of them is saved. */
 export type RulesPlan = {
   rules: NamedListing[]
   duplicates: { domain: string; rules: readonly number[] }[]
@@ -46,8 +46,8 @@ async function winners(db: Executor): Promise<Map<string, OverlapWinner | null>>
 }
 
 /**
- * Looks at the rules as they are, or as they will be with one of them changed.
- * @param change the rule as it is to be (one with an id that no rule has is added), and what is decided of its overlaps
+ * Looks at the rules as they are, or with one of them changed.
+ * @param change the rule as wanted (added if its id is new), and the decisions about its overlaps
  */
 export async function planRules(
   db: Executor,
@@ -56,7 +56,7 @@ export async function planRules(
   const present = await listings(db)
   const rules = change ? [...present.filter(({ id }) => id !== change.rule.id), change.rule] : present
   const before = await winners(db)
-  // What is said of one domain counts more than what is said of all.
+  // A decision about one domain overrides one about all.
   const decided = new Map<string, OverlapWinner>()
   for (const { rule_id, domain, winner } of change?.decisions ?? []) decided.set(`${rule_id} ${domain ?? ''}`, winner)
   const overlaps = overlapsOf(rules).map((overlap): DecidedOverlap => {
@@ -68,7 +68,7 @@ export async function planRules(
   return { rules, duplicates: duplicatesOf(rules), overlaps, intersections: intersectionsOf(rules, overlaps) }
 }
 
-/** Pairs of the plan that had no site in common before, and of which orders hold the same addresses. */
+/** Pairs of the plan that had no site in common before, although orders hold the same addresses under them. */
 export async function newlyShared(db: Executor, plan: RulesPlan): Promise<SharedAddresses[]> {
   const before = await db.select().from(ruleIntersections)
   const known = new Set(before.map(({ ruleId, otherId }) => `${ruleId} ${otherId}`))
@@ -76,7 +76,7 @@ export async function newlyShared(db: Executor, plan: RulesPlan): Promise<Shared
   return sharedAddresses(db, added)
 }
 
-/** Of these pairs of rules the ones of which the same address is leased under the one and the other to two orders. */
+/** Those of these pairs of rules under which two orders lease the same address. */
 export async function sharedAddresses(db: Executor, pairs: [number, number][]): Promise<SharedAddresses[]> {
   const found: SharedAddresses[] = []
   for (const [one, other] of pairs) {
@@ -98,19 +98,16 @@ export async function sharedAddresses(db: Executor, pairs: [number, number][]): 
   return found
 }
 
-/**
- * Brings what is kept of overlaps and intersections in step with the rules. The caller holds the inventory alone, and has
- * written the rules of the plan.
- */
+/** Updates the stored overlaps and intersections. The caller holds the inventory alone and has saved the rules. */
 export async function saveOverlaps({ tx }: InTransaction, plan: RulesPlan): Promise<void> {
   const { overlaps, intersections } = plan
-  // As arrays: so many parameters as a list of rows would need are more than a statement may have.
+  // As arrays: a list of rows would need more parameters than a statement may have.
   const wanted = sql`unnest(
     ${sql.param(overlaps.map(overlap => overlap.narrow))}::int[],
     ${sql.param(overlaps.map(overlap => overlap.broad))}::int[],
     ${sql.param(overlaps.map(overlap => overlap.domain))}::text[],
     ${sql.param(overlaps.map(overlap => overlap.winner))}::text[]) as w (narrow_rule_id, broad_rule_id, domain, winner)`
-  // Only what differs: there can be very many, and everyone who leases waits.
+  // Only the differences, because there can be very many and all buyers wait.
   await tx.execute(sql`
     with w as materialized (select * from ${wanted})
     delete from rule_overlaps o where not exists (
@@ -135,7 +132,7 @@ export async function saveOverlaps({ tx }: InTransaction, plan: RulesPlan): Prom
       ${sql.param(both.map(pair => pair.ruleId))}::int[], ${sql.param(both.map(pair => pair.otherId))}::int[])`)
 }
 
-/** How many orders hold addresses under each of these rules; the ones without are left out. */
+/** How many orders hold addresses under each of these rules. Rules without any are left out. */
 export async function ordersHolding(db: Executor, ruleIds: number[]): Promise<Map<number, number>> {
   if (ruleIds.length === 0) return new Map()
   const { rows } = await db.execute<{ ruleId: number; orders: number }>(sql`
@@ -147,8 +144,8 @@ export async function ordersHolding(db: Executor, ruleIds: number[]): Promise<Ma
 }
 
 /**
- * What a proxy must not reach when its order bought these rules. The same for every order with the same rules. A rule
- * that was bought counts although it is on sale no longer.
+ * What a proxy must not reach if its order bought these rules; the same for every order with these rules. A bought rule
+ * counts even if it is no longer on sale.
  */
 export async function deniedDomains(db: Executor, { bought }: { bought: number[] }): Promise<DenyLists> {
   const ids = sortedIds(bought)

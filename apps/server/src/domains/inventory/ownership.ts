@@ -1,19 +1,19 @@
 import type { OverlapWinner } from '@netlet/contract'
 import { parentsOf } from './domains.ts'
 
-/** A rule's domains, each of which stands for all its subdomains too. */
+/** A rule's domains. Each includes all its subdomains. */
 export type Listing = { id: number; domains: readonly string[] }
 
-/** A domain of the rule `narrow` that lies below a domain of the rule `broad`: `within`, the nearest. */
+/** A domain of the rule `narrow` below a domain of the rule `broad`: `within`, the nearest. */
 export type Overlap = { narrow: number; broad: number; domain: string; within: string }
 
-/** An overlap with what was decided of it. Null is as if the narrow rule had won. */
+/** An overlap with its decision. Null works as if the narrow rule had won. */
 export type DecidedOverlap = Overlap & { winner: OverlapWinner | null }
 
-/** What an overlap has to do with who reaches what. */
+/** The part of an overlap that decides who reaches what. */
 type Decision = Pick<DecidedOverlap, 'domain' | 'broad' | 'winner'>
 
-/** The rules that list a domain. More than one only in data of before that was refused. */
+/** The rules that list a domain. Only old data has more than one: it is refused now. */
 type Listed = ReadonlyMap<string, readonly number[]>
 
 function listed(rules: Iterable<Listing>): Listed {
@@ -38,7 +38,7 @@ export function duplicatesOf(rules: Iterable<Listing>): { domain: string; rules:
     .toSorted((a, b) => byText(a.domain, b.domain))
 }
 
-/** Every pair of rules of which one has a domain below one of the other, once for each such domain, ascending. */
+/** Every pair of rules with a domain of one below a domain of the other, once for each domain, ascending. */
 export function overlapsOf(rules: Iterable<Listing>): Overlap[] {
   const found = new Map<string, Overlap>()
   const byDomain = listed(rules)
@@ -55,13 +55,13 @@ export function overlapsOf(rules: Iterable<Listing>): Overlap[] {
   return [...found.values()].toSorted((a, b) => byText(a.domain, b.domain) || a.narrow - b.narrow || a.broad - b.broad)
 }
 
-/** What tells overlaps apart. */
+/** Identifies an overlap. */
 export const overlapKey = ({ narrow, broad, domain }: Pick<Overlap, 'narrow' | 'broad' | 'domain'>): string =>
   `${narrow} ${broad} ${domain}`
 
 /**
- * Rules with a site in common, the lower id first, ascending: buyers of either reach it, so an address leased under both
- * to two orders would sell it twice. Those are all that list a domain, and the broader ones that won it.
+ * Rules with a site in common, the lower id first, ascending. They all list a domain, or are the broader ones that won
+ * it. Buyers of either reach it, so an address leased under both to two orders would sell it twice.
  */
 export function intersectionsOf(rules: Iterable<Listing>, overlaps: Iterable<Decision>): [number, number][] {
   const byDomain = listed(rules)
@@ -83,16 +83,16 @@ export function intersectionsOf(rules: Iterable<Listing>, overlaps: Iterable<Dec
   return [...pairs.values()].toSorted(([a, b], [c, d]) => a - c || b - d)
 }
 
-/** What an agent is told: of all lines that match a host, the longest decides. Both ascending. */
+/** What an agent gets: of all lines that match a host, the longest decides. Both ascending. */
 export type DenyLists = { denied: string[]; allowed: string[] }
 
 /**
- * What a proxy must not reach whose order bought these rules: each listed domain is open where a bought rule opens it,
- * else closed; unlisted hosts are open. Lines that say what a line above them says already are left out.
+ * What a proxy must not reach if its order bought these rules. A listed domain is open if a bought rule opens it,
+ * otherwise closed; unlisted hosts are open. Lines that repeat what a parent domain's line says are left out.
  */
 export function denyLists(rules: Iterable<Listing>, overlaps: Iterable<Decision>, bought: Iterable<number>): DenyLists {
   const own = new Set(bought)
-  // Plain values: this runs for each selection of rules that is delivered, over all the domains there are.
+  // Plain values for speed: this runs over all domains for each selection of rules that is delivered.
   const open = new Map<string, boolean>()
   for (const { id, domains } of rules) {
     const isOwn = own.has(id)

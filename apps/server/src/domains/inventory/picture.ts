@@ -3,13 +3,13 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { bigIdList, familyNumber } from './sql.ts'
 
-/** Addresses to a cell at least: of fewer a picture would tell single sales. */
+/** The fewest addresses in a cell. With fewer, a picture would reveal single sales. */
 const SMALLEST = 16
 
 /**
- * How much of what these groups sell from is leased under any rule, as cells of one size to the nearest quarter (0 to 4).
- * What is held for an order, or rests before it is sold again, counts as leased. Ranges stand by size, then by address: so
- * each begins at a multiple of its size, and a cell is within one range or has whole ranges.
+ * How much of what these groups sell from is leased under any rule, as cells of one size, to the nearest quarter (0 to
+ * 4). Addresses that are held for an order or at rest count as leased. Ranges are sorted by size, then by address, so
+ * each begins at a multiple of its size, and a cell lies within one range or has whole ranges.
  */
 export async function pictureOf(
   db: Executor,

@@ -10,14 +10,14 @@ import { addAclRule, editAclRule, editRefusal, readRule, type OnRulesChanged } f
 import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
 import type { OrderNumbers } from './rule-conflicts.ts'
 
-/** Rules' prices belong to the platform: what the inventory needs of it. Every failure has the platform's own words. */
+/** What the inventory needs of the platform, which owns the prices of rules. Failures have the platform's own words. */
 export type RulePrices = {
   planSoldAs: PlanSoldAs
-  /** The variant that a rule is to be sold as; null where no platform is set up: then the form's price stands. */
+  /** The variant that a rule is to be sold as; null if no platform is set up, so the form's price counts. */
   read(ctx: AppContext, platformVariantId: string): Promise<Result<PlatformPrice | null>>
   /**
-   * Writes a price to the platform, where one is set up, and saves the rule here, while nobody else writes prices.
-   * @param work what may refuse it before, and the saving; where that is refused, the platform's former price stands
+   * Writes a price to the platform, if one is set up, and saves the rule here, while no other process writes prices.
+   * @param work `check` may refuse first; if `save` is refused, the platform gets its former price back
    */
   write<T>(
     ctx: AppContext,
@@ -33,7 +33,7 @@ export type RulePorts = {
   orderNumbers?: OrderNumbers
 }
 
-/** What the platform asks for the variant that a rule is to be sold as. Refused as saving it would be. */
+/** The platform's price of the variant that a rule is to be sold as. Refused as saving it would be. */
 export async function readPlatformPrice(
   ctx: AppContext,
   { shopify_variant_id: platformVariantId, id: own }: { shopify_variant_id: string; id?: number | undefined },
@@ -45,7 +45,7 @@ export async function readPlatformPrice(
   return there.ok ? ok({ price: there.data?.price ?? null }) : there
 }
 
-/** Adds a rule at the price that the platform asks for it. */
+/** Adds a rule at the platform's price. */
 export async function addPricedRule(
   ctx: AppContext,
   by: Actor,
@@ -54,7 +54,7 @@ export async function addPricedRule(
 ): Promise<Result<AclRule>> {
   const writes = { onRulesChanged, planSoldAs: prices?.planSoldAs }
   if (!prices || !parseDomains(form.acl_value).ok) return addAclRule(ctx, by, form, writes)
-  // Before the transaction: nobody waits for the platform with the inventory locked.
+  // Before the transaction, so that the inventory is not locked while we wait for the platform.
   const there = await prices.read(ctx, form.shopify_variant_id)
   if (!there.ok) return there
   const price = there.data?.price ?? form.price
@@ -64,9 +64,9 @@ export async function addPricedRule(
 }
 
 /**
- * Edits a rule. A price that the form changed is written to the platform before our own write, and not where that would
- * be refused; one that it did not change is not, so that nothing stale goes there. Where our own write is refused in spite
- * of that, the platform gets its former price back. A rule that is to be sold as another variant takes that one's price.
+ * Edits a rule. A price that the form changed is written to the platform before our own write, unless that would be
+ * refused. A price that it did not change is not written, because it may be stale. If our own write is refused anyway,
+ * the platform gets its former price back. A rule that moves to another variant takes that variant's price.
  */
 export async function editPricedRule(
   ctx: AppContext,
@@ -81,7 +81,7 @@ export async function editPricedRule(
   const moved = before?.shopify_variant_id !== form.shopify_variant_id
   const repriced = before?.price !== form.price
   if (!prices || !before || (!moved && !repriced)) return save(form.price)
-  // A price that the platform was told is charged: what is refused here should not get there.
+  // The platform charges a price as soon as it has it, so refuse first what would be refused here.
   const check = () => editRefusal(ctx, by, id, form, planSoldAs)
   if (repriced) return prices.write(ctx, form.shopify_variant_id, form.price, { check, save: () => save(form.price) })
   const refused = await check()

@@ -10,9 +10,8 @@ export type ParsedCidr =
   | { ok: false; message: string }
 
 /**
- * Reads one range as a person types it ('10.0.0.0/24', ' 2001:DB8::/56 ', a lone IPv4 address) and writes it one way.
- * A range whose host bits are set is refused with the range that was likely meant: guessing could sell the wrong
- * addresses.
+ * Reads one range as typed ('10.0.0.0/24', ' 2001:DB8::/56 ', a lone IPv4 address) and writes it in one form. If host
+ * bits are set, the refusal names the range that was probably meant: guessing could sell the wrong addresses.
  */
 export function parseCidr(text: string): ParsedCidr {
   // Stryker disable next-line StringLiteral: for the compiler, as there is a first part.
@@ -40,13 +39,13 @@ function refuse(text: string, problem: string): { ok: false; message: string } {
   return { ok: false, message: `${text.trim() || 'An empty line'} ${problem}` }
 }
 
-/** How many addresses are sold of a range: IPv4 addresses, or IPv6 /64s. The range is one that `parseCidr` wrote. */
+/** How many addresses of a range (as `parseCidr` writes it) are sold: IPv4 addresses, or IPv6 /64s. */
 export function addressCount(cidr: string): number {
   const parsed = parseCidr(cidr)
   return parsed.ok ? parsed.units : 0
 }
 
-/** What is sold of a range that `parseCidr` wrote. */
+/** The family of a range that `parseCidr` wrote. */
 export const familyOf = (cidr: string): AddressFamily => (cidr.includes(':') ? 'ipv6' : 'ipv4')
 
 export function addressToNumber(address: string): bigint {
@@ -61,13 +60,13 @@ export function numberToAddress(value: bigint, bits: 32 | 128): string {
   return ipaddr.fromByteArray(bytes).toString()
 }
 
-/** The number of an address's unit: of the address itself, or of its /64. Exact below 2^64 differences within a range. */
+/** The number of an address's unit: of the address itself, or of its /64. Exact for differences within a range. */
 export function unitNumber(address: string): number {
   const value = addressToNumber(address)
   return Number(isIPv4(address) ? value : BigInt.asUintN(52, value >> 64n))
 }
 
-/** `units` units from the unit that is `nth` after that of `base`, as a range; a lone IPv4 address as such. */
+/** The range of `units` units from the `nth` unit after that of `base`. A lone IPv4 address has no prefix length. */
 export function rangeAt(base: string, nth: number, units: number): string {
   const first = addressToNumber(base)
   if (!isIPv4(base)) return `${numberToAddress(first + (BigInt(nth) << 64n), 128)}/${64 - Math.log2(units)}`
@@ -82,15 +81,15 @@ export function overlaps(a: string, b: string): boolean {
   return one[0].match(other) || other[0].match(one)
 }
 
-/** Units in a row, from the unit of `address`, which is its first address. */
+/** Consecutive units. `address` is the first address of the first unit. */
 export type UnitRun = {
   address: string
   units: number
 }
 
 /**
- * The prefixes that hold exactly the leased addresses of these runs. IPv4 runs that touch are joined and cut into the
- * largest aligned prefixes. Of an IPv6 /64 one address is leased, so that each unit is a /128.
+ * The prefixes that hold exactly the leased addresses of these runs. Adjacent IPv4 runs are joined and cut into the
+ * largest aligned prefixes. One address of an IPv6 /64 is leased, so each unit is a /128.
  */
 export function prefixesOf(runs: UnitRun[]): string[] {
   const v4 = runs.filter(run => isIPv4(run.address))
@@ -106,10 +105,10 @@ export function prefixesOf(runs: UnitRun[]): string[] {
   ]
 }
 
-/** The same leased addresses with the whole /64 of each IPv6 one, for users whose connections leave from anywhere in it. */
+/** The same prefixes with the whole /64 of each IPv6 address, for connections that leave from anywhere in it. */
 export const wholeUnits = (prefixes: string[]): string[] => prefixes.map(prefix => prefix.replace('::1/128', '::/64'))
 
-/** Half-open spans of numbers, ascending, none touching another. */
+/** Half-open spans of numbers, ascending, none adjacent to another. */
 function joinRuns(runs: UnitRun[]): [number, number][] {
   const spans = runs
     .map(({ address, units }): [number, number] => {

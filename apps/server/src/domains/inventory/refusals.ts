@@ -1,10 +1,10 @@
 import { refuse, type Params, type Refusal } from '@netlet/contract'
 
-/** So many orders are named in a sentence; of the others only their number. */
+/** Orders named in a sentence; the others are only counted. */
 const NAMED = 10
 
 /**
- * Orders still hold addresses: of a range (`cidr`), of a server, or under a rule.
+ * Refuses because orders still hold addresses: of a range (`cidr`), of a server, or under a rule.
  * @param orderIds at least one
  */
 export function leasedBy(what: 'cidr' | 'server' | 'rule', orderIds: number[], params: Params = {}): Refusal {

@@ -9,9 +9,9 @@ import { addPricedRule, editPricedRule, readPlatformPrice, type RulePorts } from
 import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**
- * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
- * @param ports `onRulesChanged` lets the agents learn what the rules deny from now on; `prices` is the platform's;
- * `orderNumbers` names orders
+ * The routes of access rules and their groups. Those of ranges belong to the fleet, which knows servers.
+ * @param ports `onRulesChanged` lets the agents learn what the rules now deny; `prices` is the platform; `orderNumbers`
+ * names orders
  */
 export function inventoryRoutes(mount: Mount, ctx: AppContext, ports: RulePorts): void {
   const { inventory } = routes

@@ -14,7 +14,7 @@ type Saved = { code: number; msg: string; data: AclRule & Refused }
 export const variantOf = (name: string): string =>
   String(Buffer.from(name).reduce((sum, byte) => (sum * 33 + byte) % 1_000_000_007, 5))
 
-/** The calls of access rules by an administrator: a rule by its name, its domains, and decisions of overlaps. */
+/** An administrator's calls of access rules: a rule by its name, its domains, and decisions about overlaps. */
 export function ruleCalls(admin: TestClient) {
   const form = (name: string, domains: string[], decisions?: Decision[]) => ({
     name,
@@ -31,7 +31,7 @@ export function ruleCalls(admin: TestClient) {
     put: (id: number, name: string, domains: string[], decisions?: Decision[]): Promise<Saved> =>
       admin.put<AclRule & Refused>(`${RULES_PATH}${id}/`, form(name, domains, decisions)),
     remove: (id: number) => admin.delete(`${RULES_PATH}${id}/`),
-    /** Adds a rule that is not refused; its id. */
+    /** Adds a rule that must not be refused. @returns its id */
     async add(name: string, domains: string[], decisions?: Decision[]): Promise<number> {
       const reply = await post(name, domains, decisions)
       if (reply.code !== 2000) throw new Error(reply.msg)

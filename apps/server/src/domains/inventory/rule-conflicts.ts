@@ -26,14 +26,14 @@ import {
 import type { DecidedOverlap } from './ownership.ts'
 import type { RuleRefusal } from './rules.ts'
 
-/** So many of a kind are listed; of the others only their number. */
+/** How many of a kind are listed; the others are only counted. */
 const LISTED = 200
-/** So many orders are named in a sentence. */
+/** Orders named in a sentence. */
 const NAMED = 10
 /** Stands for a rule that is not saved yet. */
 const UNSAVED = 0
 
-/** The numbers by which people know these orders. The domain of the orders, which is above this one, hands it in. */
+/** The numbers by which people know these orders. The domain of the orders, which is above this one, provides it. */
 export type OrderNumbers = (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
 const noNumbers: OrderNumbers = () => Promise.resolve(new Map())
 
@@ -47,7 +47,7 @@ export async function ruleConflicts(
   return ok(await presentPlan(ctx.db, plan, { shared, orderNumbers }))
 }
 
-/** What saving a rule would come to. It may be refused all the same: others save meanwhile. */
+/** What saving a rule would lead to. The save may still be refused, because others may save first. */
 export async function checkRule(
   ctx: AppContext,
   form: {
@@ -72,7 +72,7 @@ export async function checkRule(
     duplicates: plan.duplicates.filter(duplicate => own(duplicate.rules)),
     overlaps: plan.overlaps.filter(({ narrow, broad }) => own([narrow, broad]))
   }
-  // Also between two others that would both win a domain of this rule.
+  // This includes two other rules that would both win a domain of this one.
   const conflicts = await presentPlan(ctx.db, concerned, { shared: await newlyShared(ctx.db, plan), orderNumbers })
   const effect = await ruleEffect(ctx.db, form.id ?? null, {
     before: saved?.domains ?? [],
@@ -182,7 +182,7 @@ export function ruleRefusal(refusal: RuleRefusal): Refusal {
   )
 }
 
-/** A refusal that is about the list of domains, with more for the form. */
+/** A refusal about the list of domains, with more data for the form. */
 function onDomains(reason: Parameters<typeof fieldRefusal>[1], params: Params, data: object): Refusal {
   const refusal = fieldRefusal('acl_value', reason, params)
   return { ...refusal, data: { ...refusal.data, ...data } }

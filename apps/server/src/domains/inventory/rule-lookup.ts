@@ -3,7 +3,7 @@ import { and, asc, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from './tables.ts'
 
-/** The names of all rules that ever were, by id: orders may name one that is gone. */
+/** The names of all rules that ever existed, by id, because orders may name a deleted one. */
 export async function ruleNames(db: Executor): Promise<Map<number, string>> {
   const rows = await db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
   return new Map(rows.map(row => [row.id, row.name]))
@@ -15,9 +15,9 @@ export async function ruleTexts(db: Executor): Promise<Map<number, { name: strin
   return new Map((await db.select(columns).from(aclRules)).map(({ id, ...texts }) => [id, texts]))
 }
 
-/** Of these rules the ones that are on sale, here and on the platform, with their prices. */
+/** Those of these rules that are on sale, here and on the platform, with their prices. */
 export async function rulesById(db: Executor, ids: number[]) {
-  // int4: a larger number is nobody's id, and would be an error of the database's.
+  // int4: a larger number is no id, and would be an error of the database.
   const possible = ids.filter(id => id <= 2_147_483_647)
   if (possible.length === 0) return []
   return db

@@ -5,18 +5,18 @@ import { lock } from '../../infra/db/locks.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { aclRules } from './tables.ts'
 
-/** The plan that is sold as a variant of the platform, by its name: the catalogue knows. */
+/** The name of the plan that is sold as a variant of the platform. The catalogue provides it. */
 export type PlanSoldAs = (db: Executor, platformVariantId: string) => Promise<string | undefined>
 
-/** Keeps others from making these variants of the platform a rule or a plan, until the transaction ends. */
+/** Until the transaction ends, no other one can give these variants of the platform to a rule or a plan. */
 export async function lockVariants(tx: Executor, platformVariantIds: readonly string[]): Promise<void> {
   for (const id of platformVariantIds.toSorted()) await lock(tx, 'platformVariant', id)
 }
 
 /**
- * Why a rule cannot be sold as a variant of the platform: another rule or a plan is. A payment names variants, so two that are sold as
- * one could not be told apart.
- * @param own the rule itself, where there is one already
+ * Why a rule cannot be sold as a variant of the platform: another rule or a plan is. A payment names variants, so two
+ * that are sold as one could not be told apart.
+ * @param own the rule itself, if it exists already
  */
 export async function variantRefusal(
   tx: Executor,
@@ -34,7 +34,7 @@ export async function variantRefusal(
   return plan === undefined ? undefined : fieldRefusal('shopify_variant_id', 'variant_of_plan', { plan })
 }
 
-/** The rules that are sold as some of these variants of the platform: their names by the variant. */
+/** The names of the rules that are sold as these variants of the platform, by variant. */
 export async function rulesSoldAs(
   tx: Executor,
   platformVariantIds: readonly string[]

@@ -14,14 +14,14 @@ export type Rule = typeof aclRules.$inferSelect
 export type RuleInput = {
   name: string
   description: string
-  /** Left out, they stay. */
+  /** Unchanged if left out. */
   translations?: Translations | undefined
   /** Decimal with at most 2 places ('1.50'). */
   price: string
   platformVariantId: string
   /** One domain a line, see `parseDomains`. */
   aclValue: string
-  /** What is decided of overlaps with other rules, besides what was decided before. */
+  /** Decisions about overlaps with other rules, besides earlier ones. */
   decisions?: OverlapDecision[] | undefined
 }
 
@@ -30,13 +30,13 @@ export type RuleRefusal =
   /** Other rules on sale list some of the domains; the plan names them all. */
   | { ok: false; reason: 'domain_taken'; ruleId: number; taken: RulesPlan['duplicates']; plan: RulesPlan }
   | { ok: false; reason: 'overlap_undecided'; undecided: DecidedOverlap[]; plan: RulesPlan }
-  /** A broader rule cannot win: two orders hold the same address under the two rules. */
+  /** A broader rule cannot win, because two orders hold the same address under the two rules. */
   | { ok: false; reason: 'rules_share_addresses'; shared: SharedAddresses[]; plan: RulesPlan }
 
-/** The constraint that a write of a rule violates where another rule on sale has its name. */
+/** The constraint that a write violates if another rule on sale has the name. */
 export const RULE_NAME = 'acl_rules_name_key'
 
-/** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
+/** Creates a rule. It is in stock at once on every address of every range that does not exclude it later. */
 export async function createRule(
   unit: Pick<Unit, 'tx' | 'now'>,
   input: RuleInput
@@ -57,8 +57,8 @@ export async function createRule(
 }
 
 /**
- * Changes a rule. `denialsChanged` tells the caller that the agents have to learn other deny lists. Orders keep the price
- * they were sold at. An edit that leaves the domains alone asks for no decision.
+ * Changes a rule. `denialsChanged`: the agents need other deny lists. Orders keep the price they were sold at. An edit
+ * that leaves the domains alone needs no decision.
  */
 export async function updateRule(
   unit: InTransaction,
@@ -93,8 +93,8 @@ export async function updateRule(
 }
 
 /**
- * Holds a rule that was just written against all others, and keeps what was decided of it. After a refusal the caller
- * has to undo the write. The caller holds the inventory alone, so of two rules with one domain the second is refused.
+ * Compares a rule that was just written with all others, and stores the decisions about it. After a refusal the caller
+ * must undo the write. The caller holds the inventory alone, so of two rules with one domain the second is refused.
  */
 async function settleOverlaps(
   unit: InTransaction,
@@ -114,7 +114,7 @@ async function settleOverlaps(
   return undefined
 }
 
-/** Takes a rule out of sale; its row stays for the history. Refused while orders hold addresses under it. */
+/** Takes a rule off sale; its row stays for the history. Refused while orders hold addresses under it. */
 export async function deleteRule(
   unit: InTransaction,
   ruleId: number

@@ -1,7 +1,7 @@
 import type { OrderFamily } from '@netlet/contract'
 import { sql, type SQL } from 'drizzle-orm'
 
-/** Ids as one int[] parameter, ascending and distinct: a plain array would become a list of parameters. */
+/** Ids as one int[] parameter, ascending and distinct. A plain array would become a list of parameters. */
 export function idList(ids: number[]): SQL {
   return sql`${sql.param(sortedIds(ids))}::int[]`
 }
@@ -15,5 +15,5 @@ export function bigIdList(ids: number[]): SQL {
   return sql`${sql.param(ids)}::bigint[]`
 }
 
-/** A family as the inventory's functions take it. */
+/** The code of a family in the inventory's functions. */
 export const familyNumber = (family: OrderFamily): number => ({ ipv4: 4, ipv6: 6, any: 0 })[family]

@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { addressCount } from './ranges.ts'
 import { bigIdList, familyNumber, idList } from './sql.ts'
 
-/** Addresses to a block; a variant sells whole blocks. */
+/** Addresses in a block. A variant sells whole blocks. */
 export type Step = 1 | 8 | 16 | 32 | 64 | 128 | 256
 
 const steps: readonly Step[] = [1, 8, 16, 32, 64, 128, 256]
@@ -16,8 +16,8 @@ export type RuleStock = {
 }
 
 /**
- * Stock of every live rule in a server group, in addresses: each on its own, or, where rules are selected already,
- * each together with those. A figure of the moment: `reserve` looks again.
+ * Stock of every live rule in a server group, in addresses: each rule alone, or together with the selected ones. The
+ * figures may change at once: `reserve` looks again.
  * @param family `any` counts IPv4 addresses and IPv6 /64s together
  */
 export async function quoteRules(
@@ -49,7 +49,7 @@ export async function quoteSelection(
     family = 'ipv4'
   }: { groupId: number; step: number; rules: number[]; avoid?: number[]; family?: OrderFamily }
 ): Promise<number> {
-  // No rule has such an id, and the database's integers could not even hold it.
+  // No rule has this id, and it does not fit the database's integer.
   if (rules.some(rule => rule > 2 ** 31 - 1)) return 0
   const { rows } = await db.execute<{ stock: number }>(
     sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}, ${bigIdList(avoid)}, ${familyNumber(family)}) as stock`
@@ -58,9 +58,9 @@ export async function quoteSelection(
 }
 
 /**
- * Free addresses of these ranges under every live rule, each on its own, whether or not anybody sells them. A range that
- * is not there yet is free as a whole.
- * @param without addresses within these ranges do not count
+ * Free addresses of these ranges under every live rule, each alone, even if no server sells them. A range that does not
+ * exist yet is free as a whole.
+ * @param without ranges whose addresses do not count
  */
 export async function quoteRanges(
   db: Executor,
@@ -86,7 +86,7 @@ export async function quoteRanges(
   return rows
 }
 
-/** The largest step that any range of this family in the group can hold; 0 where the group has none. */
+/** The largest step that a range of this family in the group can hold; 0 if the group has none. */
 export async function maxStep(db: Executor, groupId: number, family: OrderFamily = 'ipv4'): Promise<Step | 0> {
   const { rows } = await db.execute<{ size: number }>(sql`
     select coalesce(max(c.size), 0) as size
@@ -98,8 +98,8 @@ export async function maxStep(db: Executor, groupId: number, family: OrderFamily
 }
 
 /**
- * Addresses of these groups that are free under at least one rule on sale, each once however many groups it is in: IPv4
- * addresses, and IPv6 /64s. A range counts what the rule with most of it has.
+ * Addresses of these groups that are free under at least one rule on sale: IPv4 addresses, and IPv6 /64s. Each counts
+ * once, even if several groups have it. A range counts what the rule with the most free has.
  */
 export async function addressesToLease(db: Executor, groupIds: number[]): Promise<{ ipv4: number; ipv6: number }> {
   if (groupIds.length === 0) return { ipv4: 0, ipv6: 0 }

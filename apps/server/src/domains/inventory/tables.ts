@@ -7,26 +7,26 @@ import { cidr, createdAt, id, inet, instant, money, ref, translations } from '..
 export const aclRules = pgTable(
   'acl_rules',
   {
-    /** integer, not bigint: rule ids travel in int[] columns next to the bitmaps. */
+    /** integer, not bigint, because rule ids are in int[] columns next to the bitmaps. */
     id: integer().primaryKey().generatedAlwaysAsIdentity(),
     name: text().notNull(),
     description: text().notNull().default(''),
     translations: translations(),
     price: money().notNull(),
     platformVariantId: text().notNull(),
-    /** An older rule was sold as the same variant before that was refused. */
+    /** An older rule is sold as the same variant. New ones are refused. */
     sharesVariant: boolean().notNull().default(false),
-    /** The platform's product that the variant belongs to; null until the platform told. */
+    /** The platform's product of the variant; null until the platform reports it. */
     platformProductId: text(),
-    /** The platform's own time of what was last taken from it: something older changes nothing. */
+    /** The platform's time of what was last taken over. Older reports are ignored. */
     platformUpdatedAt: instant(),
     /** The platform still sells it: its product is for sale and has the variant. */
     valid: boolean().notNull().default(true),
-    /** Not valid only because its product is not in the platform's Online Store. */
+    /** Invalid only because its product is not in the platform's Online Store. */
     unpublished: boolean().notNull().default(false),
-    /** As the admin typed it: one domain a line, comments allowed. */
+    /** As an administrator typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
-    /** The same, parsed: lower case, punycode, distinct, ascending. What the agents are told is made of these. */
+    /** The same, parsed: lower case, punycode, distinct, ascending. The agents' deny lists are made of these. */
     domains: text()
       .array()
       .notNull()
@@ -45,15 +45,15 @@ export const aclRules = pgTable(
   ]
 )
 
-/** Products that the platform deleted: their ids never come back there, so what is told of them later is old. */
+/** Products that the platform deleted. Their ids never return, so later reports about them are old. */
 export const platformDeletions = pgTable('platform_deletions', {
   platformProductId: text().primaryKey(),
   createdAt: createdAt()
 })
 
 /**
- * Where a domain of one live rule lies below a domain of another: which of the two has it. Null is not decided, which is
- * as if the narrow one had won. Kept in step with the rules' domains by whoever changes those.
+ * A domain of one live rule below a domain of another: which of the two has it. Null is undecided, which works as if
+ * the narrow rule had won. Every change of the rules' domains updates it.
  */
 export const ruleOverlaps = pgTable(
   'rule_overlaps',
@@ -64,7 +64,7 @@ export const ruleOverlaps = pgTable(
     broadRuleId: integer()
       .notNull()
       .references(() => aclRules.id, { onDelete: 'cascade' }),
-    /** The narrow rule's, the lower one. */
+    /** Of the narrow rule. */
     domain: text().notNull(),
     winner: text().$type<OverlapWinner>()
   },
@@ -78,7 +78,7 @@ export const ruleOverlaps = pgTable(
 
 /**
  * Derived from the domains and `rule_overlaps`: rules with a site in common, each pair in both directions. The database
- * leases no address under two of them to two leases.
+ * never leases an address under two of them to two leases.
  */
 export const ruleIntersections = pgTable(
   'rule_intersections',
@@ -116,20 +116,20 @@ export const aclGroupRules = pgTable(
   t => [primaryKey({ columns: [t.groupId, t.ruleId] }), index('acl_group_rules_rule').on(t.ruleId)]
 )
 
-/** An address range. Without a server it is unreferenced: kept for its history, out of stock. */
+/** An address range. Without a server it is out of stock and kept for its history. */
 export const cidrs = pgTable(
   'cidrs',
   {
     id: id(),
     cidr: cidr().notNull(),
-    /** A foreign key to `servers` (0000_initial.sql) guards it; not declared here, for the fleet is above the inventory. */
+    /** References `servers` (0000_initial.sql). Not declared here, because the fleet is above the inventory. */
     serverId: ref(),
     /** Rules that this range can never be sold with, ascending. */
     excludedRules: integer()
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** How many addresses of the range were ever delivered. */
+    /** How many addresses of the range have ever been delivered. */
     deliveryCount: integer().notNull().default(0),
     createdAt: createdAt(),
     deletedAt: instant()
@@ -142,7 +142,7 @@ export const leases = pgTable(
   'leases',
   {
     id: id(),
-    /** A foreign key to `orders` (0000_initial.sql) guards it; not declared here, for orders are above the inventory. */
+    /** References `orders` (0000_initial.sql). Not declared here, because orders are above the inventory. */
     orderId: ref().notNull(),
     groupId: ref().notNull(),
     step: integer().notNull(),
@@ -153,12 +153,12 @@ export const leases = pgTable(
     /** Null for a reservation that was never paid. */
     activatedAt: instant(),
     releasedAt: instant(),
-    /** Other addresses stand for these: given back as soon as those work and no agent serves these any more. */
+    /** Other addresses replace these. They are given back once those work and no agent serves these. */
     replaced: boolean().notNull().default(false)
   },
   t => [
     index('leases_order').on(t.orderId),
-    // What figures of the moment are counted from: the history is many times as long.
+    // For figures of the moment. The history is many times as long.
     index('leases_live')
       .on(t.state, t.id)
       .where(sql`${t.state} <> 'released'`),
@@ -170,10 +170,7 @@ export const leases = pgTable(
 
 const varbit = customType<{ data: string }>({ dataType: () => 'varbit' })
 
-/**
- * A CIDR cut into pieces of at most 4,096 units (a unit is an IPv4 address, or an IPv6 /64). The order of ids is the
- * order of allocation, and of locks.
- */
+/** A part of a range, at most 4,096 units (IPv4 addresses or IPv6 /64s). Allocation and locks go by id, ascending. */
 export const chunks = pgTable(
   'chunks',
   {
@@ -181,7 +178,7 @@ export const chunks = pgTable(
     cidrId: ref()
       .notNull()
       .references(() => cidrs.id),
-    /** Copied from the CIDR, so that a quote reads one table less. Null: out of stock. */
+    /** Copied from the range, so that a quote reads one table less. Null: out of stock. */
     serverId: ref(),
     base: inet().notNull(),
     size: integer().notNull(),
@@ -198,7 +195,7 @@ export const chunks = pgTable(
 )
 
 /**
- * Derived from the live lease blocks by triggers: the units of a chunk in use under a rule. The migration adds the
+ * The units of a chunk in use under a rule, derived from the live lease blocks by triggers. The migration adds the
  * generated columns `free` (how many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free) and `eighths` (the
  * same bits at an eighth of the length).
  */
@@ -217,9 +214,9 @@ export const ruleUsage = pgTable(
 )
 
 /**
- * The truth and the history: which units were leased, to which order's lease, under which rules, until when. The
- * trigger that guards the rows also checks lease and chunk; foreign keys would lock the chunk's row for each block,
- * and so make strangers' orders wait for each other.
+ * The truth and the history: which units a lease of an order held, under which rules, until when. The trigger that
+ * guards the rows also checks lease and chunk. Foreign keys would lock the chunk's row for each block, so that
+ * unrelated orders wait for each other.
  */
 export const leaseBlocks = pgTable(
   'lease_blocks',
@@ -232,9 +229,8 @@ export const leaseBlocks = pgTable(
     length: integer().notNull(),
     rules: integer().array().notNull(),
     /**
-     * These two are by the database's clock, for processes whose clocks differ lease one after another; and by the clock itself,
-     * not the beginning of the transaction: one that began earlier may wait for the other, and two orders would have had an
-     * address at the same instant.
+     * Both come from the database's clock, because the clocks of processes differ. They are not the start of the
+     * transaction: one that began earlier may wait for another, and two orders would have had an address at once.
      */
     leasedAt: instant().notNull(),
     releasedAt: instant(),
