@@ -25,18 +25,18 @@ import { proxies } from './tables.ts'
 import { wantUsers } from './want-users.ts'
 
 /**
- * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock.
- * It looks at the state of things only, so it may run at any time, any number of times.
+ * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock. It
+ * only reads the current state, so it may run at any time and any number of times.
  */
 export async function advance(unit: Unit, orderIds: number[]): Promise<void> {
   await advanceLocked(unit, await lockOrders(unit, orderIds))
 }
 
-/** @param locked orders as they stand in the database */
+/** @param locked current rows of locked orders */
 export async function advanceLocked(unit: Unit, locked: readonly OrderRow[]): Promise<void> {
   const given: number[] = []
   for (const order of locked) given.push(...(await advanceOne(unit, order)))
-  // In one call, since each takes the locks of the inventory in ascending order.
+  // In one call, because each call takes the inventory's locks in ascending order.
   if (given.length > 0) await release(unit.tx, { leaseIds: given })
 }
 
@@ -70,29 +70,29 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const refusal = refusing?.refusal ?? null
   const waits = concerned.some(isAwaited)
   const lost = lostOf(order, held)
-  // What is to be given back works for now, but does not stand for what is missing.
+  // Addresses to be given back still work, but do not count for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refusing?.server })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (waits || refusal) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
-    // Trying the same again would be refused again, so the task ends now.
+    // Another try would be refused again, so the task ends now.
     if (refusal) await failRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } }, kept)
     return givenBack(held, agents)
   }
   if (live < order.quantity) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
-    // A new password is on what works; other addresses, or all of them, there are none.
+    // A new password is on what works. For a change or a delivery there are no addresses.
     if (order.task === 'reset') await finishRunningTask(unit, order)
     else await failRunningTask(unit, order, { code: 'out_of_stock' }, kept)
     return givenBack(held, agents)
   }
 
-  // What was replaced goes off the agents; whoever serves something else there has to confirm that first.
+  // Replaced addresses leave the agents. If an agent serves others of the order, it must confirm that first.
   const left = held.filter(holding => holding.replaced)
   const served = left.filter(holding => !isRetired(holding))
   if (served.length > 0) await withdraw(unit, order, served)
-  // Those that came told of it already, where it was at once.
+  // Addresses that came at once were reported above.
   if (isDelivered && served.length > 0 && brought === 0) await tellOfOrder(unit, 'proxies.changed', order)
   const later = served.length > 0 ? await agentProgress(tx, order.id) : agents
   if (order.state !== 'delivered') {
@@ -106,7 +106,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   )
 }
 
-/** What an order holds, after it has kept what it lacks of what it was to give back. */
+/** What an order holds, after it has kept what it lacks of the addresses that it was to give back. */
 async function holdingsKept(unit: Unit, order: OrderRow): Promise<Holding[]> {
   const held = await holdingsOf(unit.tx, order.id)
   const lost = lostOf(order, held)
@@ -117,14 +117,14 @@ async function holdingsKept(unit: Unit, order: OrderRow): Promise<Holding[]> {
 
 type Agent = Awaited<ReturnType<typeof agentProgress>>[number]
 
-/** An agent that is to serve the order and has not confirmed it. One that is to drop it keeps nobody waiting. */
+/** An agent that must serve the order and has not confirmed. One that must drop it delays nothing. */
 const isAwaited = (agent: Agent): boolean => agent.wanted && !agent.inStep
 
-/** Does the agent serve addresses that the order keeps, or has it to drop its user? Others serve only what goes back. */
+/** Whether the agent serves addresses that the order keeps, or must drop its user. Others serve only what goes back. */
 const concerns = (agent: Agent, kept: Holding[]): boolean =>
   !agent.wanted || kept.some(({ serverIds }) => serverIds.includes(agent.serverId))
 
-/** Replaced leases that no agent serves any more: their servers dropped the order's user, or serve it without them. */
+/** Replaced leases that no agent serves any more: each has dropped the order's user, or serves it without them. */
 const givenBack = (held: Holding[], agents: Agent[]): number[] =>
   held
     .filter(holding => holding.replaced && isRetired(holding))
@@ -135,7 +135,7 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
   await notifyAdmins(unit, {
     words: 'order_refused',
     params: { order: order.publicId, message: refusal },
-    // Each refusal that is news is a cause of its own.
+    // Each new refusal is a cause of its own.
     key: `refused:${order.id}:${iso(unit.now)}`,
     cause: 'order_trouble',
     about: order.id
@@ -143,9 +143,9 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
 }
 
 /**
- * Why an order is not as it should be; a failure that is recorded already stays.
+ * Why an order is not as it should be. A failure that is recorded already stays.
  * @param missing addresses that do not work
- * @param lost of these, addresses that it does not even hold
+ * @param lost those of them that it does not even hold
  */
 function failureToShow(
   order: OrderRow,
@@ -153,18 +153,18 @@ function failureToShow(
 ): Failure | null {
   if (refusal) return { code: 'agent_refused', params: { message: refusal } }
   if (missing > 0 && !waits) return { code: 'addresses_lost', params: { count: missing } }
-  // Others are looked for each minute, also while agents are awaited.
+  // The rescue looks for others each minute, even while agents are awaited.
   if (lost > 0 && order.failCode !== 'server_unreachable') return { code: 'addresses_lost', params: { count: lost } }
   if (order.failCode === null || order.failCode === 'agent_refused') return null
-  // These are over when nothing is missing or awaited.
+  // These end when nothing is missing or awaited.
   const passes = order.failCode === 'server_unreachable' || order.failCode === 'addresses_lost'
   if (passes && (missing === 0 || !waits)) return null
   return { code: order.failCode, ...(order.failParams ? { params: order.failParams } : {}) }
 }
 
 /**
- * The addresses that stand for these leases work: these are taken off the agents, and once those have confirmed they go
- * back to stock. Agents that serve nothing of them are left alone: one that is away must not hold this up.
+ * Takes replaced addresses off the agents, because the new ones work. Once the agents have confirmed, the addresses
+ * return to stock. Agents that serve none of them are left alone, so that one that is away does not hold this up.
  */
 async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<void> {
   const { tx } = unit
@@ -187,7 +187,7 @@ async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<v
   if (gone.length > 0) await removeDesiredUsers(unit, order.id, gone)
 }
 
-/** @param confirmed servers whose agents serve all that they should @returns how many proxies work from now on */
+/** @param confirmed servers whose agents are in step @returns how many proxies work from now on */
 async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[]): Promise<number> {
   if (confirmed.length === 0) return 0
   const { rowCount } = await tx
@@ -197,14 +197,14 @@ async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[])
   return rowCount ?? 0
 }
 
-/** Ends the task that the agents were working on; one whose work has not been done yet is not touched. */
+/** Ends the task that the agents were working on. A task that has not begun stays. */
 async function finishRunningTask(unit: Unit, order: OrderRow): Promise<void> {
   if (order.taskId && isAwaitedTask(order)) await finishTask(unit, order.id, order.taskId)
 }
 
 /**
- * @param kept what the order holds and does not give back. A change keeps what it leased, also where an agent refuses it: it
- * completes by itself once the agent takes it, so it stays counted. Where nothing is left of it, its customer got nothing.
+ * Fails the running task. A change that keeps new addresses still counts, because the agents will complete it.
+ * @param kept what the order holds and does not give back
  */
 async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, kept: Holding[]): Promise<void> {
   if (!isAwaitedTask(order)) return

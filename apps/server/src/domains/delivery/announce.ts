@@ -9,7 +9,7 @@ import { enqueueMail } from '../mail/index.ts'
 import { isServed, orderMailColumns, orderMailFrom } from '../orders/index.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
 
-/** Tells the customer and the platform that an order's proxies work. */
+/** Informs the customer and the platform that an order's proxies work. */
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const [row] = await unit.tx
@@ -19,7 +19,7 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
       .where(eq(orders.id, orderId))
     if (!row) return
     const { order, about } = row
-    // It was given back, or ended, meanwhile.
+    // It was given back, or has ended.
     if (!isServed(order.state)) return
     const mail = orderMailFrom(about)
     const [delivery] = await unit.tx
@@ -37,7 +37,7 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
         expires_at: iso(order.expiredAt ?? unit.now),
         dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
       },
-      // An order that comes back is announced again, also where it ends at the same instant as before.
+      // A revived order is announced again, even if it ends at the same instant as before.
       key: `delivered:${order.id}:${delivery?.id ?? iso(order.expiredAt ?? unit.now)}`
     })
     const { platformOrderId } = order

@@ -6,8 +6,8 @@ import { lockOrders } from '../orders/index.ts'
 import { advanceLocked } from './advance.ts'
 
 /**
- * What the fleet calls with the outcomes of an agent. First the orders are locked, then the fleet writes its users:
- * whoever changes an order takes them in the same sequence. Then the orders advance, all in one command.
+ * The fleet calls this with the outcomes of an agent. The orders are locked before the fleet writes its users, because
+ * every change of an order locks in this sequence. Then the orders advance, in the same command.
  */
 export const confirmOutcomes =
   (ctx: AppContext): ConfirmPort =>

@@ -27,15 +27,15 @@ import { proxies } from './tables.ts'
 const BATCH = 50
 
 /**
- * Ends orders whose time is over: their users are taken off the agents at once. Their addresses stay held for a grace, in
- * which a renewal brings the same proxies back.
+ * Ends orders whose time is over. Their users leave the agents at once. Their addresses stay held for a grace, in which
+ * a renewal brings the same proxies back.
  * @returns how many orders expired
  */
 export const expireOrders = (ctx: AppContext): Promise<number> =>
   inBatches(ctx, BATCH, async unit => {
     const { grace_hours } = await readSettings(unit.tx, ctx.secrets)
     const ended: OrderRow[] = []
-    // From now on: a worker that was away for long must not shorten the time in which the customer can renew.
+    // From now on: a worker that was away must not shorten the time in which the customer can renew.
     const graceUntil = graceAfter(unit.now, grace_hours, unit.now)
     for (const order of await lockExpired(unit, BATCH)) ended.push(await expire(unit, ctx, order, graceUntil))
     return advanceAll(unit, ended)
@@ -55,13 +55,13 @@ async function expire(
   return expired
 }
 
-/** Does an order end at once where its time is that long by now? */
+/** Whether an order ends at once, because its time was shortened and is over. */
 export const endsTakenBack = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
   isServed(state) && expiredAt !== null && expiredAt <= now
 
 /**
- * Ends a locked order whose time is over since some of it was taken back. Its grace counts from its expiry: whoever renews
- * in the grace and has that refunded again does not prolong it.
+ * Ends a locked order whose time is over because some of it was taken back. The grace counts from the expiry, so that a
+ * renewal in the grace that is refunded does not prolong it.
  */
 export async function expireTakenBack(
   unit: Unit,
@@ -74,7 +74,7 @@ export async function expireTakenBack(
 }
 
 /**
- * Gives the addresses back of expired orders that nobody renewed in their grace.
+ * Gives back the addresses of expired orders that were not renewed in their grace.
  * @returns how many graces ended
  */
 export const endGraces = (ctx: AppContext): Promise<number> =>
@@ -88,7 +88,7 @@ export const endGraces = (ctx: AppContext): Promise<number> =>
     return advanceAll(unit, due)
   })
 
-/** Tries its credentials once more where its addresses return to stock: agents that have confirmed dropped them at its expiry. */
+/** Tries the credentials again when the addresses return to stock. Agents in step dropped them at the expiry. */
 async function proveAgain(unit: Unit, order: OrderRow): Promise<void> {
   const waiting = await agentProgress(unit.tx, order.id)
   const users = usersOf(order, await servedShares(unit.tx, order.id))
@@ -96,7 +96,7 @@ async function proveAgain(unit: Unit, order: OrderRow): Promise<void> {
   await askRevocations(unit, confirmed, 'grace_ended')
 }
 
-/** Addresses return to stock where no grace holds them and no agent has to confirm. @returns how many orders there were */
+/** Addresses return to stock if no grace holds them and no agent has to confirm. @returns the number of orders */
 async function advanceAll(unit: Unit, some: OrderRow[]): Promise<number> {
   await advance(
     unit,
@@ -105,7 +105,7 @@ async function advanceAll(unit: Unit, some: OrderRow[]): Promise<number> {
   return some.length
 }
 
-/** In its grace an order's proxies wait for their agents again; those that a change gave back stay retired. */
+/** In the grace, proxies wait for their agents again. Those that a change gave back stay retired. */
 async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<void> {
   if (!graceUntil) await retireProxies(unit, id)
   else
@@ -130,15 +130,15 @@ async function tellCustomer(unit: Unit, order: OrderRow, days: number, publicUrl
       renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
       shop_url: `${publicUrl}/product`
     },
-    // A term that was given and taken back again may end twice at the same instant.
+    // A term that was given and taken back may end twice at the same instant.
     key: `expired:${order.id}:${iso(unit.now)}`
   })
 }
 
-/** Takes the users of orders that have ended off the agents; their addresses go back once those have confirmed. */
+/** Takes the users of ended orders off the agents. Once those have confirmed, the addresses return to stock. */
 export async function endDelivery(unit: Unit, orderIds: number[]): Promise<void> {
   await retireProxies(unit, orderIds)
   for (const orderId of orderIds) await removeDesiredUsers(unit, orderId)
-  // An order that no agent ever heard of gives its addresses back here and now.
+  // An order that was never on an agent gives its addresses back here.
   await advance(unit, orderIds)
 }

@@ -5,10 +5,10 @@ import { heldLeases, type HeldLease } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { proxies } from './tables.ts'
 
-/** A lease of an order, and how many of its proxies wait for their agents or work. */
+/** A lease of an order, with how many of its proxies wait for their agents or work. */
 export type Holding = HeldLease & { pending: number; live: number }
 
-/** What an order holds, lease by lease. */
+/** What an order holds, by lease. */
 export async function holdingsOf(db: Executor, orderId: number): Promise<Holding[]> {
   const leases = await heldLeases(db, orderId)
   const counts = await db
@@ -26,17 +26,17 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
   })
 }
 
-/** Its customer does not have it any more. */
+/** Its customer no longer has it. */
 export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
 
-/** How many addresses an order lacks: it does not hold them, or is to give them back. */
+/** How many addresses an order lacks, because it does not hold them or is to give them back. */
 export const lostOf = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
   quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
   list.reduce((sum, one) => sum + of(one), 0)
 
-/** Takes proxies back from the customers of orders: all, or those of a condition. @returns how many of them had worked */
+/** Retires proxies of orders: all, or those of a condition. @returns how many of them had worked */
 export async function retireProxies({ tx, now }: Unit, of: number | number[], which?: SQL): Promise<number> {
   const retired = await tx
     .update(proxies)

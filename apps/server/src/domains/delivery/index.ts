@@ -1,7 +1,7 @@
 /**
  * The proxies of paid orders: starting their delivery, following the agents (`advance`), tasks on them, checks, expiry.
- * It owns `proxies`; orders, leases and agents' users change through the commands of their own domains. The fleet
- * reports what agents confirmed through `confirmOutcomes`; what payments do when a failed order is delivered is a port.
+ * It owns `proxies` and `outage_credits`; other tables change through their domains' commands. The fleet reports what
+ * agents confirmed through `confirmOutcomes`. A port informs payments when a failed order is delivered.
  */
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'

@@ -8,10 +8,9 @@ import { setApart } from './set-apart.ts'
 import { servedShares } from './start.ts'
 
 /**
- * An order that lacks addresses keeps those that it was to give back and that its customer still has, as many as it lacks; the
- * rest of them still goes back.
+ * An order that lacks addresses keeps as many as it lacks of those that it was to give back. The rest still goes back.
  * @param lost how many it lacks
- * @returns how many it keeps
+ * @returns how many it keeps, of those that its customer still has
  */
 export async function keepReplaced(unit: Unit, order: OrderRow, lost: number): Promise<number> {
   const { tx } = unit
@@ -28,10 +27,10 @@ export async function keepReplaced(unit: Unit, order: OrderRow, lost: number): P
   return lost - left
 }
 
-/** What an order is to give back: on servers that answer before those that do not, and on those that sell before the others. */
+/** What an order is to give back, on servers that answer first, then on servers that sell. */
 async function bestFirst(db: Executor, orderId: number): Promise<{ serverId: number; share: LeaseShare }[]> {
   const replaced = (await servedShares(db, orderId)).filter(share => share.replaced)
-  // One that was given up has what is left on it until its run comes to the order.
+  // Not on a server that was given up, because its run takes that from the order.
   const rows = await db
     .select({
       id: servers.id,

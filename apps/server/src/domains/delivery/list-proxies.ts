@@ -11,12 +11,12 @@ export type ProxyQuery = ListInput<'id' | 'ip' | `${CheckSite}_delay`> & {
   status?: ProxyStatus | undefined
   /** A site that answered its latest check. */
   answers?: CheckSite | undefined
-  /** A site that did not. */
+  /** A site that did not answer it. */
   silent?: CheckSite | undefined
 }
 
 const DELAYS = { google: proxies.googleDelay, bing: proxies.bingDelay, amazon: proxies.amazonDelay }
-/** What did not answer is slower than all that did. */
+/** A site that did not answer sorts behind all that did. */
 const delay = (site: CheckSite) => sql`coalesce(${DELAYS[site]}, 2147483647)`
 
 const STATUSES: Record<ProxyStatus, SQL> = {
@@ -26,9 +26,9 @@ const STATUSES: Record<ProxyStatus, SQL> = {
 }
 
 /**
- * An order's live proxies, oldest first; found by address and by what their latest check found. The rows of one order are read by
- * its index and sorted here: 10,000 take some milliseconds, whereas an index for each sorting would be written by each check.
- * An order whose time is over has none: the clock decides, not the job that will soon stop them.
+ * An order's live proxies, oldest first; found by address and by their latest check. The rows of one order are read by
+ * its index and sorted here: 10,000 take some milliseconds, but each check would write an index for each sorting. An
+ * order whose time is over has none: the clock decides, not the job that will soon stop them.
  */
 export const proxyList = ({ id, is_expired }: Pick<Order, 'id' | 'is_expired'>, now: Date) =>
   defineList<ProxyQuery, Proxy>({
@@ -45,7 +45,7 @@ export const proxyList = ({ id, is_expired }: Pick<Order, 'id' | 'is_expired'>, 
     match: (_db, { search, status, answers, silent }) => ({
       where: [
         is_expired ? sql`false` : undefined,
-        // A literal, or a prepared plan could not tell that the partial index serves.
+        // A literal, because a prepared plan with a parameter could not use the partial index.
         sql`${proxies.state} = 'live'`,
         search === undefined ? undefined : isAt(search),
         status && STATUSES[status],

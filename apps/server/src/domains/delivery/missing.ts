@@ -9,12 +9,12 @@ import { wantUsers } from './want-users.ts'
 /** Where an order's next addresses come from. */
 export type Place = { groupId: number; avoid: number[] }
 
-/** All of it or nothing (a purchase, a renewal), or as many whole blocks as there are. */
+/** All or nothing (a purchase, a renewal), or as many whole blocks as there are. */
 export type Amount = 'all' | 'part'
 
 /**
- * Leases what a locked order does not hold any more, since a server was given up. The caller lets the order advance.
- * @returns how many addresses it leased, and how many are missing still
+ * Leases what a locked order lost with a server that was given up. The caller lets the order advance.
+ * @returns how many addresses it leased, and how many are still missing
  */
 export async function leaseMissing(
   unit: Unit,
@@ -28,17 +28,17 @@ export async function leaseMissing(
   return { leased, missing: missing - leased }
 }
 
-/** How many of its addresses an order does not hold any more. */
+/** How many of its addresses an order no longer holds. */
 export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
   return lostOf(order, await holdingsOf(db, order.id))
 }
 
-/** Addresses that an order got, and the servers that they are on. */
+/** Addresses that an order got, and their servers. */
 export type Leased = { addresses: number; serverIds: number[] }
 
 /**
  * Leases more addresses for a locked, live order and wants them on their agents.
- * @returns null where there are too few, or (of a part) none
+ * @returns null if there are too few, or (for a part) none
  */
 export async function leaseMore(
   unit: Unit,
@@ -49,7 +49,7 @@ export async function leaseMore(
 ): Promise<Leased | null> {
   const { tx } = unit
   const wanted = { ...reservationOf(order), groupId, quantity, avoid }
-  // What a rescue takes for a change of addresses is to be none that the customer has just given away, where there are others.
+  // During a change, avoid what the customer has just given away, if there are other addresses.
   const other = order.task === 'change' ? await reserveUnknown(tx, wanted, addDays(unit.now, -order.proxyTime)) : null
   const all = other?.ok ? other : await reserve(tx, wanted)
   const lease = all.ok ? { leaseId: all.leaseId, addresses: quantity } : null

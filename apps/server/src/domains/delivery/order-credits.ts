@@ -9,8 +9,8 @@ import { incidentsOfOutages } from '../status/index.ts'
 import { outageCredits } from './tables.ts'
 
 /**
- * The time of outages that an order was given back, the newest first, with the incident that each outage was. No server is
- * named. @param userId whose order it has to be; null: anybody's
+ * The time that an order was credited for outages, newest first, with their incidents. It names no server.
+ * @param userId who must own the order; null: any
  */
 export async function creditsOfOrder(
   db: Executor,
@@ -33,7 +33,7 @@ export async function creditsOfOrder(
       at: iso(credit.createdAt),
       seconds: credit.seconds,
       from: iso(outage.startedAt),
-      // Only what is over is credited.
+      // Only outages that are over are credited.
       to: iso(outage.endedAt ?? credit.createdAt),
       incident: incidents.get(outage.id) ?? null
     }))

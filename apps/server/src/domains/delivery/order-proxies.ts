@@ -8,7 +8,7 @@ import { proxies } from './tables.ts'
 
 type Query = ListInput<'id'> & { retired?: '0' | '1' | undefined }
 
-/** An order's addresses for operators, oldest first: those that it had too, each with its server, and no password. */
+/** An order's present and former addresses for operators, oldest first, with their servers and without passwords. */
 export const orderProxyList = (orderId: number) =>
   defineList<Query, OrderProxy>({
     name: `order_${orderId}_addresses`,

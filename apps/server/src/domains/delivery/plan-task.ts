@@ -6,8 +6,8 @@ import { isOverSql, isUnsettledSql } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 
 /**
- * What asking for a piece of work on these orders would refuse, as `requestTaskIn` does, and what it does to the others.
- * @param held why an order of the query must not be delivered, by what the domains above know of its money: a reason or null
+ * Which of these orders would refuse a task, as `requestTaskIn` does, and what it would do to the others.
+ * @param held why an order of the query must not be delivered, as the domains above know from its money; or null
  */
 export function planTask(
   db: Executor,

@@ -4,8 +4,8 @@ import { containing } from '../../infra/db/like.ts'
 import { proxies } from './tables.ts'
 
 /**
- * Proxies of an address, or of all addresses that contain such a text; a port behind it, as lists of proxies have it, does not
- * matter. A whole IPv4 address may be the beginning of a longer one.
+ * Proxies of an address, or of all addresses that contain a text. A port behind it, as in lists of proxies, is ignored.
+ * A whole IPv4 address may be the beginning of a longer one.
  */
 export function isAt(search: string): SQL {
   const text = /^([\d.]+|\[[\da-f:.]+\]):\d*$/i.exec(search)?.[1]?.replace(/^\[|\]$/g, '') ?? search

@@ -34,7 +34,7 @@ export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, qu
   return csvOf(db, proxyList(order.data, now), query, { columns: Object.keys(Proxy.omit({ https: true }).shape), now })
 }
 
-/** All live proxies of an order as `ip:port:user:password` lines. The database writes the lines: nothing is built per row here. */
+/** All live proxies of an order as `ip:port:user:password` lines. */
 export async function proxyLines(
   db: Executor,
   { orderId, userId, now }: Scope

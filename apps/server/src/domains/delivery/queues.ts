@@ -3,29 +3,28 @@ import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 
-/** All of an order's proxies work: tell the customer. */
+/** Tells the customer that all of an order's proxies work. */
 export const deliveredQueue = queue<{ orderId: number }>('order-delivered', { policy: 'standard' })
 
-/** `group`: whose work it is, see `groupOf`. */
+/** `group`: whose share of the workers it takes, see `groupOf`. */
 export type TaskJob = { orderId: number; taskId: string; group?: string }
 
-/** The sweep asks again each minute for tasks that are not done: jobs bridge short faults only. */
+/** Retries bridge short faults only, because the sweep asks again each minute for unfinished tasks. */
 const SWEPT = { retryLimit: 8, retryDelayMax: 15 }
 
-/** A piece of work on one order that someone asked for. */
 export const orderTaskQueue = queue<TaskJob>('order-task', SWEPT)
 
-/** Checks wait for the world outside, so they have a queue of their own: nobody's new password waits behind them. */
+/** Checks wait for other sites, so they have a queue of their own: a new password must not wait behind them. */
 export const checkTaskQueue = queue<TaskJob>('check-order', SWEPT)
 
-/** How long a check works before the others that wait get their turn. In milliseconds. */
+/** How long a check works before the next waiting one gets its turn. In milliseconds. */
 export const CHECK_SLICE_MS = 5_000
 
 /** Whose share of the workers a task takes: the customer's, or that of the administrator who asked for it. */
 export const groupOf = (userId: number, by?: Actor): string =>
   by?.kind === 'user' && actsAsAdmin(by) ? `admin ${by.impersonator?.id ?? by.id}` : `customer ${userId}`
 
-/** Sends the job of an order's task. Where it waits already, it does once. */
+/** Sends the job of an order's task, unless it waits already. */
 export function enqueueTask(unit: Unit, task: OrderTask, job: TaskJob): void {
   const to = task === 'check' ? checkTaskQueue : orderTaskQueue
   const { orderId, taskId, group } = job

@@ -18,7 +18,7 @@ export const deliveryRetention: RetentionEntry[] = [
         and(
           isRetired,
           lt(proxies.updatedAt, before),
-          // Another outage of an order is credited with what its credited ones left, which these addresses tell.
+          // Later credits of the order are computed from these addresses.
           notExists(
             unit.tx
               .select({ one: sql`1` })

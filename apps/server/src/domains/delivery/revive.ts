@@ -12,11 +12,11 @@ import { proxies } from './tables.ts'
 import { wantUsers } from './want-users.ts'
 
 /**
- * Readies a locked, expired order for a renewal in its grace: what it held on servers that were given up is no use to it,
- * and what it lost is leased again, unless it was to give others back that are held for it still. Its customer is told of
- * addresses that changed. Repeating it changes nothing.
- * @returns false where there are too few addresses: the order cannot be renewed. Those that it kept of what it was to give back
- * go back at the end of its grace
+ * Prepares a locked, expired order for a renewal in its grace. It drops what the order held on servers that were given
+ * up, and leases again what it lost, unless it still holds addresses that it was to give back. Its customer hears of
+ * changed addresses. Repeating it changes nothing.
+ * @returns false if there are too few addresses, so that the order cannot be renewed. What it kept of the addresses to
+ * give back goes back at the end of its grace
  */
 export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boolean> {
   const { tx } = unit
@@ -37,13 +37,13 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
 }
 
 /**
- * An order was renewed: where it had expired, its proxies come back on the addresses that were held for it, with the
- * credentials that they had. Does nothing for one whose time still runs. Agents that do not answer follow later.
+ * An order was renewed. If it had expired, its proxies come back on the held addresses, with the same credentials. If
+ * its time still runs, nothing happens. Agents that do not answer follow later.
  */
 export async function reviveDelivery(unit: Unit, order: OrderRow): Promise<void> {
   if (order.state !== 'expired') return
   const revived = await reviveOrder(unit, order)
-  // They wait for their agents from now on.
+  // Their wait for the agents begins now.
   await unit.tx
     .update(proxies)
     .set({ updatedAt: unit.now })

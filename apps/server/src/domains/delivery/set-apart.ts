@@ -6,8 +6,8 @@ import { proxies } from './tables.ts'
 
 /**
  * Makes what an order holds on a server leases of their own.
- * @param most no more than so many addresses of it: whole blocks
- * @returns those
+ * @param most at most this many addresses, in whole blocks
+ * @returns those leases
  */
 export async function setApart(
   unit: Unit,
@@ -32,7 +32,7 @@ export async function setApart(
   return parts
 }
 
-/** A part of a lease became a lease of its own: so do its proxies. */
+/** Moves the proxies of a part of a lease to the lease that the part became. */
 export async function followLease(
   { tx }: Unit,
   orderId: number,

@@ -8,8 +8,8 @@ import { proxies } from './tables.ts'
 import { wantUsers } from './want-users.ts'
 
 /**
- * Starts the delivery of a locked order that is paid (or failed before): its reservation becomes active, or, where that
- * ran out, addresses are leased again; its user is wanted on the agents. The order fails where there are no addresses.
+ * Starts the delivery of a locked order that is paid, or failed before. Its reservation becomes active; if that ran
+ * out, addresses are leased again. Its user is then wanted on the agents. Without addresses the order fails.
  * @returns whether addresses are on their way
  */
 export async function startDelivery(unit: Unit, order: OrderRow): Promise<boolean> {
@@ -26,13 +26,13 @@ export async function startDelivery(unit: Unit, order: OrderRow): Promise<boolea
   }
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(unit, order.id, leaseId)
   const started = await startDelivering(unit, order)
-  // Late: it locks the rows of the ranges, for which every other delivery from them waits until we commit.
+  // Late, because it locks the rows of the ranges: other deliveries from them wait until we commit.
   await activate(tx, order.id)
   await wantUsers(unit, started, usersOf(order, held))
   return true
 }
 
-/** All addresses of an order, as the inventory is asked for them. */
+/** A request to the inventory for all addresses of an order. */
 export const reservationOf = (order: OrderRow) => ({
   orderId: order.id,
   groupId: order.serverGroupId,
@@ -42,7 +42,7 @@ export const reservationOf = (order: OrderRow) => ({
   family: order.addressFamily
 })
 
-/** What of its addresses an order's agents are to serve: all that it holds but those that it is giving back. */
+/** What an order's agents must serve: the shares whose proxies are not retired. */
 export async function servedShares(db: Executor, orderId: number): Promise<LeaseShare[]> {
   const served = await db
     .selectDistinct({ leaseId: proxies.leaseId })
@@ -72,7 +72,7 @@ export function usersOf(
   }))
 }
 
-/** Writes down a lease's addresses as proxies that wait for their agents. */
+/** Stores a lease's addresses as proxies that wait for their agents. */
 export async function createProxies(unit: Unit, orderId: number, leaseId: number): Promise<void> {
   let count = 0
   const updatedAt = unit.now

@@ -11,8 +11,8 @@ import { enqueueTask, groupOf, LOST_AFTER_MS } from './queues.ts'
 const BATCH = 200
 
 /**
- * Takes up what a process left behind when it died: agents that are behind, deliveries that wait for no agent, and tasks
- * whose job is gone. Runs each minute and whenever a worker starts; doing it twice does no harm.
+ * Takes up what a process left behind when it died: agents that are behind, deliveries that wait for no agent, and
+ * tasks whose job is gone. It runs each minute and when a worker starts; doing it twice does no harm.
  */
 export async function sweep(ctx: AppContext): Promise<void> {
   const behind = await serversBehind(ctx.db)
@@ -21,7 +21,7 @@ export async function sweep(ctx: AppContext): Promise<void> {
   await sweepTasks(ctx)
 }
 
-/** Deliveries that wait for no agent: the others advance when their agents confirm. */
+/** Deliveries that wait for no agent. The others advance when their agents confirm. */
 async function sweepDeliveries(ctx: AppContext): Promise<void> {
   for (let after = 0; ;) {
     const some = await ctx.db

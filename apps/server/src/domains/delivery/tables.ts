@@ -24,12 +24,12 @@ export const proxies = pgTable(
     state: text().$type<'pending' | 'live' | 'retired'>().notNull().default('pending'),
     /** Null before the first check. */
     available: integer(),
-    /** Milliseconds; null where the site did not answer. */
+    /** Milliseconds; null if the site did not answer. */
     bingDelay: integer(),
     googleDelay: integer(),
     amazonDelay: integer(),
     checkedAt: instant(),
-    /** When its agent confirmed it for the first time. */
+    /** When its agent first confirmed it. */
     liveAt: instant(),
     createdAt: createdAt(),
     updatedAt: createdAt()
@@ -49,14 +49,14 @@ export const proxies = pgTable(
       .on(t.serverId, t.orderId)
       .where(sql`${t.state} = 'pending'`),
     index('proxies_server').on(t.serverId),
-    // What the last hour's checks found, for the status page.
+    // For the status page, which shows the last hour's checks.
     index('proxies_checked')
       .on(t.checkedAt)
       .where(sql`${t.state} = 'live'`)
   ]
 )
 
-/** Time of an outage that an order was given back: once for each outage. */
+/** The time of an outage that an order was credited with, once for each outage. */
 export const outageCredits = pgTable(
   'outage_credits',
   {

@@ -33,9 +33,7 @@ import { leaseMissing } from './missing.ts'
 import { createProxies, reservationOf, servedShares, startDelivery, usersOf } from './start.ts'
 import { wantUsers } from './want-users.ts'
 
-/**
- * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
- */
+/** Requests a task on an order: it is queued, and the order's row shows it until it ends. */
 export async function requestTask(
   ctx: AppContext,
   by: Actor,
@@ -46,10 +44,10 @@ export async function requestTask(
   return command(ctx, by, unit => requestTaskIn(unit, orderId, task, asked))
 }
 
-/** Why a locked order must not be delivered now, by what the domains above know of its money; null where it may be. */
+/** Why a locked order must not be delivered now, as the domains above know from its money; null if it may be. */
 export type MayDeliver = (unit: Unit, order: OrderRow) => Promise<Refusal | null>
 
-/** `userId`: only the user's own order (null: anyone's). */
+/** `userId`: who must own the order (null: any). */
 export type Asked = { userId: number | null; mayDeliver: MayDeliver }
 
 type RequestedTask = { task_id: string; status: 'queued' }
@@ -64,12 +62,12 @@ export async function requestTaskIn(
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
   const refusal = unfit(order, task, unit.now)
-  // A customer is told to order again, which is no advice for an operator.
+  // A customer is told to order again, which would not help an operator.
   if (refusal) return refuse(refusal === 'order_expired' && userId === null ? 'order_over' : refusal)
   const held = task === 'deliver' ? await mayDeliver(unit, order) : null
   if (held) return held
   if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
-  // An operator's, also one who views the shop as this customer, is no one of the customer's quota.
+  // An operator's task does not use the customer's quota, even if the operator views the shop as this customer.
   const counted = userId !== null && !actsAsAdmin(unit.by)
   const spent = counted ? ((await quotaRefusal(unit, order, task)) ?? (await restRefusal(unit, order, task))) : null
   if (spent) return spent
@@ -79,7 +77,7 @@ export async function requestTaskIn(
   return ok({ task_id: taskId, status: 'queued' as const })
 }
 
-/** A customer who changes often must not have one order's addresses rest after the other, until the group has none left. */
+/** Frequent changes must not put one order's addresses to rest after another, until the group has none left. */
 async function restRefusal({ tx, now }: Unit, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
   const until = task === 'change' ? await restsUntil(tx, order.id, { now, most: order.quantity }) : null
   return until && refuse('changes_rest', { params: { until: iso(until) } })
@@ -90,7 +88,7 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
   if (order.state === 'refunded') return 'order_refunded' as const
   if (isOver(order, now)) return 'order_expired' as const
   if (taskStateOf(order) !== 'none') return 'order_busy' as const
-  // Other addresses, or another password, for what is still on its way would never settle.
+  // Other addresses, or another password, during a delivery would never settle.
   const underway = order.state === 'delivering' || order.state === 'partly_delivered'
   if (underway && (task === 'change' || task === 'reset')) return 'order_busy' as const
   if (order.deliveryNum === 0 && task !== 'deliver') return 'no_proxies' as const
@@ -99,11 +97,11 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
 
 /** What delivery needs of the domains above it. */
 export type DeliveryPorts = {
-  /** A locked, failed order was delivered in spite of what its payment lacked: the payment counts now. */
+  /** A locked, failed order was delivered although its payment fell short. The payment counts now. */
   acceptPayment: (ctx: AppContext) => (unit: Unit, order: OrderRow) => Promise<void>
 }
 
-/** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
+/** Runs a requested task. Repeated after a crash, it goes on where it stopped. */
 export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJob): Promise<void> {
   const { orderId, taskId } = job
   const [asked] = await ctx.db
@@ -120,14 +118,14 @@ export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJo
       const failure = await work(unit, order, ctx, ports)
       if (failure) await failTask(unit, order, failure, { changed: false })
     }
-    // The agents may have nothing to do for it: then it ends here.
+    // If the agents have nothing to do for it, it ends here.
     await advance(unit, [orderId])
   })
 }
 
 /**
- * Checks an order's proxies for some seconds; what is left goes to the end of the queue. What has been checked since the
- * task was asked for is done, whichever process did it.
+ * Checks an order's proxies for some seconds; the rest goes to the end of the queue. What has been checked since the
+ * task was requested is done, by any process.
  */
 export async function checkSlice(
   ctx: AppContext,
@@ -150,7 +148,7 @@ export async function checkSlice(
   })
 }
 
-/** What a task does to a locked order. @returns why it failed */
+/** Does a task on a locked order. @returns why it failed */
 async function work(
   unit: Unit,
   order: OrderRow,
@@ -162,16 +160,16 @@ async function work(
   return deliver(unit, order, acceptPayment(ctx))
 }
 
-/** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
+/** Leases other addresses. When the agents serve them, `advance` gives the old ones back. */
 async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask | null> {
   const { tx } = unit
   const held = await holdingsOf(tx, order.id)
-  // Addresses that still work and were replaced: an earlier change was refused by an agent halfway, or operators move the
-  // order. That is taken up where it stands; nothing is leased, so nothing of the quota is taken.
+  // Replaced addresses still work: an agent refused an earlier change halfway, or operators move the order. The change
+  // goes on from there. It leases nothing, so it uses nothing of the quota.
   if (held.some(holding => holding.replaced && !isRetired(holding))) await undoTaskCount(unit, order)
   else {
     const wanted = reservationOf(order)
-    // A customer who may change often gets nothing back that it has just given away.
+    // A customer's change never returns addresses that the order has just given away.
     const lease = order.taskCounted
       ? await reserveUnknown(tx, wanted, addDays(unit.now, -order.proxyTime))
       : await reserveOther(tx, wanted)
@@ -194,7 +192,7 @@ async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
   return null
 }
 
-/** Delivers what is missing: leases again what the order does not hold any more, and asks the agents again. */
+/** Delivers what is missing: leases again what the order no longer holds, and asks the agents again. */
 async function deliver(
   unit: Unit,
   order: OrderRow,

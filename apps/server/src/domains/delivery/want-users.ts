@@ -2,7 +2,7 @@ import type { Unit } from '../../infra/command.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
 import { tellOfOrder, type OrderRow } from '../orders/index.ts'
 
-/** Wants a locked order's users on these agents from now on; where it lost listed clients by that, webhooks are told. */
+/** Wants a locked order's users on these agents. If that costs it listed clients, its webhooks are informed. */
 export async function wantUsers(
   unit: Unit,
   order: OrderRow,

@@ -4,7 +4,7 @@ import { servers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { proxies } from './tables.ts'
 
-/** Proxies with what a client connects by: the server's port, and the order's username and password. Add a condition. */
+/** Proxies with what a client needs: the server's port, and the order's username and password. Add a condition. */
 export const selectWithCredentials = (db: Executor) =>
   db
     .select({

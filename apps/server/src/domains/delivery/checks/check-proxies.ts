@@ -21,15 +21,15 @@ type Checked = {
 const TIMEOUT_MS = 10_000
 /** Each asks three sites at once. */
 const PROXIES_AT_ONCE = 100
-/** One UPDATE for so many: where all are silent, this takes as long as one of them. */
+/** Results in one UPDATE. If all proxies are silent, a page takes as long as one of them. */
 const PAGE = 100
 
 /**
- * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast. Asked
- * again with the same `since` it goes on where it stopped.
+ * Sends a request through each of an order's live proxies to each site, and stores which sites answered and how fast.
+ * With the same `since` it goes on where it stopped.
  * @param since proxies that were checked at or after this time are done
- * @param until when (by the clock of `performance.now()`) to stop; one page is always checked
- * @param onPage is called after a page's results have been written
+ * @param until when (by `performance.now()`) to stop; one page is always checked
+ * @param onPage called after a page's results have been stored
  * @returns how many proxies were checked, and whether some are left
  */
 export async function checkProxies(
@@ -50,7 +50,7 @@ export async function checkProxies(
   }
 }
 
-/** Do an order's proxies let nobody in but listed clients, which this process is none of? Then no check says anything. */
+/** Whether an order's proxies let only listed clients in. This process is not listed, so a check would say nothing. */
 export const asksForAddress = async (db: Executor, orderId: number): Promise<boolean> =>
   (await db.$count(
     orderAccess,
@@ -66,15 +66,15 @@ const openToUs = sql`not exists (
 const isWorking = and(eq(proxies.state, 'live'), isNull(orders.deletedAt), openToUs)
 const isUnchecked = (since: Date) => or(isNull(proxies.checkedAt), lt(proxies.checkedAt, since))
 
-/** The checks of all proxies are spread over the day: each slot takes its share of them. */
+/** The checks of all proxies are spread over the day. Each slot takes its share. */
 export const SLOTS = 144
 /** More than a slot has time for. */
 const SHARE = 50_000
 
 /**
- * Checks one slot's share of all live proxies, those first whose last check is the longest ago: what one day has no time
- * for comes first on the next.
- * @param deadline when (by the clock of `performance.now()`) to leave the rest for the next day
+ * Checks one slot's share of all live proxies, the oldest check first, so that what one day has no time for comes first
+ * on the next.
+ * @param deadline when (by `performance.now()`) to leave the rest for the next day
  */
 export async function checkShare(ctx: AppContext, slot: number, deadline: number): Promise<number> {
   const due = await ctx.db
@@ -110,7 +110,7 @@ async function checkOne(ctx: AppContext, one: Found): Promise<Checked> {
 async function store(ctx: AppContext, results: Checked[]): Promise<void> {
   const column = (pick: (checked: Checked) => number | null) => sql.param(results.map(pick))
   const at = ctx.now().toISOString()
-  // What was given back while it was checked is nobody's to see.
+  // Proxies that were given back during the check keep no result.
   await command(ctx, SYSTEM, async unit => {
     const { rows } = await unit.tx.execute<{ id: number }>(sql`
     update proxies p set google_delay = c.google, bing_delay = c.bing, amazon_delay = c.amazon,

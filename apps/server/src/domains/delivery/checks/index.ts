@@ -1,4 +1,4 @@
-/** Do the proxies that were sold reach the world? */
+/** Whether the proxies that were sold reach the internet. */
 import { job, type Job } from '../../../infra/job.ts'
 import { queue } from '../../../infra/jobs.ts'
 import { checkShare, SLOTS } from './check-proxies.ts'

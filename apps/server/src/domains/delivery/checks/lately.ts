@@ -8,10 +8,10 @@ import type { ReadProxyChecks } from '../../status/index.ts'
 import { proxies } from '../tables.ts'
 
 /**
- * What came of the checks of live proxies since a time, by server: how many customers were checked, of how many some
- * proxies reached no site, and the share of proxies that did, each customer counting alike. Left out is what says nothing
- * of the server: orders that have used up their traffic, orders whose rules leave them no check site, and checks
- * from before the end of the server's last outage.
+ * The results of checks of live proxies since a time, by server: how many customers were checked, how many of them had
+ * proxies that reached no site, and the share of those proxies, each customer counting alike. Results that say nothing
+ * about the server are left out: orders that have used up their traffic, orders whose rules close all check sites, and
+ * checks from before the end of the server's last outage.
  */
 export const proxyChecksOf =
   ({ checkSites }: AppContext['config']): ReadProxyChecks =>
@@ -33,7 +33,7 @@ export const proxyChecksOf =
     return new Map(rows.map(({ server_id: id, ...checks }) => [id, checks]))
   }
 
-/** By check site, the rules that close it to those who did not buy one of them. */
+/** For each check site, the rules that close it to orders without one of them. */
 const closedSites = (sites: readonly string[]) =>
   sql.join(
     sites.map(site => {

@@ -5,13 +5,13 @@ import { connect as connectTls } from 'node:tls'
 
 export type ProxyAddress = { ip: string; port: number; username: string; password: string }
 
-/** Statuses by which a proxy says that it did not get there. */
+/** Statuses with which a proxy says that it did not reach the site. */
 const REFUSALS = new Set([403, 407, 502, 503, 504])
 
 /**
  * Asks for a page through a proxy.
  * @param ca authorities for https besides the system's own
- * @returns milliseconds until the site's answer began; null where none came within `timeoutMs`
+ * @returns milliseconds until the site's answer began; null if none came within `timeoutMs`
  */
 export async function probe(
   proxy: ProxyAddress,
@@ -109,7 +109,7 @@ function openTunnel(proxy: ProxyAddress, site: URL, signal: AbortSignal): Promis
   return promise
 }
 
-/** The head is all that matters: what follows is not waited for. */
+/** Only the head matters, so the body is not awaited. */
 function statusOf(response: IncomingMessage): number {
   response.on('error', () => {})
   response.destroy()

@@ -11,7 +11,7 @@ import { orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { proxies } from '../tables.ts'
 
-/** Tells customers, once for each outage, that addresses of theirs do not work. */
+/** Tells customers, once for each outage, that some of their addresses do not work. */
 export async function announceOutages(ctx: AppContext): Promise<void> {
   const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
   while (await announceOne(ctx, minutes * MINUTE));

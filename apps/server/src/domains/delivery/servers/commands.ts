@@ -18,7 +18,7 @@ import { leaseMissing } from '../missing.ts'
 import type { MayDeliver } from '../tasks.ts'
 import { leaveServer, moveLive } from './leave-server.ts'
 
-/** How many orders and addresses a drain, a move or giving up would concern. */
+/** How many orders and addresses a drain, a move or giving up would affect. */
 export async function impactOf(db: Executor, serverId: number): Promise<Result<ServerImpact>> {
   const known = await db.$count(servers, and(eq(servers.id, serverId), isNull(servers.deletedAt)))
   if (known === 0) return refuse('not_found')
@@ -39,7 +39,7 @@ export async function impactOf(db: Executor, serverId: number): Promise<Result<S
   return ok(found ?? { orders: 0, addresses: 0, undelivered: 0, unpaid: 0 })
 }
 
-/** Sells nothing from a server, and moves its orders away as room allows; what finds no room is tried again each minute. */
+/** Sells nothing from a server, and moves its orders away as far as there is room. Each minute tries the rest again. */
 export const drainServer = (ctx: AppContext, by: UserActor, id: number): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const server = await lockServer(unit, id)
@@ -51,7 +51,7 @@ export const drainServer = (ctx: AppContext, by: UserActor, id: number): Promise
     return ok(await startLeaving(unit, by, id, await ordersOnServer(unit.tx, id)))
   })
 
-/** Moves the orders of a server to another server or group. It goes on selling, unless it is paused. */
+/** Moves the orders of a server to another server or group. It still sells, unless it is paused. */
 export const moveServerOrders = (
   ctx: AppContext,
   by: UserActor,
@@ -68,15 +68,15 @@ export const moveServerOrders = (
   })
 
 /**
- * Gives a server up for good. From here on nothing is leased there and nothing waits for its agent; the run, and each
- * minute's rescue after it, ends what orders hold there.
+ * Gives a server up permanently. Nothing is leased there and nothing waits for its agent any more. The run, and then
+ * each minute's rescue, ends what orders hold there.
  */
 export const giveUpServer = (ctx: AppContext, by: UserActor, id: number): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
     const { tx } = unit
     const server = await lockServer(unit, id)
     if (!server) return refuse('not_found')
-    // Alone, so that no reservation that has seen it selling comes after the look at its orders.
+    // Alone, so that no reservation that saw it selling comes after the look at its orders.
     await lockInventory(tx)
     await changeStatus(unit, server, 'given_up')
     if (server.status !== 'given_up')
@@ -107,7 +107,7 @@ const inputOf = ({ server_id: to_server_id, group_id: to_group_id }: MoveForm): 
   ...(to_group_id === undefined ? {} : { to_group_id })
 })
 
-/** One row of such a run. */
+/** One row of that run. */
 export const leaveServerRow = (unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> =>
   leaveServer(unit, orderId, {
     serverId: input['server_id'] ?? 0,
@@ -139,8 +139,8 @@ export async function moveOrder(
 }
 
 /**
- * Delivers an order that ended before any of its addresses worked, so that its term starts when it is delivered, or with
- * time left, since a dispute about its payment was won: that time starts now.
+ * Delivers an order that ended before any of its addresses worked: its term starts with the delivery. Also an order
+ * with time left after a dispute about its payment was won: that time starts now.
  */
 export async function reopen(ctx: AppContext, by: Actor, id: number, mayDeliver: MayDeliver): Promise<Result<Order>> {
   const reopened = await command(ctx, by, unit => reopenIn(unit, id, mayDeliver))
@@ -154,7 +154,7 @@ async function reopenIn(unit: Unit, id: number, mayDeliver: MayDeliver): Promise
   if (!canReopen(order, unit.now)) return refuse('order_was_delivered')
   const held = await mayDeliver(unit, order)
   if (held) return held
-  // What an agent may still have of it is given back when that agent has confirmed, as at any move.
+  // Agents may still serve its former addresses, so these go back once the agents have confirmed, as in any move.
   await markReplaced(
     tx,
     (await leasesOf(tx, id)).map(share => share.leaseId)

@@ -18,10 +18,10 @@ import { outageCredits } from '../tables.ts'
 import { creditedAfterEnd, ordersAffectedBy, type EndedOutage } from './lost-time.ts'
 import { serverNames } from './replace.ts'
 
-/** So many orders that ended meanwhile are listed. */
+/** How many orders that have ended since are listed. */
 const LISTED = 500
 
-/** Which orders an outage would be credited to now, and those that have ended meanwhile, for an operator to decide. */
+/** Which orders an outage would be credited to now, and which have ended since, for an operator to decide. */
 export async function previewCredit(db: Executor, outageId: number, now: Date): Promise<Result<CreditPreview>> {
   const outage = await endedOutage(db, outageId)
   if (!outage.ok) return outage
@@ -44,7 +44,7 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
       most: lost.reduce((most, seconds) => Math.max(most, seconds), 0),
       total: lost.reduce((sum, seconds) => sum + seconds, 0)
     },
-    // One for each order that is served again: what stays over is no news to its customer.
+    // One for each order that is served again. Customers of orders that stay over get none.
     mails: served.length,
     customers: new Set(served.map(({ userId }) => userId)).size,
     revived: served.filter(({ phase }) => phase === 'grace').length,
@@ -62,8 +62,8 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
 }
 
 /**
- * Gives the time of an outage back to all orders that lost some by it, as a run; null where there are none.
- * @param incidentId which incident it was: its customers are told. By default what the outage names already
+ * Credits the time of an outage to all orders that lost some, as a run; null if there are none.
+ * @param incidentId the incident that customers are shown; by default the one that the outage has already
  */
 export const creditOutage = (
   ctx: AppContext,
@@ -74,7 +74,7 @@ export const creditOutage = (
   command(ctx, by, async unit => {
     const named = incidentId === undefined ? done : await nameIncidentIn(unit, outageId, incidentId)
     if (!named.ok) return named
-    // It is not deleted before its run is known.
+    // It cannot be deleted before its run exists.
     const outage = ended(await lockOutage(unit, outageId, 'key share'))
     if (!outage.ok) return outage
     const ids = (await ordersAffectedBy(unit.tx, outage.data, unit.now)).map(({ id }) => id)
@@ -85,9 +85,9 @@ export const creditOutage = (
   })
 
 /**
- * Credits one order, once for the outage, with the time that it lost (`ordersAffectedBy`). One in its grace is revived on the same
- * addresses, for that time from now on. One whose addresses are gone keeps it as time that was not served: an operator may
- * reopen it, or refund it.
+ * Credits one order, once for the outage, with the time that it lost (`ordersAffectedBy`). An order in its grace is
+ * revived on the same addresses for that time from now. An order whose addresses are gone keeps it as time that was not
+ * served: an operator may reopen or refund it.
  */
 export async function creditOrder(unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> {
   const { tx, now } = unit
@@ -107,7 +107,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   const goesOn = new Date(Math.max(order.expiredAt.getTime(), now.getTime()))
   const isServed = phase === 'running' || revived
   const credited = { seconds, outage: outageId, server: (await serverNames(tx, [serverId])).get(serverId) }
-  // What is over goes on from now; what stays over has this time left from its end.
+  // A revived order goes on from now. One that stays over has this time left after its end.
   const expiredAt = isServed
     ? await creditTime(unit, { ...order, expiredAt: goesOn }, credited)
     : await creditUnserved(unit, order, credited)

@@ -10,9 +10,9 @@ import { proxies } from '../tables.ts'
 import { wantUsers } from '../want-users.ts'
 
 /**
- * Ends a change of a locked order's addresses whose new ones wait for a server in trouble, where there are no others: the
- * order keeps what it had, which still works.
- * @returns false where no change runs, or what it had is not all there any more
+ * Ends a change of a locked order's addresses if the new ones wait for a troubled server and there are no others. The
+ * order keeps its old addresses, which still work.
+ * @returns false if no change runs, or some old addresses are gone
  */
 export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
   const { tx } = unit
@@ -23,7 +23,7 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
   const changed = held.filter(holding => !holding.replaced).map(holding => holding.leaseId)
   await markReplaced(tx, changed)
   const worked = await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
-  // A part of an earlier change may be among them: the order keeps as many as it bought, and gives back the rest.
+  // They may include a part of an earlier change. The order keeps as many as it bought, and gives back the rest.
   await keepReplaced(unit, order, order.quantity)
   const users = usersOf(order, await servedShares(tx, order.id))
   const left = held
@@ -31,7 +31,7 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
     .filter(serverId => !users.some(user => user.serverId === serverId))
   if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
   await wantUsers(unit, order, users)
-  // Whoever has seen some of the new ones has changed.
+  // A customer who has seen some of the new ones has changed.
   await failTask(unit, order, { code: 'out_of_stock' }, { changed: worked > 0 })
   return true
 }

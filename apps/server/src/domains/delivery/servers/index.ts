@@ -1,4 +1,4 @@
-/** What becomes of orders when their servers go away: rescue, moves, giving up, credit, reopening. */
+/** What happens to orders when their servers go away: rescue, moves, giving up, credit, reopening. */
 export { leaveServerRow } from './commands.ts'
 export { creditOrder } from './credit-outage.ts'
 export { rescueOrders } from './rescue.ts'

@@ -14,12 +14,12 @@ import type { Place } from '../missing.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 
-/** Where addresses go. With neither: other servers of the order's own group. */
+/** Where addresses go. With neither: to other servers of the order's own group. */
 export type Target = { serverId?: number | undefined; groupId?: number | undefined }
 
 /**
- * Takes one order off a server, whatever state it is in. Repeating it changes nothing.
- * @returns a refusal where the order has to wait: there is no room, or something else is being done to it
+ * Takes one order off a server, in any state. Repeating it changes nothing.
+ * @returns a refusal if the order must wait: there is no room, or a task of it runs
  */
 export async function leaveServer(
   unit: Unit,
@@ -44,15 +44,15 @@ export async function leaveServer(
     return done
   }
   if (order.state === 'placed') return reserveElsewhere(unit, order, serverId, target)
-  // What has ended goes by itself, as soon as its agents confirm.
+  // An order that has ended leaves by itself, once its agents confirm.
   if (!served) return done
   const moved = await moveLive(unit, order, [serverId], target)
   return moved.ok ? done : moved
 }
 
 /**
- * Moves what a live, locked order holds on some servers. What moves already is left alone.
- * @returns a refusal where there is no room, or something else is being done to the order
+ * Moves what a live, locked order holds on some servers. What is moving already is left alone.
+ * @returns a refusal if there is no room, or a task of the order runs
  */
 export async function moveLive(
   unit: Unit,
@@ -67,7 +67,7 @@ export async function moveLive(
   const place = await placeOf(tx, order, from, target)
   if (!place.ok) return place
   if (taskStateOf(order) !== 'none') return refuse('order_busy')
-  // What was never delivered is replaced at once. Other addresses that are on their way come first.
+  // What was never delivered is replaced at once. Other addresses on their way must arrive first.
   const waiting = await serversWaitedFor(tx, order.id)
   if (waiting.some(id => !from.includes(id))) return refuse('order_busy')
   // Several reservations in one transaction.
@@ -86,7 +86,7 @@ export async function moveLive(
   return ok({ moved })
 }
 
-/** A reservation that is not paid yet is made elsewhere. */
+/** Moves a reservation that is not paid yet. */
 async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, target: Target): Promise<Result<null>> {
   const { tx } = unit
   const shares = await sharesOn(tx, order.id, serverId)
@@ -105,7 +105,7 @@ async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, t
   return done
 }
 
-/** Where an order's addresses may come from that leaves these servers. */
+/** Where an order's new addresses come from when it leaves these servers. */
 export async function placeOf(
   db: Executor,
   order: Pick<OrderRow, 'serverGroupId'>,

@@ -22,7 +22,7 @@ const states: Readonly<Record<OutageState, SQL | undefined>> = {
   credited: isCredited
 }
 
-/** The outages of all servers, those that were removed too: their orders may still be credited. */
+/** The outages of all servers, also of removed ones, because their orders may still be credited. */
 export const outagesList = (now: () => Date) =>
   defineList<Query, OutageEntry>({
     name: 'outages',
@@ -41,7 +41,7 @@ export const outagesList = (now: () => Date) =>
     load: (db, ids) => readOutages(db, ids, now())
   })
 
-/** One outage, as the list has it. */
+/** One outage, as the list shows it. */
 export async function readOutage(db: Executor, id: number, now: Date): Promise<Result<OutageEntry>> {
   const [outage] = await readOutages(db, [id], now)
   return outage ? ok(outage) : refuse('not_found')
@@ -80,10 +80,10 @@ async function readOutages(db: Executor, ids: number[], now: Date): Promise<Outa
 }
 
 /**
- * How many orders had addresses on the server while an outage lasted, as `ordersAffectedBy` looks for them, without the time that
- * each of them lost: that takes longer than a list may. The proxies of a server are read once for all of its outages. Most orders
- * were there once, from one moment to another: those that had come before an outage ended, less those that had left before it began,
- * are counted along the time. Only orders that left and came back are compared with each outage.
+ * How many orders had addresses on the server during an outage, as in `ordersAffectedBy`, but without the time that
+ * each lost, which would take too long for a list. The proxies of a server are read once for all of its outages. Most
+ * orders were there once: for them, counts along the time give the arrivals before an outage ended less the departures
+ * before it began. Only orders that left and came back are compared with each outage.
  */
 async function ordersConcerned(db: Executor, outageIds: number[], now: Date): Promise<Map<number, number>> {
   const { rows } = await db.execute<{ id: number; orders: number }>(sql`
@@ -124,7 +124,7 @@ async function ordersConcerned(db: Executor, outageIds: number[], now: Date): Pr
   return new Map(rows.map(({ id, orders: count }) => [id, count]))
 }
 
-/** A page of the orders that an outage concerns: those that it would be credited to, and those that it was. */
+/** A page of the orders that an outage affects: those that it would be credited to, and those that it was. */
 export async function readOutageOrders(
   db: Executor,
   outageId: number,

@@ -8,11 +8,11 @@ import { findOrder } from '../../orders/index.ts'
 import { outageCredits, proxies } from '../tables.ts'
 import { ordersAffectedBy } from './lost-time.ts'
 
-/** Of so many outages at most, and no older ones: each is looked at by itself. */
+/** At most this many outages, and no older ones, because each is looked at by itself. */
 const MOST = 20
 const DAYS = 90
 
-/** Outages that kept an order from being served and were not credited to it, with what it lost by each, the newest first. */
+/** Outages that kept an order from being served and were not credited to it, with the lost time, newest first. */
 export async function lostTimeOf(db: Executor, { id, now }: { id: number; now: Date }): Promise<Result<LostTime[]>> {
   const order = await findOrder(db, id, null, now)
   if (!order.ok) return order
@@ -22,7 +22,7 @@ export async function lostTimeOf(db: Executor, { id, now }: { id: number; now: D
     .innerJoin(servers, eq(servers.id, serverOutages.serverId))
     .where(
       and(
-        // As `ordersAffectedBy` looks: others are not to take the places of those that cost time.
+        // As in `ordersAffectedBy`, so that other outages do not fill the limit.
         sql`exists (select 1 from ${proxies} p where p.order_id = ${id} and p.server_id = ${serverOutages.serverId}
           and p.live_at < coalesce(${serverOutages.endedAt}, ${iso(now)}::timestamptz)
           and (p.state <> 'retired' or p.updated_at > ${serverOutages.startedAt}))`,

@@ -8,7 +8,7 @@ import { outageCredits, proxies } from '../tables.ts'
 
 export type EndedOutage = Outage & { endedAt: Date }
 
-/** `running`: its time runs; `grace`: it can be revived on the same addresses; `ended`: these are not held any more. */
+/** `running`: its time runs. `grace`: it can be revived on the same addresses. `ended`: these are no longer held. */
 export type AffectedOrder = {
   id: number
   publicId: string
@@ -18,11 +18,11 @@ export type AffectedOrder = {
 }
 
 /**
- * Orders that an outage was not credited to yet, and the whole seconds that each would get: the time in which an outage
- * that was or is to be credited kept it from being served, each moment once, less what was credited. So it does not matter
- * in which order outages are credited. After an order's end, and until it was revived, it lost nothing. Of an outage that
- * lasts (its `endedAt` is `now` then) it is what they have lost so far.
- * @param orderId of this order only
+ * Orders that an outage was not credited to yet, with the whole seconds that each would get: the time in which this or
+ * a credited outage kept it from being served, each moment once, less what was credited. So the sequence of credits
+ * does not matter. Between its end and its revival an order loses nothing. For an outage that lasts, `endedAt` is
+ * `now`, and the result is the time lost so far.
+ * @param orderId only this order
  */
 export async function ordersAffectedBy(
   db: Executor,
@@ -71,7 +71,7 @@ export async function ordersAffectedBy(
   return rows
 }
 
-/** Orders that an outage was credited to after their end, and that nobody reopened yet. */
+/** Orders that an outage was credited to after their end, and that are not reopened yet. */
 export function creditedAfterEnd(
   db: Executor,
   outageId: number

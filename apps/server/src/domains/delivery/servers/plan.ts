@@ -27,13 +27,12 @@ import { orders } from '../../orders/tables.ts'
 import { impactOf } from './commands.ts'
 import { placeOf, type Target } from './leave-server.ts'
 
-/** Orders that a plan names among those that find no room. */
+/** How many of the orders without room a plan names. */
 const NAMED = 10
 
 /**
- * What an action on a server would do if it were done now: nothing changes, and nobody waits for it: it only reads, but for
- * a deletion, which is rehearsed for its refusals. Room is counted from stock, so orders that have others bought meanwhile
- * may still find none.
+ * What an action on a server would do now. It only reads and takes no locks, except for a deletion, which is tried and
+ * rolled back for its refusals. Room is counted from stock, so orders may still find none if others buy it first.
  */
 export async function planAction(
   ctx: AppContext,
@@ -67,7 +66,7 @@ const nobody = (): Leaving => ({ ...none(), staying: [], reservations: none() })
 
 type Held = Awaited<ReturnType<typeof heldOn>>[number]
 
-/** What live orders and unpaid reservations hold on a server and are to keep, in the order in which they would leave. */
+/** What live orders and unpaid reservations hold on a server and keep, in the order in which they would leave. */
 const heldOn = (db: Executor, serverId: number) =>
   db
     .select({
@@ -94,7 +93,7 @@ const heldOn = (db: Executor, serverId: number) =>
     .groupBy(orders.id)
     .orderBy(asc(orders.id))
 
-/** Which orders would find room, the oldest first; what one takes is gone for others with one of its rules. */
+/** Which orders would find room, the oldest first. What one takes is gone for others with one of its rules. */
 async function planLeaving(
   db: Executor,
   serverId: number,
@@ -125,7 +124,7 @@ async function planLeaving(
     side.addresses += addresses
   }
   for (const one of await heldOn(db, serverId)) {
-    // Giving a server up ends its reservations: they take no room.
+    // Giving a server up ends its unpaid reservations, so they take no room.
     if (one.unpaid && action === 'give_up') {
       add(plan.reservations.stays, one)
       continue

@@ -8,7 +8,7 @@ import { unendedRun } from '../../bulk/index.ts'
 import { lockOutage, removeOutage } from '../../fleet/index.ts'
 import { outageCredits } from '../tables.ts'
 
-/** Takes back an outage that was entered wrongly, until an order gets time for it. What the health checks saw stays. */
+/** Deletes an outage that was added by mistake, unless an order was credited. What health checks saw stays. */
 export const removeUncredited = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const outage = await lockOutage(unit, id, 'update')

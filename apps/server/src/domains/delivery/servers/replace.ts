@@ -25,19 +25,19 @@ import { wantUsers } from '../want-users.ts'
 /** Why addresses of an order were replaced, for its history. */
 export type MoveCause = 'rescue' | 'move' | 'given_up'
 
-/** What an order holds on a server and is to keep. */
+/** What an order holds on a server and keeps. */
 export async function sharesOn(db: Executor, orderId: number, serverId: number): Promise<LeaseShare[]> {
   return (await leasesOf(db, orderId)).filter(share => share.serverId === serverId && !share.replaced)
 }
 
 /**
- * Gives a locked, live order other addresses for those on one server; what it holds elsewhere stays. They work until the
- * others do, and go back to stock once their agent has confirmed: `advance` sees to it.
- * @param place where the others come from
- * @param only the leases that are replaced; by default all that it holds there
- * @param atOnce those that wait for the agent are taken off it now
- * @param amount of a part: those that wait are replaced before those that work
- * @returns how many were replaced, how many of these its customer had been given, and how many are left there
+ * Gives a locked, live order other addresses for those on one server; what it holds elsewhere stays. The old ones work
+ * until the new ones do, and return to stock once their agent has confirmed (see `advance`).
+ * @param place where the new ones come from
+ * @param only the leases to replace; by default all that it holds there
+ * @param atOnce takes those that wait for the agent off it now
+ * @param amount for a part, those that wait are replaced before those that work
+ * @returns how many were replaced, how many of these the customer had been given, and how many are left there
  */
 export async function replaceOn(
   unit: Unit,
@@ -65,11 +65,11 @@ export async function replaceOn(
   await noteMove(unit, order.id, { from: serverId, to: to.serverIds, addresses: to.addresses, cause })
   const done = { moved: to.addresses, left: addresses - to.addresses }
   if (!atOnce) return { ...done, given: to.addresses }
-  // What works there does so until the others do.
+  // What works there stays until the new addresses work.
   const ofParts = inArray(proxies.leaseId, parts)
   const working = await tx.$count(proxies, and(ofParts, eq(proxies.state, 'live')))
   const given = await retireProxies(unit, order.id, and(ofParts, eq(proxies.state, 'pending')))
-  // Other addresses of the order may be served there: its agent has to drop these before they go back to stock.
+  // If the agent serves other addresses of the order, it must drop these before they return to stock.
   const still = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
   if (still.length > 0) await wantUsers(unit, order, still)
   else await removeDesiredUsers(unit, order.id, [serverId])
@@ -77,8 +77,8 @@ export async function replaceOn(
 }
 
 /**
- * Takes what an order holds on a server that was given up: nobody asks the agent any more. An order that is served gets other
- * addresses as far as there are some, and else keeps what works and shows what is missing. Repeating it changes nothing.
+ * Takes what an order holds off a server that was given up, without asking its agent. A served order gets other
+ * addresses if there are some. Otherwise it keeps what works and shows what is missing. Repeating it changes nothing.
  * @returns how many addresses stopped working
  */
 export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number): Promise<number> {
@@ -108,8 +108,8 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
 }
 
 /**
- * All that was lost elsewhere; else what was to go back is kept, and of what is missing then as much as there is.
- * @returns what was leased, and how many of those that were to go back are kept
+ * Leases all lost addresses elsewhere, or keeps those that were to go back and leases as many as it can.
+ * @returns what was leased, and how many are kept
  */
 async function replaceLost(
   unit: Unit,
@@ -125,15 +125,15 @@ async function replaceLost(
   return { to: kept < lost ? await leaseMore(unit, order, lost - kept, place, 'part') : null, kept }
 }
 
-/** A change of addresses has failed whose new ones are lost, and stand for none of the old ones any more. */
+/** Fails a change of addresses, because its new addresses are lost and no longer replace the old ones. */
 async function failChange(unit: Unit, order: OrderRow): Promise<void> {
   if (order.task !== 'change' || taskStateOf(order) !== 'running') return
-  // Those of the new ones that are not lost are kept, whether they work by now or not.
+  // The other new ones are kept, even if they do not work yet.
   const changed = (await holdingsOf(unit.tx, order.id)).some(holding => !holding.replaced)
   await failTask(unit, order, { code: 'out_of_stock' }, { changed })
 }
 
-/** Once a day for a server, however many orders it is. */
+/** Once a day for each server, for any number of orders. */
 async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
   const name = (await serverNames(unit.tx, [serverId])).get(serverId) ?? ''
   await notifyAdmins(unit, {
@@ -143,7 +143,7 @@ async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
   })
 }
 
-/** What an order holds on a server in ranges that the agent refuses, as leases of its own. @returns those */
+/** Makes what an order holds in ranges that the agent refuses leases of their own. @returns those leases */
 export async function setRefusedApart(unit: Unit, orderId: number, serverId: number): Promise<number[]> {
   const [server] = await unit.tx.select({ ranges: servers.refusedRanges }).from(servers).where(eq(servers.id, serverId))
   const parts: number[] = []

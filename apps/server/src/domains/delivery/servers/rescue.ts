@@ -35,10 +35,10 @@ const SLICE_MS = 40_000
 const BATCH = 100
 
 /**
- * Each minute: customers hear of outages; orders that wait too long for a server that does not answer, or that takes no
- * changes, get addresses of
- * others; what was lost with a server is leased again where there is room by now; and what a given-up or draining server
- * still holds leaves it. The order that was tried longest ago comes first, so that those without a place hold up nobody.
+ * Each minute: announces outages to customers, gives orders other addresses that wait too long for a server that does
+ * not answer or takes no changes, leases again what was lost with a server if there is room now, and takes orders off
+ * servers that are given up or draining. The order tried longest ago comes first, so that those without room hold up no
+ * others.
  */
 export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {}): Promise<void> {
   const until = performance.now() + sliceMs
@@ -49,7 +49,7 @@ export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {})
   for (;;) {
     const ids = await ordersToRescue(ctx.db, { before, started })
     for (const id of ids) {
-      // On its own and first: one that cannot be worked on gives way to the others too.
+      // First and by itself, so that an order that fails gives way to the others too.
       await command(ctx, SYSTEM, unit => markRescueTried(unit, id))
       await tryOne(ctx, id, before)
       if (performance.now() > until) return
@@ -62,7 +62,7 @@ async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> 
   try {
     await command(ctx, SYSTEM, unit => rescueOrder(unit, id, before))
     await command(ctx, SYSTEM, unit => completeOrder(unit, id))
-    // A refusal (no room, a task that runs) is tried again in a minute.
+    // After a refusal (no room, a running task), the next minute tries again.
     for (const serverId of await serversToLeave(ctx.db, id))
       await command(ctx, SYSTEM, unit => leaveServer(unit, id, { serverId }))
   } catch (error) {
@@ -70,18 +70,18 @@ async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> 
   }
 }
 
-/** A time of the future was left behind by a clock that was ahead: nobody waits until then. */
+/** A time in the future comes from a clock that ran ahead, so it counts as long ago. */
 const isLongAgo = (column: PgColumn, before: Date, now: Date) =>
   or(lt(column, before), gt(column, new Date(now.getTime() + HOUR)))
 const isSilent = (before: Date) => and(lte(troubledSince, before), ne(servers.status, 'given_up'))
-/** Its agent takes changes, but not the range of this proxy: its user there is not set at all. */
+/** Its agent takes changes, but refuses the range of this proxy, so the user is not set there at all. */
 const isRefused = and(sql`${proxies.ip} <<= any (${servers.refusedRanges}::inet[])`, ne(servers.status, 'given_up'))
 const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
 const isIncomplete = and(incomplete(orders), inArray(orders.state, [...SERVED_STATES]))
 
 /**
- * Orders that were not tried since `started`, longest ago first: with addresses that no agent has confirmed since
- * `before`, on servers that do not answer since then or refuse their range; with too few addresses; or on a server that is to be left.
+ * Orders that were not tried since `started`, longest ago first: with addresses that no agent confirmed since `before`,
+ * on servers silent since then or refusing their range; with too few addresses; or on a server to leave.
  */
 async function ordersToRescue(db: Executor, { before, started }: { before: Date; started: Date }): Promise<number[]> {
   const waiting = db
@@ -119,7 +119,7 @@ async function ordersToRescue(db: Executor, { before, started }: { before: Date;
   return rows.map(({ id }) => id)
 }
 
-/** Servers that are to be left, of which an order still holds addresses. */
+/** Servers that an order must leave and still holds addresses of. */
 async function serversToLeave(db: Executor, orderId: number): Promise<number[]> {
   const rows = await db
     .selectDistinct({ id: servers.id })
@@ -132,7 +132,7 @@ async function serversToLeave(db: Executor, orderId: number): Promise<number[]> 
   return rows.map(({ id }) => id)
 }
 
-/** Leases what an order lost with a server, as far as there is room by now. */
+/** Leases what an order lost with a server, as far as there is room now. */
 async function completeOrder(unit: Unit, id: number): Promise<void> {
   const order = await lockOrder(unit, id)
   if (!order || !isServed(order.state)) return
@@ -140,7 +140,7 @@ async function completeOrder(unit: Unit, id: number): Promise<void> {
   if (leased > 0) await advance(unit, [id])
 }
 
-/** Looks again under the order's lock: the server may have answered meanwhile. */
+/** Looks again under the order's lock, because the server may have answered since. */
 async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<void> {
   const { tx } = unit
   const order = await lockOrder(unit, orderId)
@@ -162,9 +162,9 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
       )
     )
     .orderBy(asc(servers.id))
-  // None of them gives another's addresses. One that only refuses a range sells its others.
+  // None of the silent servers gives another's addresses. A server that only refuses a range still sells its others.
   const place = { groupId: order.serverGroupId, avoid: troubled.filter(({ silent }) => silent).map(({ id }) => id) }
-  // Several reservations in one transaction; a lease that is split has its own lock.
+  // Several reservations in one transaction. Splitting a lease takes a lock of its own.
   if (troubled.length > 0) await lockInventory(tx)
   const stuck = new Map<number, number>()
   let moved = 0
@@ -177,7 +177,7 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
     moved += done.moved
     given += done.given
   }
-  // It was renewed in its grace: its customer had these addresses.
+  // The order was renewed in its grace, so its customer had these addresses.
   if (given > 0) await announceMove(unit, orderId, given)
   const ended = stuck.size > 0 && (await endChange(unit, order))
   if (ended || moved > 0) await advance(unit, [orderId])
@@ -185,7 +185,7 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
 }
 
 /**
- * There are too few other addresses: the order says what it waits for, and the administrators hear of it once.
+ * There are too few other addresses. The order shows what it waits for, and the administrators are notified once.
  * @param stuck how many addresses are left, by server
  */
 async function showStuck(unit: Unit, order: OrderRow, stuck: ReadonlyMap<number, number>): Promise<void> {

@@ -9,7 +9,7 @@ import { creditOutage, previewCredit } from './credit-outage.ts'
 import { outagesList, readOutage, readOutageOrders } from './list-outages.ts'
 import { removeUncredited } from './remove-outage.ts'
 
-/** Calls on servers that change the orders there. */
+/** Routes of servers that change the orders there. */
 export function serverOrderRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pick<Asked, 'mayDeliver'>): void {
   const { fleet, orders } = routes
   mount(fleet.impact, call => impactOf(ctx.db, call.params.id))

@@ -26,7 +26,7 @@ import { fromNow } from '../../../testing/later.ts'
 /** A server with an agent of its own. */
 export type TestServer = { id: number; agent: Pick<AgentRunner, 'start' | 'stop'> }
 
-/** A stack whose jobs the test runs itself: only the API has a process. Its clock moves ahead as the test wants. */
+/** A stack whose jobs the test runs itself: only the API has a process. The test moves its clock ahead. */
 export type ServersStack = Omit<TestStack, 'ctx' | 'admin'> & {
   ctx: AppContext
   buyer: TestClient
@@ -36,26 +36,26 @@ export type ServersStack = Omit<TestStack, 'ctx' | 'admin'> & {
   addNamed(range: string): Promise<TestServer>
   /** An unpaid order. */
   place(quantity: number): Promise<typeof orders.$inferSelect>
-  /** The platform tells of its payment, or of a renewal. @returns the event, to be handled */
+  /** The platform reports its payment, or a renewal. @returns the event, to be handled */
   report(publicId: string, renewal: boolean): Promise<string>
   handle(eventId: string): Promise<unknown>
-  /** An order whose payment has been settled; nothing is on an agent yet. */
+  /** An order whose payment has been settled, but which is on no agent yet. */
   paid(quantity: number): Promise<number>
   /** The same, on its agents. */
   delivered(quantity: number): Promise<number>
   converge(serverId: number): Promise<unknown>
-  /** Converges what answers until nothing more happens. */
+  /** Converges the agents that answer until nothing more happens. */
   settle(): Promise<void>
-  /** The minute's health check, as often as it needs to tell. */
+  /** The minute's health check. */
   health(): Promise<void>
   order(id: number): Promise<typeof orders.$inferSelect>
   /** How many of an order's proxies work, by server. */
   live(id: number): Promise<Record<number, number>>
   usersOn(serverId: number): Promise<{ username: string; wanted: boolean }[]>
   stock(): Promise<number>
-  /** Works on a run to its end, a row at a time. */
+  /** Works on a run to its end, one row at a time. */
   finish(run: BulkRun | null): Promise<void>
-  /** Keys of what operators were told of by commands. */
+  /** Keys of the notices that commands sent to operators. */
   notices(): Promise<string[]>
   mails(template: string): Promise<{ to: string; language: string; key: string }[]>
 }
@@ -69,7 +69,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   let events = 0
   const ctx: AppContext = { ...stack.ctx, now: () => fromNow(stack.ctx, ahead) }
   const { db } = ctx
-  // What ends gives its addresses back as soon as its agents have confirmed.
+  // Orders that end give their addresses back as soon as their agents have confirmed.
   await writeSettings(ctx, { grace_hours: 0 })
   const converge = (serverId: number) => convergeServer(ctx, serverId, confirmOutcomes(ctx)).catch(unlessAway)
   const settle = async () => {
@@ -174,12 +174,12 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   }
 }
 
-/** Jobs try again where an agent is away; whatever else goes wrong fails the test. */
+/** Jobs retry if an agent is away. Any other error fails the test. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof AgentUnreachable)) throw error
 }
 
-/** What must hold at any time: no address leased twice, and nothing leased of a server that was given up. */
+/** What must hold at any time: no address is leased twice, and nothing is leased on a server that was given up. */
 export async function wrongNow(db: AppContext['db']): Promise<unknown[]> {
   const { differences, doubleLeased } = await audit(db)
   const { rows } = await db.execute(sql`

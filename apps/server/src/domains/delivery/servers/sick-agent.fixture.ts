@@ -5,10 +5,10 @@ import { eq } from 'drizzle-orm'
 import { servers } from '../../fleet/tables.ts'
 import type { ServersStack, TestServer } from './servers.fixture.ts'
 
-/** Answers a call in the agent's place. @returns false where the agent is to answer it */
+/** Answers a call in the agent's place. @returns false if the agent should answer it */
 export type Answer = (call: { method: string; path: string; body: string }, response: ServerResponse) => boolean
 
-/** Puts itself before a server's agent. @returns what takes it away again */
+/** Puts a proxy in front of a server's agent. @returns a function that removes it */
 export async function standBefore(
   stack: ServersStack,
   server: TestServer,
@@ -46,11 +46,11 @@ export const answerWith = (response: ServerResponse, status: number, body: objec
   return true
 }
 
-/** An agent whose disk is full: it answers what it is asked, and fails to do what it is told. */
+/** An agent whose disk is full: it answers questions, but fails to make changes. */
 export const diskFull: Answer = ({ method }, response) =>
   (method === 'PUT' || method === 'DELETE') &&
   answerWith(response, 500, { status: 500, reason: 'internal', msg: 'ENOSPC: no space left on device' })
 
-/** What answers there takes everything and holds nothing. */
+/** An agent that accepts everything and holds nothing. */
 export const otherShape: Answer = ({ method, path }, response) =>
   method === 'PUT' && path.startsWith('/api/users/') && answerWith(response, 200, { proxies: [], hash: 'f' })
