@@ -28,7 +28,7 @@ test('an agent that was started again counts from 0', () => {
   expect(reportOf(info(30, 60, 120), first, at(1))?.report.rate).toEqual({ up: 1, down: 2 })
 })
 
-test('an agent of before tells neither connections nor traffic, and one that tells nothing leaves no report', () => {
+test('an older agent reports neither connections nor traffic, and an empty reply leaves no report', () => {
   const { load: _, ...old } = info(60, 0, 0)
   expect(reportOf(old, null, at(0))?.report).toMatchObject({ connections: null, rate: null, hours: [] })
   const { health: __, ...older } = old
@@ -42,7 +42,7 @@ test('an agent of another takeover format hands over to nothing that is installe
   expect([ofFormat(TAKEOVER_FORMAT), ofFormat(TAKEOVER_FORMAT + 1)]).toEqual([true, false])
 })
 
-test('an agent tells which settings it knows; those of before know the ones of their time', () => {
+test('an agent reports which settings it knows; older agents know those of their time', () => {
   const program = { program_started_at: 't1', takeover: { state: 'none' as const, at: null, reason: null } }
   const of = (told: object) => reportOf({ ...info(60, 0, 0), ...told }, null, at(0))?.report.settings_format
   expect([of({}), of(program), of({ ...program, settings_format: 3 })]).toEqual([1, 2, 3])

@@ -61,7 +61,7 @@ test('what differs is kept in one form, with its lines, and stands in the audit 
   })
 })
 
-test('a list of who reaches the agent that leaves this console out is refused, and doubtful where its address is not known', async () => {
+test('a client list that shuts this console out is refused, and doubtful if the console’s address is unknown', async () => {
   const LIST = 'AGENT_ALLOW_CLIENTS'
   const { plan, save, read } = await addServer({ consoleAddress: '203.0.113.9' })
   const refused = {
@@ -80,7 +80,7 @@ test('a list of who reaches the agent that leaves this console out is refused, a
   expect((await plan({})).data).toMatchObject({ may_shut_out: false })
   const unknown = await addServer()
   expect(await unknown.plan(without)).toMatchObject({ code: 2000, data: { may_shut_out: true } })
-  // Where the own file of the operator decides, this list means nothing.
+  // The operator's own file decides, so this list has no effect.
   const local = await addServer({ consoleAddress: '203.0.113.9', agentLocalNames: [LIST] })
   expect(await local.plan(without)).toMatchObject({ code: 2000, data: { may_shut_out: false } })
 })
@@ -159,7 +159,7 @@ const told = {
   hours: []
 }
 
-test('what the agent of a server is too old for is refused where it would not start with it, and otherwise said to wait', async () => {
+test('a setting that is too new for the agent is refused if the agent would not start with it, and otherwise said to wait', async () => {
   const { id, read, plan, save } = await addServer({ agentSettingsApplied: {} })
   const tells = async (more: object) => {
     const row = { report: { ...told, ...more }, counters: null }
@@ -184,18 +184,18 @@ test('what the agent of a server is too old for is refused where it would not st
     waiting: ['AGENT_DENY_PORTS'],
     upgrade_to: version
   })
-  // Kept for the upgrade, and not among the lines that somebody copies to the agent that is there.
+  // Kept for the upgrade, and not among the lines for the installed agent.
   expect(await save({ ...ranges, AGENT_WORKERS: '2' })).toMatchObject({
     code: 2000,
     data: { agent_format: 2, upgrade_to: version, lines: 'AGENT_WORKERS=2\n' }
   })
   expect((await read()).settings).toMatchObject(ranges)
-  // What it ignores is written, so that it counts from the upgrade on.
+  // What it ignores is written, so that it takes effect with the upgrade.
   expect((await plan({ AGENT_ALLOW_PORTS: '80' })).data).toMatchObject({ waiting: ['AGENT_ALLOW_PORTS'] })
   await tells({ settings_format: 3 })
   expect((await plan({ ...ranges, AGENT_ALLOW_PORTS: '80' })).data).toMatchObject({ waiting: [] })
   expect((await save(ranges, { apply: true })).code).toBe(2000)
-  // One of the first release knows fewer.
+  // An agent of the first release knows fewer.
   const first = await addServer()
   await world.ctx.db.insert(serverReports).values({ serverId: first.id, report: told, counters: null })
   expect((await first.plan({ AGENT_UDP: 'off', AGENT_WORKERS: '2' })).data).toMatchObject({ waiting: ['AGENT_UDP'] })

@@ -25,7 +25,7 @@ import { useStarted } from '../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)
-/** Takes connections and never answers. */
+/** Accepts connections and never answers. */
 let hole: Server
 let tries = 0
 
@@ -68,7 +68,7 @@ test('a server that failed is left to its own queue, tried after growing pauses,
 
   const before = tries
   for (let n = 0; n < 5; n++) await convergeHealthy(ctx, id, noOrders(ctx))
-  // Nor by its own job, before its time.
+  // Not even by its own job, before its time.
   await ctx.db
     .update(servers)
     .set({ nextTryAt: new Date(ctx.now().getTime() + MINUTE) })
@@ -79,7 +79,7 @@ test('a server that failed is left to its own queue, tried after growing pauses,
 
   for (const pause of [2, 4, 8]) {
     await ctx.db.update(servers).set({ nextTryAt: null, agentPort: 9 }).where(eq(servers.id, id))
-    // From the time of the try, of which no more is known than when it was made, however long that took.
+    // The pause counts from the try, which happened at some moment after this.
     const before = ctx.now().getTime()
     await convergeFailing(ctx, id, noOrders(ctx))
     const nextTry = (await serverRow(ctx, id)).nextTryAt?.getTime() ?? 0
@@ -97,9 +97,9 @@ test('a server that failed is left to its own queue, tried after growing pauses,
   expect(await serverRow(ctx, id)).toMatchObject({ failingSince: null, failedTries: 0, nextTryAt: null, trouble: null })
 })
 
-test('what is sent to a server that answers does not wait for any number of those that hang', async () => {
+test('changes for a server that answers do not wait for any number of servers that hang', async () => {
   const { ctx } = world
-  // Of its own: a server of an earlier test may still be given what it wants.
+  // An agent of its own: a server of an earlier test may still get changes.
   const agent = await startTestAgent()
   onTestFinished(() => agent.close())
   const hanging: number[] = []
@@ -124,7 +124,7 @@ test('what is sent to a server that answers does not wait for any number of thos
     await ask()
     const [user = ''] = await wantTestUsers(ctx, healthy, { count: 1, base: `127.60.0` })
     await expect.poll(async () => (await heldBy(agent)).includes(user), { timeout: 30_000 }).toBe(true)
-    // As many as their own workers began meanwhile.
+    // As many as their own workers began in that time.
     expect(tries - before).toBeLessThanOrEqual(8)
     await agent.client.deleteUser(user)
   }

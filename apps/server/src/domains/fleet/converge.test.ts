@@ -31,7 +31,7 @@ const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)
 const admin = useStarted(() => world.admin())
 
-/** Each test has a server of its own on the one agent, so the agent is emptied between them. */
+/** Each test has a server of its own on the one agent, so the agent is emptied between tests. */
 async function freshServer(name: string, ranges: string[]): Promise<number> {
   await world.ctx.db.update(servers).set({ deletedAt: world.ctx.now() })
   for (const user of await heldBy(agent)) await agent.client.deleteUser(user)
@@ -144,7 +144,7 @@ test('a client list that an operator made by the classic verbs outlives repair, 
   expect(await clients()).toEqual(['192.0.2.1/32'])
 })
 
-test('a few users that nobody wants are removed, many only once an administrator approves', async () => {
+test('a few unwanted users are removed, many only once an administrator approves', async () => {
   const { ctx } = world
   const id = await freshServer('strays', ['127.35.0.0/24'])
   const wanted = await wantTestUsers(ctx, id, { count: 4, base: '127.35.0' })
@@ -239,7 +239,7 @@ test('an edit of the access rules reaches the agents', async () => {
   expect(rule.msg).toBe('success')
   const id = await freshServer('rules', ['127.38.0.0/24', '127.38.1.0/24'])
   await wantTestUsers(ctx, id, { count: 1, base: '127.38.0' })
-  // Bought, so never denied.
+  // A bought rule is never denied.
   await wantTestUsers(ctx, id, { count: 1, base: '127.38.1', rules: [rule.data.id] })
   await convergeServer(ctx, id, noOrders(ctx))
   const denied = async () => {
@@ -285,7 +285,7 @@ test.for(['given_up', 'draining'] as const)(
       const server = await lockServer(unit, id)
       if (server) await changeStatus(unit, server, status)
     })
-    // It finds nothing to remove yet: its orders have not left.
+    // There is nothing to remove yet, because its orders have not left.
     expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: 0 })
     await ctx.db.delete(agentUsers).where(eq(agentUsers.serverId, id))
     expect(await repairServer(ctx, id)).toMatchObject({ waiting: 0 })
@@ -323,7 +323,7 @@ describe('what an order was sold with', () => {
     )
     await ctx.db.update(agentUsers).set({ appliedGeneration: sql`${agentUsers.generation}` })
 
-    // It has its addresses on the one server already, and is given one of the first order's on the other.
+    // It has addresses on the one server already, and gets one of the first order's on the other.
     await wantOne({ serverId: added, orderId: mine, ip: '127.44.0.1' })
     const [row] = await ctx.db.select().from(orderAccess).where(eq(orderAccess.orderId, mine))
     expect(row).toMatchObject({ access: 'address', clientIps: ['203.0.113.7/32'] })
@@ -347,7 +347,7 @@ describe('what an order was sold with', () => {
       .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
       .where(eq(agentUsers.serverId, id))
     if (!user) throw new Error('it is wanted')
-    // Agents of before know nothing of the field, and so say nothing of it.
+    // Older agents do not know the field, so they do not report it.
     const old: AgentClient = {
       ...agent.client,
       putUser: async (name, body) => {

@@ -81,7 +81,7 @@ test('an outage that ended while the clock was ahead does not keep later ones fr
   expectToLast(outage, HOUR)
 })
 
-test('old credentials are tried at once where a clock that was ahead had put their next try off', async () => {
+test('old credentials are tried at once if a clock that ran ahead had postponed their next try', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'tried', { agent, ranges: ['10.94.0.0/28'] })
   const at = (milliseconds: number) => new Date(ctx.now().getTime() + milliseconds)

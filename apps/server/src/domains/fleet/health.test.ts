@@ -26,7 +26,7 @@ const waiting = async (queue: string, serverId: number) => {
   return rows.length
 }
 
-test('five silences in a row make one alarm; a server that comes back gets what it missed', async () => {
+test('five silences in a row make one alarm; a server that comes back gets the changes that it missed', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'watched', { agent })
   await checkServers(ctx)
@@ -72,7 +72,7 @@ test('screens hear when an agent goes away and comes back', async () => {
     })
   )
   for (const change of ['stop', 'start'] as const) {
-    // It is heard behind all that was published before.
+    // It arrives after everything that was published before.
     ctx.changes.publish([{ resource: 'server', id: 0 }])
     await expect.poll(() => heard.has(0)).toBe(true)
     heard.clear()
@@ -95,7 +95,7 @@ test('what was asked before the report that is there, and comes late, is dropped
   }
   expect(await told('new', 0)).toBe('new')
   expect(await told('old', -4000)).toBe('new')
-  // A clock that was set back keeps nothing from being written down.
+  // A clock that was set back does not keep reports from being stored.
   expect(await told('after', -3_600_000)).toBe('after')
 })
 
@@ -112,7 +112,7 @@ test('one server that cannot be asked keeps no other from being asked', async ()
   expect((await serverRow(ctx, fine)).connected).toBe(true)
 })
 
-/** A server at whose agent's port something answers, whatever that is. */
+/** A server with something else than an agent at its agent's port. */
 async function addStrange(name: string) {
   const reply = { status: 503, body: '' }
   const server = createServer((_request, response) => response.writeHead(reply.status).end(reply.body))
@@ -133,13 +133,13 @@ async function addStrange(name: string) {
   }
 }
 
-test('an agent whose answers the database cannot hold as they came is away, or there, all the same', async () => {
+test('an agent whose answers the database cannot store unchanged still counts as away or reachable', async () => {
   const { id, answers } = await addStrange('behind a proxy')
   const refusal = (msg: string) => `{"status":503,"reason":"internal","msg":"${msg}"}`
   for (const [body, message] of [
     [refusal(String.raw`full\u0000 disk`), 'full disk'],
     [refusal(String.raw`half \ud83d`), 'half \ufffd'],
-    // Cut after 200, or 500: amid the character.
+    // Cut after 200 or 500, within the character.
     [`${'x'.repeat(199)}😀`, 'x'.repeat(199)],
     [refusal(`${'x'.repeat(499)}😀`), 'x'.repeat(499)],
     ['a page\0', 'a page']

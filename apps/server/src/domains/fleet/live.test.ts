@@ -93,7 +93,7 @@ const record = (...alarms: AgentAlarm[]) => command(world.ctx, SYSTEM, unit => r
 const listed = async (query = '') =>
   (await admin.get<{ alarms: AbuseAlarm[] }>(`/api/servers/alarms/${query}`)).data.alarms
 
-test('an alarm is one notice with its order, until it begins anew; told again it costs no write', async () => {
+test('an alarm is one notice with its order, until it starts again; repeating it costs no write', async () => {
   const { db } = world.ctx
   await record(alarm(), alarm({ kind: 'guessing', user: 'nobody', subject: '192.0.2.1' }))
   expect(await countOpenAlarms(db)).toBe(2)
@@ -111,15 +111,15 @@ test('an alarm is one notice with its order, until it begins anew; told again it
   expect(await listed()).toMatchObject([{ kind: 'guessing', order_id: null }])
   expect(await listed(`?server_id=${serverId}`)).toHaveLength(2)
 
-  // It goes on, over a restart of the agent too: nobody is called again.
+  // It goes on, even over a restart of the agent, so it raises no new notice.
   await record(alarm({ since: '2026-01-01T10:12:00.000Z', last: '2026-01-01T10:30:00.000Z', count: 500 }))
   expect((await listed(`?order_id=${ORDER}`))[0]).toMatchObject({ count: 500, started_at: first?.started_at })
   expect(await countOpenAlarms(db)).toBe(1)
-  // Later it begins anew.
+  // Later it starts again.
   await record(alarm({ since: '2026-01-01T12:00:00.000Z', last: '2026-01-01T12:01:00.000Z', count: 300 }))
   expect((await listed(`?order_id=${ORDER}`))[0]).toMatchObject({ count: 300, acknowledged_at: null })
   expect(await countOpenAlarms(db)).toBe(2)
-  // A clock that runs ahead does not keep later ones out.
+  // An alarm from a clock that ran ahead does not hide later ones.
   await record(alarm({ since: '2126-01-01T12:00:00.000Z', last: '2126-01-01T12:01:00.000Z' }))
   expect(Date.parse((await listed(`?order_id=${ORDER}`))[0]?.last_at ?? '')).toBeLessThan(
     world.ctx.now().getTime() + MINUTE
@@ -136,7 +136,7 @@ test('what an agent finds wrong with itself makes it a server in trouble, in the
   await checkServers(ctx)
   const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, serverId))
   if (!row) throw new Error('it told nothing')
-  // On a busy machine it may rightly find its loop slow.
+  // On a busy machine its event loop may really be slow.
   expect(row.report.problems).toBeInstanceOf(Array)
   const report = async (problems: string[]) => {
     await ctx.db

@@ -20,7 +20,7 @@ beforeAll(async () => {
   rule = await addRule(world.ctx.db, 'locks')
 })
 
-/** Waits until some session of this database waits for a lock, or `other` is done without. */
+/** Waits until a session of this database waits for a lock, or `other` is done without one. */
 async function someoneWaits(other: Promise<unknown>): Promise<void> {
   const ended = other.then(
     () => true,
@@ -38,7 +38,7 @@ async function someoneWaits(other: Promise<unknown>): Promise<void> {
 const edit = (id: number, name: string, ranges: string[]) =>
   admin.put(`/api/servers/servers/${id}/`, { name, ip: '127.0.0.1', port: 22, cidr: ranges.join('\n') })
 
-test('an edit of a server does not deadlock with what its agent confirms', async () => {
+test('an edit of a server does not deadlock with a confirmation of its agent', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'confirming', { ranges: ['127.41.0.0/24'] })
   const orderId = await leaseOn(ctx, id, rule)
@@ -48,7 +48,7 @@ test('an edit of a server does not deadlock with what its agent confirms', async
     ])
   )
   const { editing } = await ctx.db.transaction(async tx => {
-    // As what an agent confirmed is noted: first its user, then the addresses that it gave up.
+    // In the order of a confirmation: first the user, then the addresses that it gave up.
     await tx.update(agentUsers).set({ digest: 'as told' }).where(eq(agentUsers.username, 'confirmed'))
     const asked = { editing: edit(id, 'confirming', ['127.41.0.0/24', '127.41.1.0/24']) }
     await someoneWaits(asked.editing)
@@ -77,7 +77,7 @@ test('an edit of a server does not deadlock with a delivery to it', async () => 
   expect(await editing).toMatchObject({ code: 2000 })
 })
 
-test('deny lists are renewed after a rule that is being changed, whose own request met the waiting job', async () => {
+test('deny lists are renewed after a rule edit that is not committed yet, although its own request met the waiting job', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'denying', { ranges: ['127.43.0.0/24'] })
   const [username = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.43.0' })
@@ -118,14 +118,14 @@ test('provisioning a server hides no chunk from reservations, though their ids b
     provisioning
   )
   expect(ran).toBe(true)
-  // Whoever fills the chunk does hide it: the next buyer goes to the other one.
+  // A buyer who fills the chunk hides it, so the next buyer takes the other one.
   await ctx.db.transaction(async tx => {
     await lock(tx, 'inventoryChunk', first)
     expect(await reserveOne()).toEqual(['127.44.1.0/32'])
   })
 })
 
-test('plans of a server and of a group wait for nobody who leases, and let nobody wait', async () => {
+test('plans of a server and of a group neither wait for leasing nor delay it', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'planned', { ranges: ['127.46.0.0/24'] })
   const groupId = await addGroup(ctx.db, 'planned', [id])

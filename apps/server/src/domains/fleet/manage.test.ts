@@ -54,7 +54,7 @@ describe('server management', () => {
 
   test.each([
     ['username', 'create_user_by_prefix', { prefix: 'x', acl_group: 1 }],
-    // Names of orders look like this.
+    // Usernames of orders look like this.
     ['username', 'create_user_by_prefix', { username: 'u4x7k2m9pq', prefix: '127.60.0.8', acl_group: 1 }],
     ['prefix', 'create_user_by_prefix', { username: 'x', prefix: '127.48.0.0/12', acl_group: 1 }],
     ['prefix', 'create_user_by_prefix', { username: 'x', acl_group: 1, prefix: '' }],
@@ -222,7 +222,7 @@ describe('server management', () => {
 })
 
 describe('a check of IPv6 ranges', () => {
-  /** What answers in the agent's place: it says what was asked of it. A real one is tested in apps/agent. */
+  /** Answers in the agent's place, and records what it is asked. A real one is tested in apps/agent. */
   let asked: { path: string | undefined; prefix: string; targets: unknown[] }[] = []
   let knows = true
   let agent: HttpServer

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await writeSettings(world.ctx, { quarantine_hours: 24 })
   const take = (at: number, rule: number, step: number) =>
     db.transaction(tx => reserve(tx, { orderId: nth(at), groupId, step, rules: [rule], quantity: step }))
-  // 64 leased, then 8 held under one rule; 8 that rest under the other.
+  // 64 leased, then 8 reserved under one rule, and 8 at rest under the other.
   await take(0, rules.sport, 64)
   await activate(db, nth(0))
   await take(1, rules.sport, 8)
@@ -62,7 +62,7 @@ describe('the picture of a range', () => {
     ])
   })
 
-  test('says by rule what is leased, held, resting and free', async () => {
+  test('says by rule how many are leased, held, resting and free', async () => {
     const { rules: byRule } = await blocks()
     expect(byRule.map(({ name, leased, held, resting, free }) => [name, leased, held, resting, free])).toEqual([
       ['Sport', 64, 8, 0, 4024],
@@ -70,7 +70,7 @@ describe('the picture of a range', () => {
     ])
   })
 
-  test('is of one rule where one is chosen, down to single addresses', async () => {
+  test('covers one rule if one is chosen, down to single addresses', async () => {
     const picture = await blocks(`?rule=${rules.news}&part=127.80.0.0/28`)
     expect(picture).toMatchObject({ part: '127.80.0.0/28', block_units: 1, rule: { name: 'News' } })
     expect(picture.blocks).toHaveLength(16)
@@ -92,7 +92,7 @@ describe('excluding rules from a range', () => {
   const effect = async (exclude: number[]) =>
     (await admin.post<RangeEffect>(`/api/servers/cidrs/${range}/effect/`, { exclude_acl: exclude })).data
 
-  test('is told before: what leaves stock, and which orders run on', async () => {
+  test('is shown in advance: which addresses leave stock, and which orders run on', async () => {
     expect(await effect([rules.sport])).toEqual({
       sells: true,
       excluded: [{ id: rules.sport, name: 'Sport', free: 4024, leased: 72, orders: 2 }],
@@ -180,7 +180,7 @@ describe('CIDRs', () => {
     expect((await admin.put('/api/servers/cidrs/999999/', { exclude_acl: [] })).code).toBe(404)
   })
 
-  test('what no server has is cleaned; what is leased, or a server’s own, stays', async () => {
+  test('ranges without a server are cleaned; leased ranges, and those of a server, stay', async () => {
     const { db } = world.ctx
     const groupId = await addGroup(db, 'cleaning', [owner])
     const [orderId = 0] = await addOrders(db, groupId, 1)
@@ -204,7 +204,7 @@ describe('CIDRs', () => {
     expect(await planned()).toMatchObject({ count: 1, cidrs: [{ cidr: '127.93.0.0/24' }] })
     expect((await planned()).plan).not.toBe(both.plan)
     expect(await names('sort_by=cidr')).toHaveLength(5)
-    // What was agreed to is not what would go: nothing goes.
+    // Other ranges would go than were approved, so nothing goes.
     expect(await clean({ plan: both.plan })).toMatchObject({ status: 409, data: { reason: 'stale' } })
     expect(await names('sort_by=cidr')).toHaveLength(5)
     expect((await clean({ plan: (await planned()).plan })).data).toMatchObject({

@@ -81,7 +81,7 @@ describe('the plan of a server form', () => {
 })
 
 describe('a server as it is shown', () => {
-  test('has its groups, orders and addresses, how far its agent is, and what the agent tells of itself', async () => {
+  test('has its groups, orders and addresses, its agent’s progress, and the agent’s own report', async () => {
     const agent = await startTestAgent()
     try {
       const id = await addTestServer(world.ctx, 'shown', { agent, ranges: ['127.83.0.0/28'] })
@@ -117,7 +117,7 @@ describe('a server as it is shown', () => {
   })
 })
 
-test('an installation that runs keeps its steps, whatever is asked for meanwhile', async () => {
+test('an installation that runs keeps its steps, even if another one is requested', async () => {
   const form = { name: 'installing', ip: '127.0.0.1', cidr: '127.99.0.0/28' }
   const { data } = await admin.post<Server>('/api/servers/servers/', { ...form, run_init: 1 })
   const { provisioning } = await serverRow(world.ctx, data.id)
@@ -132,7 +132,7 @@ test('an installation that runs keeps its steps, whatever is asked for meanwhile
   ])
     expect(reply).toMatchObject({ code: 2000, data: { provisioning: { step: 'upload', run_init: true } } })
   expect((await serverRow(world.ctx, data.id)).provisioning).toEqual(running)
-  // They are done after it.
+  // The other one is done after it.
   const { rows } = await world.ctx.db.execute(
     sql`select data from pgboss.job where name = 'provision-server' and data->>'serverId' = ${String(data.id)} order by data->>'init'`
   )
@@ -175,7 +175,7 @@ test('plans tell of IPv4 addresses and IPv6 /64s apart', async () => {
       .filter(change => change.group.id === group.id && change.rule.id === rule)
       .map(({ family, before, after }) => [family, before, after])
   const paused = async () => (await admin.get<ServerPlan>(`/api/servers/servers/${id}/plan/?action=pause`)).data
-  // IPv4 is sold out: nothing of it is lost.
+  // IPv4 is sold out, so none of it is lost.
   expect(said(await paused())).toEqual([['ipv6', 16, 0]])
   await world.ctx.db.update(servers).set({ refusedRanges: [] }).where(eq(servers.id, id))
   expect(said(await paused())).toEqual([
@@ -189,7 +189,7 @@ test('plans tell of IPv4 addresses and IPv6 /64s apart', async () => {
   ])
 })
 
-test('what plans say becomes of stock is what becomes of it: with overlaps, exclusions, refused ranges and leases', async () => {
+test('stock changes exactly as plans say, with overlaps, exclusions, refused ranges and leases', async () => {
   const { ctx } = world
   const { db } = ctx
   const [wide, narrow] = [

@@ -36,7 +36,7 @@ afterAll(async () => {
 const at = (publicUrl: string) => ({ ...shop.ctx, config: { ...shop.ctx.config, publicUrl } })
 const found = (publicUrl: string, days: number) => findCertificates(at(publicUrl), shop.ctx.now(), days)
 
-test('the certificate that visitors are shown is told of before it ends, and until another one is there', async () => {
+test('the certificate that visitors are shown raises a notice before it ends, until another one is there', async () => {
   await lookAtPublicCertificate(at(url))
   expect(await found(url, 9)).toEqual([])
   expect(await found(url, 14)).toMatchObject([{ subject: 'public', words: 'certificate_public', params: { url } }])

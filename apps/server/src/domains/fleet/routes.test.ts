@@ -45,7 +45,7 @@ describe('the server form', () => {
     expect(await create(form)).toMatchObject({ code: 400, data: { errors: { [field]: expect.any(String) as string } } })
   })
 
-  test('a certificate has to be readable and without its key; its fingerprint and end are shown, and it is forgotten where asked', async () => {
+  test('a certificate has to be readable and without its key; its fingerprint and end are shown, and it is forgotten on request', async () => {
     const maker = certificateMaker()
     onTestFinished(() => maker.remove())
     const { certificate: testCertificate, key: testKey } = maker.selfSigned(['DNS:agent.test'])
@@ -140,7 +140,7 @@ describe('the server form', () => {
       code: 409,
       msg: '127.52.0.128/25 overlaps 127.52.0.0/24 of server owner'
     })
-    // Of one form, before there is a server that either could be of.
+    // Two ranges of one form, before there is a server.
     expect(await create({ name: 'both', ip: '127.0.0.1', cidr: '127.59.0.0/24\n127.59.0.128/25' })).toMatchObject({
       code: 409,
       data: { errors: { cidr: '127.59.0.0/24 overlaps 127.59.0.128/25' } }
@@ -154,14 +154,14 @@ describe('the server form', () => {
       msg: `Addresses of 127.52.0.0/24 are still leased by order ${number}`
     })
     expect((await edit('127.52.0.0/24')).code).toBe(2000)
-    // All or nothing: the refused edit left no trace of itself.
+    // All or nothing: the refused edit left no trace.
     expect(await create({ name: 'clash', ip: '127.0.0.1', cidr: '127.52.1.0/24' })).toMatchObject({ code: 2000 })
     const reply = await admin.delete(`/api/servers/servers/${first.data.id}/`)
     expect(reply).toMatchObject({ code: 409, msg: `Addresses of this server are still leased by order ${number}` })
     await world.ctx.db.transaction(tx => release(tx, { orderId }))
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 2000 })
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 404 })
-    // What it owned is free for another server.
+    // Its former ranges are free for another server.
     expect(await create({ name: 'owner', ip: '127.0.0.1', cidr: '127.52.0.0/24' })).toMatchObject({ code: 2000 })
   })
 
@@ -176,12 +176,12 @@ describe('the server form', () => {
     expect(await create({ ...other, ...mine })).toMatchObject(refused)
     const { data } = await create(other)
     expect(await admin.put(`/api/servers/servers/${data.id}/`, { ...other, ...mine })).toMatchObject(refused)
-    // A server that is gone takes its agent with it.
+    // The removal of a server frees its agent.
     await admin.delete(`/api/servers/servers/${first.id}/`)
     expect(await create({ ...other, ...mine, name: 'third', cidr: '127.48.2.0/29' })).toMatchObject({ code: 2000 })
   })
 
-  test('a name is used once, whatever its case', async () => {
+  test('a name is used once, in upper or lower case', async () => {
     expect((await create({ name: 'Twin', ip: '127.0.0.1', cidr: '127.53.0.0/24' })).code).toBe(2000)
     expect(await create({ name: 'tWIN', ip: '127.0.0.1', cidr: '127.53.1.0/24' })).toMatchObject({
       code: 409,

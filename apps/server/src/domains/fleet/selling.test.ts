@@ -53,7 +53,7 @@ test('a server that has not answered for unreachable_after sells nothing, and se
   world.advance(2 * MINUTE)
   await checkServers(ctx)
   expect(await figures()).toEqual([0, 0])
-  // Nor by any other way to addresses: a change of proxies, a late payment.
+  // The other ways to addresses, a change of proxies and a late payment, are refused too.
   expect(await reserve(ctx.db, wanted(second))).toEqual({ ok: false, reason: 'out_of_stock' })
   expect(await reserveOther(ctx.db, wanted(first))).toEqual({ ok: false, reason: 'out_of_stock' })
   expect(await shown(serverId)).toMatchObject({ status: 'active', sells: false })
@@ -67,7 +67,7 @@ test('a server that has not answered for unreachable_after sells nothing, and se
   expect((await reserve(ctx.db, wanted(third))).ok).toBe(true)
 })
 
-test('a new server sells at once, and nothing any more where it never answers', async () => {
+test('a new server sells at once, but no longer if it never answers', async () => {
   const { ctx } = world
   const { serverId, figures } = await sellingServer('never', '10.81.1.0/28')
   await ctx.db.execute(`update servers set agent_port = 9 where id = ${serverId}`)
@@ -78,7 +78,7 @@ test('a new server sells at once, and nothing any more where it never answers', 
   expect(await figures()).toEqual([0, 0])
 })
 
-test('a server of which nobody knows that it serves sells nothing', async () => {
+test('a server that may not serve sells nothing', async () => {
   const { ctx } = world
   const { serverId, orderIds, figures, wanted } = await sellingServer('unserved', '10.81.12.0/28')
   const mark = (unservedSince: Date | null) =>
@@ -95,7 +95,7 @@ test('a server of which nobody knows that it serves sells nothing', async () => 
   expect(await views()).toContain(serverId)
 })
 
-test('a paused server sells nothing until it is resumed, however often it answers', async () => {
+test('a paused server sells nothing until it is resumed, even if it answers', async () => {
   const { ctx } = world
   const { serverId, figures } = await sellingServer('paused', '10.81.2.0/28')
   const call = (action: string) => admin.post<Server>(`/api/servers/servers/${serverId}/${action}/`, {})
@@ -108,7 +108,7 @@ test('a paused server sells nothing until it is resumed, however often it answer
   expect(await figures()).toEqual([16, 16])
 })
 
-test('a pause is taken back by its own count of changes only, not where another operator paused it anew', async () => {
+test('a pause is undone only by its own count of changes, not after another operator has paused the server again', async () => {
   const { serverId } = await sellingServer('counted', '10.81.10.0/28')
   const call = (action: string, body: object = {}) =>
     admin.post<Server & { changes: number | null }>(`/api/servers/servers/${serverId}/${action}/`, body)
@@ -126,7 +126,7 @@ test('each time without an answer is recorded once, from its first moment to its
   const { serverId } = await sellingServer('recorded', '10.81.3.0/28')
   const outages = () => ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, serverId))
   await checkServers(ctx)
-  // A job that meets silence once is no outage yet.
+  // One silence that a job meets is no outage yet.
   await command(ctx, SYSTEM, unit => markFailing(unit, serverId, 'timed out'))
   expect(await outages()).toEqual([])
   await checkServers(ctx)

@@ -48,7 +48,7 @@ test('the figures of a page of servers come each from its index, not from all th
     sql`explain (format json) ${usersOfServers(db, ids)}`
   )
   const [plan] = plans[0]?.['QUERY PLAN'] ?? []
-  // Not the key's, by which all of a server's users would be read.
+  // Not the primary key's index, which would read all of a server's users.
   expect(plan && new Set(indexesOf(plan.Plan).filter(name => name !== 'servers_pkey'))).toEqual(
     new Set(['agent_users_generation', 'agent_users_applied', 'agent_users_behind', 'agent_users_orders'])
   )

@@ -1,4 +1,4 @@
-// Servers behind a forwarded port, and other ones of which nobody knows that they serve: how their proxies are tried.
+// How the proxies of servers are tried that may not serve, or that are behind a forwarded port.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { eq } from 'drizzle-orm'
@@ -12,7 +12,7 @@ import { checkServers } from './health.ts'
 import { repairServer } from './repair.ts'
 import { servers } from './tables.ts'
 
-// No proxy reaches these sites, and each says so at once.
+// No proxy reaches these sites, and each fails at once.
 const site = 'http://127.0.0.1:9'
 const checkSites = { google: site, bing: site, amazon: site }
 const world = useStarted(() => startTestShop({ config: { checkSites } }))
@@ -34,7 +34,7 @@ const set = (columns: Partial<typeof servers.$inferInsert>) =>
 const row = () => serverRow(world.ctx, id)
 const serving = { trouble: null, offline: false, unservedSince: null }
 
-/** A port from which connections go on to `to` at the same address. */
+/** A port that forwards connections to `to` at the same address. */
 async function startForwarding(to: number) {
   const sockets = new Set<Socket>()
   const during: { lost: number; arrived: () => void; open: Promise<void> } = {
@@ -72,7 +72,7 @@ async function startForwarding(to: number) {
   }
 }
 
-test('a repair takes nothing off an agent whose proxy is tried, and goes on after that', async () => {
+test('a repair removes nothing from an agent whose proxy is being tried, and goes on after that', async () => {
   const [arrived, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   Object.assign(forwarded.during, { arrived: arrived.resolve, open: opened.promise })
   const checked = checkServers(world.ctx)
@@ -85,7 +85,7 @@ test('a repair takes nothing off an agent whose proxy is tried, and goes on afte
   expect(await repaired).toMatchObject({ kind: 'compared', removed: [] })
 })
 
-test('the user of a try whose process died is taken off by the next repair', async () => {
+test('the user of a try whose process died is removed by the next repair', async () => {
   const user = 'netlet-check-000000000000'
   await agent.client.raw('POST', '/api/create-user-by-prefix', { user, prefix: '127.78.0.0/32' })
   expect(await heldBy(agent)).toContain(user)
@@ -130,7 +130,7 @@ test("another console's agent is sent no user of a check, and does not put the s
   expect(await versionOf()).toBe(before)
   const foreign = { trouble: 'foreign_console', offline: true }
   expect(await row()).toMatchObject({ ...foreign, unservedSince: expect.any(Date) as Date })
-  // Nor where it was out of stock for its silence.
+  // Not even if it was out of stock because it was silent.
   await set({ unservedSince: null, connected: false, failures: 20, trouble: 'unreachable', troubleParams: {} })
   await checkServers(world.ctx)
   expect(await row()).toMatchObject({ ...foreign, connected: true })

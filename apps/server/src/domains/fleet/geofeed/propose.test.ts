@@ -42,7 +42,7 @@ beforeAll(async () => {
 const propose = async () => (await admin.get<GeofeedProposal>('/api/servers/geofeed/')).data
 const say = (...places: object[]) => admin.put('/api/servers/places/', { places })
 
-test('the proposal names each range of the servers whose place is known, and differs from the saved file by lines', async () => {
+test('the proposal names each range of servers with a known place, and differs from the saved file by lines', async () => {
   const [ny, ldn, both] = ids
   await writeSettings(shop.ctx, {
     geofeed: [
@@ -58,10 +58,10 @@ test('the proposal names each range of the servers whose place is known, and dif
   expect(before.servers).toMatchObject([
     { id: ny, ranges: 2, place: null, guess: { country: 'US', region: 'US-NY', city: 'New York' } },
     { id: ldn, groups: ['London DC'], guess: { country: 'GB', city: 'London' } },
-    // Its groups do not agree: somebody has to say.
+    // Its groups do not agree, so an operator has to decide.
     { id: both, groups: ['ISP · New York', 'London DC'], guess: null }
   ])
-  // What is nobody's goes; the ranges of servers without a place stay as they are.
+  // Lines of foreign ranges go. Ranges of servers without a place stay as they are.
   expect(before).toMatchObject({ same: 0, kept: 4, changes: [{ kind: 'removed', prefix: '192.0.2.0/24' }] })
 
   const london = { country: 'gb', region: 'GB-LND', city: 'London', postal: '' }
@@ -90,7 +90,7 @@ test('the proposal names each range of the servers whose place is known, and dif
       { kind: 'removed', prefix: '192.0.2.0/24', saved: '192.0.2.0/24,JP,JP-13,Tokyo,', proposed: null }
     ]
   })
-  // Said again, nothing is written; each change is, by server.
+  // Repeating it writes nothing. Each change is written, by server.
   await say({ server_id: ldn, ...london })
   const log = await admin.get<Page<AuditEntry>>('/api/settings/audit_log/?verb=place')
   expect(log.data.data.map(({ action, target_id }) => [action, Number(target_id)])).toEqual([

@@ -1,4 +1,4 @@
-// Two consoles and one agent, and a console whose database is older than what its agent was told.
+// Two consoles with one agent, and a console whose database is older than its agent's state.
 import type { RepairPlan, Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
@@ -39,7 +39,7 @@ async function addServer(world: TestShop, name: string, base: string, count: num
   return { id, users: users.toSorted() }
 }
 
-test('an agent of before, which belongs to nobody, is adopted with what it holds', async () => {
+test('an older agent without an owner is adopted with what it holds', async () => {
   const { id, users } = await addServer(ours, 'first', '127.81.1', 3)
   await agent.client.putPrefixes(['127.81.1.0/24'])
   await agent.client.putUser('kept', { password: 'x', prefixes: ['127.81.1.99/32'], denied_domains: [] })
@@ -47,13 +47,13 @@ test('an agent of before, which belongs to nobody, is adopted with what it holds
   const state = await agent.client.state()
   const console = await readConsole(ours.ctx)
   expect(state.ok && state.data.owner).toMatchObject({ ...console, server: String(id), mark: (await tieOf(id))?.mark })
-  // The limit of before goes on holding: a few unknown users are removed.
+  // The usual limit still holds: a few unknown users are removed.
   expect(await repairServer(ours.ctx, id)).toMatchObject({ kind: 'compared', removed: ['kept'] })
   expect(await heldBy(agent)).toEqual(users)
 })
 
-test('another console changes nothing, says whose the agent is, and takes it over only by an administrator', async () => {
-  // Of its own: the other tests' agent stays this console's.
+test('another console changes nothing, names the agent’s owner, and takes the agent over only by an administrator', async () => {
+  // An agent of its own, because the other tests' agent stays this console's.
   const agent = await startTestAgent()
   onTestFinished(() => agent.close())
   const { id: ourId, users } = await addServer(ours, 'contested', '127.81.2', 3, agent)
@@ -77,7 +77,7 @@ test('another console changes nothing, says whose the agent is, and takes it ove
   expect((await admin.post(`${path}delete_user/`, { username: users[2] })).code).toBe(503)
   expect(await heldBy(agent)).toEqual(held)
 
-  // From whom it is taken is what was shown; nothing is removed by that alone.
+  // It is taken from the owner that was shown. That alone removes nothing.
   expect((await admin.post(`${path}take_over/`, { owner: 'another' })).code).toBe(409)
   const support = await theirs.customer()
   expect((await support.post(`${path}take_over/`, { owner: console.id })).code).toBe(403)
@@ -96,7 +96,7 @@ test('another console changes nothing, says whose the agent is, and takes it ove
   expect(await heldBy(agent)).toEqual(theirUsers)
   expect((await serverRow(theirs.ctx, id)).trouble).toBeNull()
 
-  // The one that lost it does not take it back.
+  // The console that lost it does not take it back.
   expect(await repairServer(ours.ctx, ourId)).toEqual({ kind: 'foreign' })
   expect((await serverRow(ours.ctx, ourId)).troubleParams).toMatchObject({ owner: (await readConsole(theirs.ctx)).id })
   const back = await ours.admin()
@@ -108,7 +108,7 @@ test('another console changes nothing, says whose the agent is, and takes it ove
   expect(await heldBy(agent)).toEqual(users)
 })
 
-/** Takes the database of one server back to how it is now. */
+/** Saves the state of one server in the database, to be restored. */
 async function backUp(id: number) {
   const users = await usersOf(ours.ctx, id)
   const tie = await tieOf(id)
@@ -138,7 +138,7 @@ test('after a restore nothing is removed or changed before an administrator has 
   const before = await agent.client.state()
 
   await restore()
-  // Three unknown users are far below the limit of removals; they wait all the same.
+  // Three unknown users are far below the limit of removals, and still wait.
   expect(await repairServer(ours.ctx, id)).toMatchObject({ kind: 'planned' })
   await wantTestUsers(ours.ctx, id, { count: 1, base: '127.81.4' })
   await expect(converge(ours, id)).rejects.toThrow('things that this console does not know')
@@ -149,7 +149,7 @@ test('after a restore nothing is removed or changed before an administrator has 
   expect(plan).toMatchObject({ removed: { count: 3, users: later.slice(2).toSorted() }, changed: { count: 1 } })
   expect((await serverRow(ours.ctx, id)).trouble).toBe('older_console')
 
-  // What was shown is what is approved, and nothing else.
+  // Only what was shown is approved.
   const admin = await ours.admin()
   const approve = (digest = '') => admin.post(`/api/servers/servers/${id}/approve_plan/`, { digest })
   expect((await approve('0'.repeat(64))).code).toBe(409)
@@ -173,13 +173,13 @@ test('after a restore nothing is removed or changed before an administrator has 
   ])
 })
 
-test('a second server of the same agent, or one whose row was made again, removes nobody unasked', async () => {
+test('a second server of the same agent, or a server whose row was made again, removes no users without approval', async () => {
   const agent = await startTestAgent()
   onTestFinished(() => agent.close())
   const first = await addServer(ours, 'entered', '127.81.7', 4, agent)
   await converge(ours, first.id)
   const second = await addServer(ours, 'entered again', '127.81.8', 1, agent)
-  // It was never told anything by this row.
+  // This row has never sent it anything.
   await ours.ctx.db.delete(agentTies).where(eq(agentTies.serverId, second.id))
   expect(await repairServer(ours.ctx, second.id)).toMatchObject({ kind: 'planned' })
   await expect(converge(ours, second.id)).rejects.toThrow('things that this console does not know')
@@ -192,7 +192,7 @@ test('a restore after which the agent only lacks something goes on by itself', a
   const { id, users } = await addServer(ours, 'harmless', '127.81.5', 1)
   await converge(ours, id)
   await repairServer(ours.ctx, id)
-  // Its ranges are those of this server alone, once nothing is left of the others'.
+  // Its ranges are those of this server alone, once nothing of the others is left.
   await converge(ours, id)
   await ours.ctx.db.update(agentTies).set({ mark: 'forgotten' }).where(eq(agentTies.serverId, id))
   await agent.client.deleteUser(users[0] ?? '')
@@ -205,14 +205,14 @@ test('a mark whose answer was lost is no restore, and repairs at once agree', as
   const { id } = await addServer(ours, 'interrupted', '127.81.6', 1)
   await converge(ours, id)
   const mark = (await tieOf(id))?.mark
-  // The agent confirmed it, and the process died before it wrote that down.
+  // The agent confirmed it, and the process died before it stored that.
   await ours.ctx.db.update(agentTies).set({ mark: 'before', nextMark: mark }).where(eq(agentTies.serverId, id))
   expect(await repairServer(ours.ctx, id)).toMatchObject({ kind: 'compared' })
   const repairs = await Promise.all([1, 2, 3].map(() => repairServer(ours.ctx, id, 10_000)))
   expect(repairs.map(({ kind }) => kind)).toEqual(['compared', 'compared', 'compared'])
   const state = await agent.client.state()
   expect(state.ok && state.data.owner?.mark).toBe((await tieOf(id))?.mark)
-  // The agent that lost its disk belongs to nobody, and is filled again.
+  // An agent that lost its disk has no owner, and is filled again.
   await agent.stop()
   await agent.wipe()
   await agent.start()

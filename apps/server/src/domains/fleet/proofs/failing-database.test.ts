@@ -10,7 +10,7 @@ import { addRows } from '../../../testing/rows.ts'
 
 const world = useStarted(() => startTestShop({}))
 
-/** A database that takes the first transaction and no other, as one whose disk is full by then. */
+/** A database that accepts only the first transaction, as if its disk were full after it. */
 function fullAfterOne({ db }: AppContext): AppContext['db'] {
   let transactions = 0
   const transaction: AppContext['db']['transaction'] = async (work, config) => {
@@ -20,7 +20,7 @@ function fullAfterOne({ db }: AppContext): AppContext['db'] {
   return Object.assign(Object.create(db) as AppContext['db'], { transaction })
 }
 
-test('where a try cannot be written down its run fails, and not the process', async () => {
+test('if a try cannot be recorded, its run fails, and not the process', async () => {
   const { ctx } = world
   const serverId = await addTestServer(ctx, 'full')
   await ctx.db.update(servers).set({ status: 'given_up' }).where(eq(servers.id, serverId))

@@ -42,7 +42,7 @@ const withSite = (egressSite: string | null): AppContext => ({
   config: { ...world.ctx.config, egressSite }
 })
 
-/** A check site of its own, told from where it is asked. */
+/** A check site of its own, which knows the address that asks. */
 async function startSite(answer: (from: string) => string, path = '/ip'): Promise<AppContext> {
   const site = createServer((request, response) => response.end(answer(request.socket.remoteAddress ?? '')))
   sites.push(site)
@@ -68,7 +68,7 @@ const want = ({ serverId, orderId, username, prefix }: Lease, password = 'secret
   command(ctx, SYSTEM, unit => setDesiredUsers(unit, [{ serverId, orderId, username, password, prefixes, rules: [] }]))
 const end = ({ orderId }: Lease) => command(ctx, SYSTEM, unit => removeDesiredUsers(unit, orderId))
 
-/** The agent takes what is wanted; all servers of these tests are of one agent, so ranges of others are kept. */
+/** The agent takes what is wanted. All servers of these tests share one agent, so ranges of others are kept. */
 async function converge(lease: Lease, by = ctx) {
   await convergeServer(by, lease.serverId, noOrders(by))
 }
@@ -76,7 +76,7 @@ async function serve(lease: Lease, password?: string, by = ctx) {
   await want(lease, password)
   await converge(lease, by)
 }
-/** A lease that was served until it ended, and whose agent has confirmed that. */
+/** A lease that was served until it ended, as its agent has confirmed. */
 async function addEnded(): Promise<Lease> {
   const lease = await addLease()
   await serve(lease)
@@ -91,7 +91,7 @@ const proofsOf = ({ orderId }: Lease, kind: 'revocation' | 'hand_over' = 'revoca
     .where(sql`${accessProofs.orderId} = ${orderId} and ${accessProofs.kind} = ${kind}`)
     .orderBy(asc(accessProofs.id))
 const answersOf = (row: { tries: { answer: string }[] } | undefined) => row?.tries.map(({ answer }) => answer)
-/** Puts a user back behind the console's back, as an agent does whose folder was restored. */
+/** Restores a user without the console, as an agent does whose folder was restored. */
 const putBack = ({ username, prefix }: Lease, password = 'secret1') =>
   agent.client.putUser(username, { password, prefixes: [prefix], denied_domains: [] })
 const stockOf = async ({ serverId, rule }: Lease) => {
@@ -101,7 +101,7 @@ const stockOf = async ({ serverId, rule }: Lease) => {
   return rows[0]?.stock ?? 0
 }
 const freeLease = ({ orderId }: Lease) => ctx.db.transaction(tx => release(tx, { orderId }))
-/** Lets the pause between two runs pass, and whatever is tried again become due. */
+/** Lets the pause between two runs pass, and everything that is tried again become due. */
 const later = (ms: number) => world.advance(ms)
 
 test('once its agent has confirmed the end of a lease, the old credentials are tried and the refusal is kept', async () => {
@@ -122,7 +122,7 @@ test('once its agent has confirmed the end of a lease, the old credentials are t
   expect(row).toMatchObject({ state: 'proved', password: null, nextAt: null, attempts: 1 })
   expect(row?.tries).toMatchObject([{ address: lease.address, answer: 'refused' }])
   expect(row?.tries[0]?.took).toBeGreaterThanOrEqual(0)
-  // Asked again, nothing is tried.
+  // When it is asked again, nothing is tried.
   later(MINUTE)
   await proveAccess(ctx, lease.serverId)
   expect((await proofsOf(lease))[0]).toEqual(row)
@@ -150,7 +150,7 @@ test('an old password, and addresses that were given back, are tried once the ag
   await converge(lease)
   await proveAccess(ctx, lease.serverId)
   expect(await proofsOf(lease)).toMatchObject([{ cause: 'password', state: 'proved', password: null }])
-  // The same again asks for nothing; an address that goes does.
+  // The same again asks for nothing, but an address that goes does.
   await want(lease, 'secret2')
   await want(lease, 'secret2', [])
   await converge(lease)
@@ -178,7 +178,7 @@ test('old credentials that still work are an alarm: repaired, withheld from stoc
   const shown = await admin.get<{ proofs: object[] }>('/api/servers/proofs/')
   expect(shown.data.proofs).toMatchObject([{ id: failed?.id, order_id: lease.orderId, state: 'failed' }])
   expect(JSON.stringify(shown)).not.toContain('secret1')
-  // Still open after three minutes, it stays so; a repair takes the user off, and the next try finds that.
+  // Still open after three minutes, it stays open. A repair removes the user, and the next try finds that.
   later(4 * MINUTE)
   await proveAccess(ctx, lease.serverId)
   expect((await proofsOf(lease))[0]).toMatchObject({ state: 'failed', attempts: 2 })
@@ -192,7 +192,7 @@ test('old credentials that still work are an alarm: repaired, withheld from stoc
   expect(await countOpenProofs(ctx.db)).toBe(0)
 })
 
-test('an operator who takes notice of it has the addresses sold again; once, and it is in the audit log', async () => {
+test('acknowledging it returns the addresses to stock, once, and is in the audit log', async () => {
   const lease = await addEnded()
   await freeLease(lease)
   await putBack(lease)
@@ -233,7 +233,7 @@ test('an order that was renewed before its old credentials were tried is no fail
   expect(answersOf(row)).toEqual(['wanted_again'])
 })
 
-test('a server that was given up is told as not proved', async () => {
+test('a server that was given up counts as not proved', async () => {
   const lease = await addLease()
   await serve(lease)
   await want(lease, 'secret2')
@@ -244,7 +244,7 @@ test('a server that was given up is told as not proved', async () => {
   ])
 })
 
-/** A former password, of 5 s ago, or an ended lease that is to be tried now. */
+/** A former password from 5 s ago, or an ended lease, to be tried now. */
 const asked = ({ orderId, serverId, prefix }: Lease, cause: 'password' | 'removed', username: string) => ({
   kind: 'revocation' as const,
   cause,
@@ -297,7 +297,7 @@ test('a request that leaves from another address is an alarm', async () => {
   expect(row).toMatchObject({ state: 'failed' })
   expect(row?.tries).toMatchObject([{ answer: 'other_address', seen: '192.0.2.9' }])
   expect((await serverRow(ctx, wrong.serverId)).withheldRanges).toEqual([])
-  // The order goes on; what is right by then is mended by the next try.
+  // The order goes on. The next try finds it mended.
   later(10_000)
   await proveAccess(ctx, wrong.serverId)
   expect((await proofsOf(wrong, 'hand_over'))[0]).toMatchObject({ state: 'mended' })
@@ -326,7 +326,7 @@ test.each([
   }
 )
 
-test('a check site that never answers keeps nobody waiting: what was not tried in time is tried afterwards', async () => {
+test('a check site that never answers delays no order: tries that had no time are made afterwards', async () => {
   const silent = createServer(() => {})
   sites.push(silent)
   silent.listen(0, '127.0.0.1')
@@ -335,7 +335,7 @@ test('a check site that never answers keeps nobody waiting: what was not tried i
   const by = withSite(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`)
   await want(lease)
   await converge(lease, by)
-  // Neither is it dialled again at the next change of this server.
+  // The next change of this server does not dial it again either.
   await serve(lease, 'secret2', by)
   const rows = await proofsOf(lease, 'hand_over')
   expect(rows.map(answersOf)).toEqual([['site_unreached'], ['no_time']])
@@ -353,7 +353,7 @@ const letInListedOnly = ({ orderId }: Lease) =>
     attemptsSince: ctx.now()
   })
 
-test('where there is no check site, or listed clients alone are let in, nothing is tried', async () => {
+test('without a check site, or if only listed clients are let in, nothing is tried', async () => {
   const without = await addLease()
   await serve(without, 'secret1', withSite(null))
   const listed = await addLease()
@@ -366,7 +366,7 @@ test('where there is no check site, or listed clients alone are let in, nothing 
     expect((await proofsOf(lease, 'hand_over'))[0]).toMatchObject({ state: 'not_proved', tries: [{ answer }] })
 })
 
-test('a refusal proves nothing where listed clients alone are let in, whatever they know', async () => {
+test('a refusal proves nothing if only listed clients are let in', async () => {
   const lease = await addLease()
   await serve(lease)
   await letInListedOnly(lease)
@@ -376,7 +376,7 @@ test('a refusal proves nothing where listed clients alone are let in, whatever t
   expect((await proofsOf(lease))[0]).toMatchObject({ state: 'not_proved', tries: [{ answer: 'listed_only' }] })
 })
 
-test('ends of leases are tried before former passwords, of which a customer can make many', async () => {
+test('ends of leases are tried before former passwords, because a customer can make many of those', async () => {
   const lease = await addLease()
   const resets = Array.from({ length: 25 }, (_, n) => asked(lease, 'password', `reset${n}`))
   await addRows(ctx, accessProofs, [...resets, asked(lease, 'removed', 'ended')])

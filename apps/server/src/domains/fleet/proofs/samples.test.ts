@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isOwn, isWithin, samplesOf } from './samples.ts'
 
-test('all addresses where they are few, else one of them; of an IPv6 range one that can be used', () => {
+test('all addresses if they are few, else one of them; of an IPv6 range one that can be used', () => {
   expect(samplesOf(['192.0.2.8/31', '192.0.2.20/32'])).toEqual(['192.0.2.8', '192.0.2.9', '192.0.2.20'])
   expect(samplesOf(['2001:db8:1::/64'])).toEqual(['2001:db8:1::1'])
   const found = new Set(Array.from({ length: 200 }, () => samplesOf(['192.0.2.0/29', '198.51.100.0/30'])).flat())
@@ -11,7 +11,7 @@ test('all addresses where they are few, else one of them; of an IPv6 range one t
   expect(samplesOf(['0.0.0.0/0'])).toHaveLength(1)
 })
 
-test('what is left out is not tried', () => {
+test('addresses that are left out are not tried', () => {
   const isLeftOut = (address: string) => isWithin(address, ['192.0.2.0/29'])
   expect(samplesOf(['192.0.2.0/30'], isLeftOut)).toEqual([])
   expect(samplesOf(['192.0.2.0/29'], isLeftOut)).toEqual([])

@@ -25,7 +25,7 @@ test('settings that were written and not started are started by the next install
   expect(after).not.toBe(before)
   expect(await readFile(`/proc/${after}/environ`, 'utf8')).toContain('AGENT_IDLE_SECONDS=71')
   expect(existsSync(one.layout.unstarted)).toBe(false)
-  // Once: the one after that finds nothing to do.
+  // Only once: the next installation finds nothing to do.
   expect(await one.install(settings)).toMatchObject({ status: 'done' })
   expect(await one.pid()).toBe(after)
 })
@@ -66,7 +66,7 @@ test('an installation that changed nothing leaves the agent that runs alone when
   expect(failed).toMatchObject({ status: 'failed', step: 'upload', said: [{ code: 'runtime_fails' }] })
   expect(await one.pid()).toBe(pid)
 
-  // What was written and not started is put back without a word to the agent.
+  // Files that were written but not started are restored without telling the agent.
   await one.set({ agentSettings: { AGENT_IDLE_SECONDS: '72' } })
   const written = await one.withoutForwarding(() =>
     one.whileReplacing(broken('sysctl -e'), () => one.install({ bundle }))
@@ -78,7 +78,7 @@ test('an installation that changed nothing leaves the agent that runs alone when
   await one.set({ agentSettings: { AGENT_IDLE_SECONDS: '71' } })
 })
 
-test('nothing is copied to where there is no room, and no half file stays', async () => {
+test('nothing is copied if there is no room, and no half file stays', async () => {
   const bundle = await otherProgram(code => `// newest\n${code}`)
   const leftover = `${one.layout.node}.new`
   await writeFile(leftover, 'half of a runtime')
@@ -86,7 +86,7 @@ test('nothing is copied to where there is no room, and no half file stays', asyn
     command.includes('df -Pk') ? 'echo $$ >&2; echo "/dev/sda1 100000 99999 1 100% /"' : command
   const failed = await one.whileReplacing(full, () => one.install({ bundle }))
   expect(failed).toMatchObject({ status: 'failed', step: 'upload', said: [{ code: 'no_room', params: { free: 0 } }] })
-  // The runtime is there already: the agent alone, and the copy that is kept of it.
+  // The runtime is there already, so this is the agent and the copy that is kept of it.
   expect(failed?.said?.[0]?.params['needed']).toBe(Math.ceil((2 * bundle.code.length) / 1024 / 1024))
   expect(existsSync(leftover)).toBe(false)
   // Nothing to copy needs no room.

@@ -14,7 +14,7 @@ import { useStarted } from '../../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const admin = useStarted(() => world.admin())
-/** What happens while it is connected to. */
+/** Runs when it is connected to. */
 let onConnection: (socket: Socket) => Promise<void>
 let connected: Promise<void>
 /** A machine that accepts connections and says nothing. */
@@ -83,7 +83,7 @@ test('one that waits for a worker ends at once, and its job does nothing', async
   expect((await row()).provisioning).toMatchObject({ status: 'cancelled', step: 'waiting' })
 })
 
-test('cancelled twice is once, and where nothing is installed it is refused', async () => {
+test('cancelling twice is the same as once, and it is refused if nothing is being installed', async () => {
   expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
   await ask()
   const replies = await Promise.all([cancel(), cancel(), cancel()])
@@ -96,7 +96,7 @@ test('cancelled twice is once, and where nothing is installed it is refused', as
   expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
 })
 
-test('the call that names an installation does not cancel a later one, whichever of them waits or runs', async () => {
+test('the call that names an installation does not cancel a later one, waiting or running', async () => {
   const begun = async () => (await row()).provisioning?.steps[0]?.started_at
   const cancelThis = (started_at: unknown) =>
     admin.post<Server>(`/api/servers/servers/${id}/provision/cancel/`, { started_at })
@@ -106,7 +106,7 @@ test('the call that names an installation does not cancel a later one, whichever
   await ask()
   expect(await cancelThis(first)).toMatchObject({ code: 409, data: { reason: 'stale' } })
   expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
-  // Its name stays once a worker is at it.
+  // Its name stays once a worker has it.
   const second = await begun()
   const job = (await jobs()).at(-1)
   if (!job) throw new Error('no job')
@@ -120,7 +120,7 @@ test('the call that names an installation does not cancel a later one, whichever
   expect((await cancelThis(second)).code).toBe(2000)
 })
 
-test('installing again after a cancel is done, and the job of before is not', async () => {
+test('installing again after a cancellation is done, and the earlier job is not', async () => {
   await ask()
   await cancel()
   expect((await ask()).data.provisioning).toMatchObject({ status: 'running', step: 'waiting', cancelling: false })
@@ -130,7 +130,7 @@ test('installing again after a cancel is done, and the job of before is not', as
   expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
 })
 
-test('is noticed by the process that installs, whichever process was asked, while a machine does not answer', async () => {
+test('is noticed by the installing process, while a machine does not answer, even if another process was asked', async () => {
   await ask()
   const [job] = await jobs()
   if (!job) throw new Error('no job')
@@ -157,12 +157,12 @@ test.each([
     socket.destroy()
   }
   await work(job)
-  // It may have heard of the cancel before all of that has happened.
+  // It may notice the cancellation before all of that has happened.
   await connected
   expect((await row()).provisioning).toMatchObject(shown)
 })
 
-test('one whose worker died ends at once', async () => {
+test('an installation whose worker died ends at once', async () => {
   await ask()
   const last = (await row()).provisioning
   if (!last) throw new Error('nothing was asked for')
@@ -174,9 +174,9 @@ test('one whose worker died ends at once', async () => {
   expect((await cancel()).data.provisioning).toMatchObject({ status: 'cancelled', step: 'upload', message: '' })
 })
 
-test('what another one wrote meanwhile stays', async () => {
+test('what a later request wrote stays', async () => {
   await ask()
-  // A worker is at it, and ends only after somebody asked for another installation.
+  // A worker has it, and ends only after another installation was requested.
   await withServerLock(
     world.ctx.db,
     id,

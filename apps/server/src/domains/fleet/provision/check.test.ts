@@ -8,7 +8,7 @@ import { checkProxy } from './check.ts'
 const ends: (() => void)[] = []
 afterEach(() => ends.splice(0).forEach(end => end()))
 
-/** What answers like an agent, and says that its user's proxy is at `line`. */
+/** Answers like an agent, and says that its user's proxy is at `line`. */
 async function agentThatSays(line: (port: number) => string) {
   const dialled: string[] = []
   const listener = createListener(socket => {
@@ -37,7 +37,7 @@ async function agentThatSays(line: (port: number) => string) {
   return { agent: createAgentClient(address, 2000), dialled, port }
 }
 
-test('an agent has the console dial nothing but the address of the server, whatever it says', async () => {
+test('an agent cannot make the console dial any other address than the server’s', async () => {
   const { agent, dialled, port } = await agentThatSays(own => `127.77.0.1:${own}:u:p`)
   expect(await checkProxy(agent, { host: '127.88.0.4', port }, ['http://127.0.0.1:9/'])).toBe('reaches')
   expect(dialled).toEqual(['127.88.0.4'])
@@ -45,12 +45,12 @@ test('an agent has the console dial nothing but the address of the server, whate
   expect(dialled).toHaveLength(1)
 })
 
-test('an IPv6 address is dialled like one of IPv4, through the machine where the console has no way to it', async () => {
+test('an IPv6 address is dialled like one of IPv4, through the machine if the console has no route to it', async () => {
   const { agent, dialled, port } = await agentThatSays(own => `[2001:db8::1]:${own}:u:p`)
   const sites = ['http://127.0.0.1:9/']
   expect(await checkProxy(agent, { host: '::1', port }, sites)).toBe('reaches')
   expect(dialled).toEqual(['::1'])
-  // Of TCP there is no route to such an address, wherever this runs.
+  // TCP has no route to this address on any machine.
   const nowhere = { host: 'ff0e::1', port }
   expect(await checkProxy(agent, nowhere, sites)).toBe('no_way')
   expect(await checkProxy(agent, nowhere, sites, () => Promise.reject(new Error('forwarding is off')))).toBe('no_way')

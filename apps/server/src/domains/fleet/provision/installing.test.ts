@@ -62,9 +62,9 @@ test('what a machine prints that the database cannot hold ends no installation u
   expect(provisioning?.steps.at(-1)?.output).toMatch(/ab\ufffdno x+😀\n$/)
 })
 
-/** Asks for an installation, and does this while the machine is logged in to. */
+/** Requests an installation, and does this while it logs in to the machine. */
 async function whileConnecting(meanwhile: () => Promise<void>): Promise<void> {
-  // The installation may end before all of it has happened: it hears of a cancel by itself.
+  // The installation may end before all of it has happened, because it notices a cancellation by itself.
   let happened = Promise.resolve()
   onLogin = () => (happened = meanwhile())
   await ask()
@@ -86,7 +86,7 @@ test('a server is not deleted while it is installed, and is after a cancel; noth
   expect(await row()).toMatchObject({ sshHostKey: null, agentToken: null, sshPassword: null, connected: false })
 })
 
-test('an installation whose server is gone all the same stops, and writes nothing', async () => {
+test('an installation whose server disappears stops, and writes nothing', async () => {
   await whileConnecting(async () => {
     const gone = { deletedAt: world.ctx.now(), sshPassword: null, agentToken: null }
     await world.ctx.db.update(servers).set(gone).where(eq(servers.id, id))
@@ -156,7 +156,7 @@ test('one that was taken for dead, and another asked for since, writes nothing e
 })
 
 describe('the SSH host key of a machine', () => {
-  // By which SSH host key a machine is known, before it gets root's password.
+  // The SSH host key identifies a machine before it gets root's password.
 
   let first: TestMachine
   let second: TestMachine
@@ -193,7 +193,7 @@ describe('the SSH host key of a machine', () => {
     })
   const shown = async () => (await admin.get<Server>(path())).data
 
-  /** Asks for an installation and runs it; it ends at its first command. */
+  /** Requests an installation and runs it. It ends at its first command. */
   async function install(): Promise<string> {
     await admin.post(`${path()}provision/`, { run_init: 1 })
     const { rows } = await world.ctx.db.execute<{ data: Work }>(
@@ -223,7 +223,7 @@ describe('the SSH host key of a machine', () => {
   test('another machine at another address gets nothing until exactly its key is accepted', async () => {
     await install()
     const { known } = (await shown()).host_key
-    // Neither the password nor the key goes along silently.
+    // Neither the password nor the key is sent to the new address silently.
     expect((await save({ port: second.port })).data).toMatchObject({ reason: 'secret_of_address' })
     expect((await save({ port: second.port, password: 'typed again' })).code).toBe(2000)
     logins = 0
@@ -270,7 +270,7 @@ describe('the SSH host key of a machine', () => {
     await install()
     expect(logins).toBe(1)
     expect((await shown()).host_key).toEqual({ known: refused, expected: null, refused: null })
-    // The same again changes nothing, and an empty field neither.
+    // Neither the same key again nor an empty field changes anything.
     expect((await save({ host_key: refused, port: second.port })).data.host_key.known).toBe(refused)
     expect((await save({ port: second.port })).data.host_key.known).toBe(refused)
     expect((await serverRow(world.ctx, id)).sshFingerprint).toBeNull()

@@ -38,7 +38,7 @@ test('the service is bounded, and started again for ever', () => {
     'LimitNICE=+0'
   ])
     expect(lines).toContain(line)
-  // The runtime compiles at run time: it would not start with this one.
+  // The runtime compiles at run time, so it would not start with this one.
   expect(unit).not.toContain('MemoryDenyWriteExecute')
 })
 
@@ -50,7 +50,7 @@ test.skipIf(!existsSync('/usr/bin/systemd-analyze'))(
     const run = (...args: string[]) =>
       execFileSync('systemd-analyze', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     expect(run('verify', '--man=no', file)).toBe('')
-    // It runs as root, which counts for much; without these bounds it is above 9.
+    // It runs as root, which raises the level. Without these bounds it is above 9.
     expect(run('security', '--offline=true', '--threshold=45', file)).toMatch(/Overall exposure level.*: [0-4]\.\d/)
   }
 )
@@ -58,7 +58,7 @@ test.skipIf(!existsSync('/usr/bin/systemd-analyze'))(
 test("an operator's settings are read after ours, by systemd and by the control script", async () => {
   const files = linesOf(unit).filter(line => line.startsWith('EnvironmentFile='))
   expect(files).toEqual(['EnvironmentFile=/etc/netlet-agent/agent.env', 'EnvironmentFile=-/etc/netlet-agent/local.env'])
-  // The script as it is, with a program that says what it was started with.
+  // The real script, with a program that reports how it was started.
   const layout = layoutOf(folder)
   for (const path of [join(layout.home, 'bin'), layout.settings, join(folder, 'var/log'), layout.state])
     await mkdir(path, { recursive: true })

@@ -56,7 +56,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     sshd = await startSshd()
     agents = await startTestAgent()
     root = await mkdtemp(join(tmpdir(), 'netlet-install-'))
-    // That the runtime arrives is tested below: it is large to send.
+    // The upload of the runtime is tested below, because it takes long.
     await mkdir(dirname(layout().node), { recursive: true })
     await copyFile(process.execPath, layout().node)
     id = await addTestServer(world.ctx, 'machine', { ranges: ['127.95.0.0/24'] })
@@ -136,8 +136,8 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24', '127.96.0.0/24'])
   })
 
-  test('update_cidr goes through SSH where the management port is closed to the console', async () => {
-    // This agent listens on 127.0.0.1 alone, so that the console's own way to 127.0.0.2 ends nowhere.
+  test('update_cidr goes through SSH if the management port is closed to the console', async () => {
+    // This agent listens on 127.0.0.1 only, so the console cannot reach it at 127.0.0.2.
     const { agentPort, agentCertificate, agentToken } = await row()
     await set({
       ip: '127.0.0.2',
@@ -166,7 +166,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     return connected.session
   }
 
-  test('the command that runs is ended there, with what it started, and what follows it is not done', async () => {
+  test('the running command is ended on the machine with its children, and what follows it is not done', async () => {
     const session = await connect()
     const [begun, after] = [join(root, 'begun'), join(root, 'after')]
     const controller = new AbortController()
@@ -207,7 +207,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await admin.post(`${path}cancel/`, {})
     await first
     expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
-    // It goes on from there: this time without being cancelled it gets at least past the upload.
+    // Without a cancellation it now gets at least past the upload.
     const second = begin({ waitMs: 10 })
     await atStep('configure', 'start', 'wait')
     await admin.post(`${path}cancel/`, {})

@@ -1,4 +1,4 @@
-// An installation that ends well with a proxy that nobody reaches.
+// An installation that succeeds although its proxy cannot be reached.
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { checkServers } from '../health.ts'
@@ -8,8 +8,8 @@ import { useStarted } from '../../../testing/use-started.ts'
 
 const one = useStarted(() => startInstalledMachine('127.79.0.0/24'))
 
-test('what was silent in its check sells nothing, however often it is installed, until a request comes through', async () => {
-  // Nothing is known of what served before, as on a machine that is installed for the first time.
+test('a server whose check was silent sells nothing, even if it is installed again, until a request gets through', async () => {
+  // Nothing is known of what served before, as in a first installation.
   await rm(one.layout.good, { recursive: true })
   await one.set({ connected: false })
   const unserved = { connected: true, offline: true, trouble: 'not_served', unservedSince: expect.any(Date) as Date }
@@ -19,7 +19,7 @@ test('what was silent in its check sells nothing, however often it is installed,
   expect(await one.row()).toMatchObject(unserved)
   expect(await one.install({ bundle: deaf })).toMatchObject(silent)
   expect(await one.row()).toMatchObject(unserved)
-  // One that sold until now does not either, though nothing is started there.
+  // A server that sold until now goes out of stock too, although nothing is started there.
   await one.set({ offline: false, trouble: null, troubleParams: null, unservedSince: null })
   expect(await one.install({ bundle: deaf })).toMatchObject(silent)
   expect(await one.row()).toMatchObject(unserved)

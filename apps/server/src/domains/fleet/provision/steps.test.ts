@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NEXT_STEPS } from './steps.ts'
 import { StepsLog } from './steps-log.ts'
 
-/** Every step that can come at or after one, by the table. */
+/** Every step that the table allows at or after one. */
 function after(step: (typeof PROVISIONING_STEPS)[number]): Set<string> {
   const found = new Set<string>([step])
   for (const at of found) for (const next of NEXT_STEPS[at as typeof step]) found.add(next)

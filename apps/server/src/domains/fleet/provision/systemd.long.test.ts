@@ -18,7 +18,7 @@ import { provisionServer } from './provision.ts'
 const NET = '127.96.0'
 const layout = layoutOf('')
 
-// Installing sends the program and tries the proxy, each time.
+// Each installation sends the program and tries the proxy.
 describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
   let world: TestShop
   let machine: Awaited<ReturnType<typeof startSystemdMachine>>
@@ -29,7 +29,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
   const echo = createServer(socket => socket.on('error', () => {}).pipe(socket))
 
   beforeAll(async () => {
-    // No proxy reaches them, and each says so at once.
+    // No proxy reaches this site, and each fails at once.
     const site = 'http://127.0.0.1:9'
     world = await startTestShop({ config: { checkSites: { google: site, bing: site, amazon: site } } })
     machine = await startSystemdMachine()
@@ -64,7 +64,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
         .map(line => line.split('='))
     ) as Record<string, string>
   }
-  /** Sends a signal to the service's main process; without one, 0 would name the whole group of the caller. */
+  /** Sends a signal to the service's main process. A pid of 0 would mean the caller's whole group. */
   async function signalMain(signal: 'KILL' | 'STOP'): Promise<void> {
     const { MainPID } = await service()
     expect(Number(MainPID)).toBeGreaterThan(1)
@@ -90,7 +90,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
       )
       .toBe(true)
 
-  test('an installation makes it a service that is bounded to what it needs', async () => {
+  test('an installation makes it a service that may do only what it needs', async () => {
     const provisioning = await install()
     expect(provisioning).toMatchObject({ status: 'done' })
     expect(provisioning?.said).toContainEqual({ code: 'runs_as_service', params: {} })
@@ -136,7 +136,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
     await serves()
   })
 
-  test('a program that does not start leaves the one of before as it is', async () => {
+  test('a program that does not start leaves the previous one as it is', async () => {
     const [before, socket] = [await service(), await tunnel()]
     const provisioning = await install(await otherProgram(() => 'process.exit(3)', '9.9.10'))
     expect(provisioning).toMatchObject({ status: 'failed' })
@@ -147,7 +147,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
     await serves()
   })
 
-  test('systemd starts it again where it was killed, and where it hangs', async () => {
+  test('systemd restarts it if it was killed, and if it hangs', async () => {
     const first = await service()
     await signalMain('KILL')
     await expect.poll(async () => (await service())['NRestarts']).toBe(String(Number(first['NRestarts']) + 1))
@@ -164,7 +164,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
     expect((await service())['MainPID']).not.toBe(third['MainPID'])
   })
 
-  test('a stop ends every process of it', async () => {
+  test('a stop ends all of its processes', async () => {
     await machine.shell('systemctl stop netlet-agent')
     expect(await service()).toMatchObject({ ActiveState: 'inactive', Result: 'success' })
     expect(await machine.shell(`pgrep -fc '^${layout.node}' || true`)).toBe('0\n')

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 const agent = async () => agentOf(await one.row(), one.world.ctx.secrets)
-/** What runs, and whom it serves. */
+/** What runs, and which tunnels it has. */
 async function running() {
   const client = await agent()
   const [info, state] = [await client.info(), await client.state()]
@@ -49,7 +49,7 @@ test('an installation keeps what works, checks its proxy, and leaves no user beh
   expect((await running()).version).toBe(data.version)
   expect(await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')).toBe(await readFile(one.layout.agent, 'utf8'))
   expect((await stat(one.layout.good)).mode & 0o777).toBe(0o700)
-  // One runtime, though it is kept twice.
+  // One runtime file, although it is kept twice.
   expect((await stat(join(one.layout.good, 'node'))).ino).toBe((await stat(one.layout.node)).ino)
   expect(await readFile(one.layout.kernel, 'utf8')).toContain('net.core.somaxconn')
   expect(provisioning?.steps.find(({ step }) => step === 'configure')?.output).toMatch(/net\.core\.somaxconn = \d+/)
@@ -61,7 +61,7 @@ test('a first installation leaves the management open to the console alone, as a
   expect([agentSettings, agentSettingsApplied]).toEqual([list, list])
   expect(await readFile(one.layout.environment, 'utf8')).toMatch(/^AGENT_ALLOW_CLIENTS=198\.51\.100\.9\/32$/m)
   expect(await audited(one.world.ctx, 'server.agent_settings')).toMatchObject([{ before: {}, after: list }])
-  // Who opens it finds it open after every other installation.
+  // An edit of it is still there after other installations.
   await set({ agentSettings: {} })
   expect(await install()).toMatchObject({ status: 'done' })
   expect(await one.row()).toMatchObject({ agentSettings: {}, agentSettingsApplied: {} })
@@ -79,7 +79,7 @@ test('the settings of an operator are made once, outlive every installation, and
   expect(info.ok && info.data.health?.workers).toBe(2)
 })
 
-test('a program that does not start gives way to the one of before, by itself', async () => {
+test('a program that does not start gives way to the previous one by itself', async () => {
   const before = await running()
   const provisioning = await install(await otherProgram(() => 'process.exit(3)'), 500)
   expect(provisioning).toMatchObject({ status: 'failed', step: 'wait', said: [{ code: 'rolled_back' }] })
@@ -96,7 +96,7 @@ test('so does one that answers the console and serves no customer', async () => 
   await expect.poll(running).toEqual(before)
 })
 
-/** By what the agent is reached, as the row has it. */
+/** How the agent is reached, as the row has it. */
 async function reached() {
   const { agentPort, proxyPort, agentCertificate, agentToken } = await one.row()
   return { agentPort, proxyPort, agentCertificate, token: one.world.ctx.secrets.open(agentToken ?? Buffer.alloc(0)) }
@@ -104,7 +104,7 @@ async function reached() {
 test('after going back the row names ports, token and certificate of the agent that runs', async () => {
   const [before, { users: held }] = [await reached(), await running()]
   const audits = await audited(one.world.ctx, 'server.agent_restored')
-  // One that was installed by hand has no certificate. It is a copy: what is edited is this one alone.
+  // An agent that was installed by hand has no certificate. This is a copy, so only the copy is edited.
   const file = join(one.layout.good, 'agent.env')
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/^AGENT_TLS_.*\n/gm, ''))
   expect(await readFile(one.layout.environment, 'utf8')).toContain('AGENT_TLS_CERT=')
@@ -127,7 +127,7 @@ test('after going back the row names ports, token and certificate of the agent t
   expect(await reached()).toEqual(before)
 })
 
-test("another console's agent is left as it is, and shown whose it is", async () => {
+test('another console’s agent is left as it is, and its owner is shown', async () => {
   const file = join(one.layout.state, 'agent/owner.json')
   const ours = await readFile(file, 'utf8')
   const before = {
@@ -152,7 +152,7 @@ test("another console's agent is left as it is, and shown whose it is", async ()
   await set({ agentToken: one.world.ctx.secrets.seal(before.row.token), trouble: null, troubleParams: null })
 })
 
-test('settings alone leave the program, win against no file of the operator, and are taken back where nothing starts', async () => {
+test('settings alone leave the program, do not override the operator’s file, and are undone if nothing starts', async () => {
   const [program, before] = [await stat(one.layout.agent), await running()]
   const apply = async (agentSettings: Record<string, string>, waitMs = 30_000) => {
     await set({ agentSettings })
@@ -166,13 +166,13 @@ test('settings alone leave the program, win against no file of the operator, and
     agentSettingsApplied: wanted
   })
   expect(applied.provisioning?.steps.map(({ step }) => step)).not.toContain('upload')
-  // The agent was cut, and says so; it was not handed over to, as it has no systemd.
+  // The agent was restarted, and says so. Without systemd it cannot hand over.
   expect(applied.provisioning?.said).toContainEqual({ code: 'restarted', params: {} })
   expect(applied.agentLocalNames).toBeInstanceOf(Array)
   expect(await readFile(one.layout.environment, 'utf8')).toMatch(/^AGENT_IDLE_SECONDS=77$/m)
   expect((await stat(one.layout.agent)).ino).toBe(program.ino)
   expect(await running()).toEqual(before)
-  // The console comes from 198.51.100.9 there: a list without that is refused before anything is written.
+  // The console comes from 198.51.100.9 there. A list without that is refused before anything is written.
   const pid = await readFile(one.layout.pid, 'utf8')
   const shut = await apply({ AGENT_ALLOW_CLIENTS: '203.0.113.0/24' })
   const said = [{ code: 'console_shut_out', params: { address: '198.51.100.9' } }]
@@ -193,12 +193,12 @@ test('settings alone leave the program, win against no file of the operator, and
   await set({ agentSettings: {} })
 })
 
-test('a silent program is not kept, also where the installation died before it was checked', async () => {
+test('a silent program is not kept, even if the installation died before it was checked', async () => {
   const before = await running()
   const good = await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')
   expect(await readFile(join(one.layout.good, 'level'), 'utf8')).toMatch(/^(serves|reaches)\n$/)
   const deaf = await deafProgram()
-  // What a process leaves that died between start and check: the deaf program runs.
+  // As after a process died between start and check: the deaf program runs.
   await writeFile(one.layout.agent, deaf.code)
   await writeFile(
     one.layout.manifest,
@@ -220,7 +220,7 @@ test('a newer program replaces the older one, with all that it served', async ()
 })
 
 const IPV6 = '2001:db8:7777::/64'
-// Their routes are root's to set.
+// Only root can set their routes.
 test.skipIf(process.getuid?.() !== 0)('a server of IPv6 ranges alone is tried through its proxy as well', async () => {
   onTestFinished(async () => {
     await promisify(execFile)('ip', ['-6', 'route', 'del', 'local', IPV6, 'dev', 'lo']).catch(() => {})

@@ -1,4 +1,4 @@
-// What becomes of a server whose new program does not serve, where something else fails besides.
+// Servers whose new program does not serve, and where something else fails as well.
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -25,7 +25,7 @@ test('a connection that broke is made again, so that a deaf program does not sta
   let isBroken = false
   const failed = await one.whileReplacing(
     command => {
-      // After the start the connection is gone, once.
+      // After the start the connection breaks once.
       if (isBroken || !command.includes('unstarted') || !command.includes('cat ')) return command
       if (!one.commands.some(ran => ran.includes("bin/control' restart"))) return command
       isBroken = true
@@ -42,7 +42,7 @@ test('a connection that broke is made again, so that a deaf program does not sta
   expect(sells(await one.row())).toBe(true)
 })
 
-test('a way back that worked is none that failed where sshd forwards no ports', async () => {
+test('a rollback that worked does not count as failed if sshd forwards no ports', async () => {
   const before = await one.version()
   const bundle = await otherProgram(() => 'process.exit(3)')
   const failed = await one.withoutForwarding(() => one.install({ bundle, waitMs: 500 }))
@@ -51,32 +51,32 @@ test('a way back that worked is none that failed where sshd forwards no ports', 
   expect(sells(await one.row())).toBe(true)
 })
 
-test('one whose way back failed sells nothing until its proxy answers', async () => {
+test('a server whose rollback failed sells nothing until its proxy answers', async () => {
   const noWayBack = (command: string) => (command.includes('echo restored') ? 'echo broken >&2; exit 1' : command)
   const failed = await one.whileReplacing(noWayBack, async () => one.install({ bundle: await deafProgram() }))
   expect(failed).toMatchObject({ status: 'failed', said: [{ code: 'rollback_failed' }] })
   expect(await one.row()).toMatchObject({ offline: true, trouble: 'not_served' })
-  // It answers its health check, and serves nobody.
+  // It answers its health check, but does not serve.
   await checkServers(one.world.ctx)
   expect(await one.row()).toMatchObject({ connected: true, offline: true, trouble: 'not_served' })
 
   const good = await otherProgram(code => `// good\n${code}`)
   expect(await one.install({ bundle: good })).toMatchObject({ status: 'done' })
   expect(await one.row()).toMatchObject({ offline: false, trouble: null, unservedSince: null })
-  // So is one that somebody mended by hand: the next health check tries it.
+  // The same for a server that an operator repaired by hand: the next health check tries it.
   await one.set({ offline: true, unservedSince: one.world.ctx.now() })
   await checkServers(one.world.ctx)
   expect(await one.row()).toMatchObject({ offline: false, trouble: null, unservedSince: null })
 })
 
-test('what an installation started sells nothing until it has passed its check, whatever ends the installation', async () => {
+test('what an installation started sells nothing until it has passed its check, however the installation ends', async () => {
   const { ctx } = one.world
   const good = await otherProgram(code => `// serves\n${code}`)
   let during: Awaited<ReturnType<typeof one.row>> | undefined
   const isStart = (command: string) => command.includes("bin/control' restart")
   const look = async (command: string) => {
     if (!isStart(command)) return command
-    // As a console leaves it whose process dies here. The program of before answers the health check, which is no word of the new one.
+    // As after a console whose process died here. The previous program answers, which says nothing about the new one.
     await checkServers(ctx)
     during = await one.row()
     return command
@@ -86,7 +86,7 @@ test('what an installation started sells nothing until it has passed its check, 
   expect(during && sells(during)).toBe(false)
   expect(sells(await one.row())).toBe(true)
 
-  // Cancelled on the way back: the deaf program stays.
+  // Cancelled during the rollback: the deaf program stays.
   const deaf = await deafProgram()
   expect(await one.whileReplacing(one.cancelAt('echo restored'), () => one.install({ bundle: deaf }))).toMatchObject({
     status: 'cancelled'
@@ -94,9 +94,9 @@ test('what an installation started sells nothing until it has passed its check, 
   expect(await one.row()).toMatchObject({ offline: true, trouble: 'not_served' })
   await checkServers(ctx)
   expect(await one.row()).toMatchObject({ offline: true, trouble: 'not_served' })
-  // What is silent there is no measure of the next one: of what is kept it is known that it served.
+  // A silent program is no measure for the next one. The kept one is known to have served.
   expect(await one.install({ bundle: deaf })).toMatchObject({ status: 'failed', said: [{ code: 'rolled_back' }] })
-  // The program of before runs again: the health check tries its proxy.
+  // The previous program runs again, and the health check tries its proxy.
   await checkServers(ctx)
   expect(await one.row()).toMatchObject({ offline: false, trouble: null, unservedSince: null })
 })
@@ -116,7 +116,7 @@ test('one that serves another port than customers are shown sells nothing until 
   const told = { trouble: 'other_port', troubleParams: { theirs, ours }, offline: true }
   await expect.poll(look).toMatchObject({ connected: true, ...told })
   expect(sells(await one.row())).toBe(false)
-  // Installing again cannot serve the other port there, and says why; the row names the port of what runs again.
+  // Another installation cannot serve the other port either, and says why. The row names the port that is served.
   const good = await otherProgram(code => `// other port\n${code}`)
   const failed = await one.install({ bundle: good })
   expect(failed).toMatchObject({ status: 'failed', step: 'check', said: [{ code: 'rolled_back' }] })
@@ -130,7 +130,7 @@ test('one that serves another port than customers are shown sells nothing until 
   expect(sells(await one.row())).toBe(true)
 })
 
-test('a program is tried as well where the ranges cannot be loaded', async () => {
+test('a program is also tried if the ranges cannot be loaded', async () => {
   const { db } = one.world.ctx
   const ties = () => db.select().from(agentTies).where(eq(agentTies.serverId, one.id))
   const [before] = await ties()
@@ -141,7 +141,7 @@ test('a program is tried as well where the ranges cannot be loaded', async () =>
   expect(deaf).toMatchObject({ status: 'failed', step: 'check', said: [{ code: 'rolled_back' }] })
   expect(await one.version()).toBe(version)
 
-  // One that serves stays, and the message says that it runs.
+  // A program that serves stays, and the message says that it runs.
   const good = await otherProgram(code => `// better\n${code}`, '9.9.10')
   const settings = { AGENT_IDLE_SECONDS: '73' }
   await one.set({ agentSettings: settings })
@@ -151,7 +151,7 @@ test('a program is tried as well where the ranges cannot be loaded', async () =>
   expect(await one.version()).toBe('9.9.10')
   expect(await one.row()).toMatchObject({ agentSettingsApplied: settings })
 
-  // Where that is known, nothing is copied.
+  // If that is known beforehand, nothing is copied.
   await one.set({ trouble: 'older_console', troubleParams: { removed: 1, changed: 0, ranges: 0 } })
   const refused = await one.install({ bundle: await deafProgram() })
   expect(refused).toMatchObject({ status: 'failed', step: 'examine', said: [{ code: 'older_console' }] })

@@ -10,7 +10,7 @@ const own = make.selfSigned(['DNS:*.proxy.test', 'DNS:proxy.test', 'IP:203.0.113
 const other = make.selfSigned(['DNS:other.test'])
 const chain = make.signed(['DNS:signed.test'])
 const unnamed = make.selfSigned([])
-// Once all of them are valid.
+// A time at which all of them are valid.
 const NOW = new Date()
 const blocks = chain.certificate.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []
 
@@ -72,7 +72,7 @@ describe('the name of a proxy', () => {
     expect(httpsHost({ names, leads }, '203.0.113.7')).toEqual(host)
   })
 
-  test('is what is looked up: of a wildcard that of one address, and no address', () => {
+  test('is what is looked up: for a wildcard the name of one address, and never an address', () => {
     expect(lookedUp('*.a.test', '203.0.113.7')).toBe('203-0-113-7.a.test')
     expect(['a.test', '203.0.113.7', 'x*.a.test'].map(name => lookedUp(name, '203.0.113.7'))).toEqual([
       'a.test',

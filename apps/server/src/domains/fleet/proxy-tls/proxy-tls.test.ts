@@ -57,7 +57,7 @@ const save = (form: object, version?: string) =>
 const pasted = ({ certificate, key }: Pair) => ({ source: 'pasted', certificate, key })
 const first = () => `127.44.${count}.0`
 
-/** Whose certificate is shown at a proxy of the server; null: no TLS. */
+/** The names of the certificate that a proxy of the server shows; null: no TLS. */
 async function shown(): Promise<string | null> {
   const socket = connect({ host: first(), port: agent.proxyPort, rejectUnauthorized: false })
   socket.on('error', () => {})
@@ -67,7 +67,7 @@ async function shown(): Promise<string | null> {
   return names ?? null
 }
 
-test('reaches the agent without a restart, is changed and taken away, and its key is told to nobody', async () => {
+test('reaches the agent without a restart, can be changed and removed, and its key is never shown', async () => {
   expect(await read()).toMatchObject({ source: 'unset', state: 'unset', shown: null, port: agent.proxyPort })
   const pair = make.selfSigned(['DNS:*.one.test'])
   const saved = await save(pasted(pair))
@@ -76,7 +76,7 @@ test('reaches the agent without a restart, is changed and taken away, and its ke
   expect(await shown()).toBe('DNS:*.one.test')
   expect(await read()).toMatchObject({ state: 'applied', shown: { names: ['*.one.test'], days_left: 29 } })
 
-  // The same key goes on with another certificate.
+  // The same key is used with another certificate.
   const second = make.selfSigned(['DNS:two.test'])
   await save(pasted(second))
   await converge()
@@ -129,7 +129,7 @@ test('what makes no sense is refused beside its field, and what was saved stays'
   expect(await refused({ source: 'files', certificate_file: 'a', key_file: '/b' })).toContain('certificate_file')
   expect(await refused({ ...pasted(pair), certificate: '' })).toContain('certificate')
   expect((await read()).version).toBe(version)
-  // Somebody else saved meanwhile.
+  // Another operator has saved since.
   await save({ source: 'none' }, version)
   expect((await save(pasted(pair), version)).code).toBe(409)
 })
@@ -190,7 +190,7 @@ test('an agent that does not take the call takes everything else, and the server
   expect(await shown()).toBe('DNS:sick.test')
 })
 
-test('an agent of before is told of nothing but an upgrade, after which it gets it', async () => {
+test('an older agent only asks for an upgrade, and gets the certificate after it', async () => {
   const old = await startOldAgent()
   await world.ctx.db.update(servers).set({ agentPort: old.port }).where(eq(servers.id, server))
   await save(pasted(make.selfSigned(['DNS:old.test'])))
@@ -213,7 +213,7 @@ test('an agent of before is told of nothing but an upgrade, after which it gets 
   expect(await read()).toMatchObject({ state: 'applied' })
 })
 
-/** Like a real one, but that it knows no TLS of the console. */
+/** Like a real agent, except that it knows no TLS of the console. */
 const startOldAgent = () =>
   startBefore(
     response => {
@@ -223,9 +223,7 @@ const startOldAgent = () =>
     json => delete json['proxy_tls']
   )
 
-/**
- * Stands before the agent. @param answer answers calls of its TLS in its place. `change`: what else it tells is changed so
- */
+/** A proxy before the agent. @param answer answers calls about TLS itself. @param change changes other answers */
 async function startBefore(
   answerTls: (response: ServerResponse) => string,
   change: (json: Record<string, unknown>) => unknown = () => {}
@@ -262,7 +260,7 @@ async function startBefore(
   return { port: (http.address() as AddressInfo).port, puts: () => puts }
 }
 
-test('the operators hear of it before it ends, and health lists it with the others', async () => {
+test('operators get a notice before it ends, and health lists it with the others', async () => {
   await save(pasted(make.selfSigned(['DNS:soon.test'], ['-days', '10'])))
   await converge()
   const found = await findCertificates(world.ctx, world.ctx.now(), 14)
@@ -272,7 +270,7 @@ test('the operators hear of it before it ends, and health lists it with the othe
   expect(health.data.servers.certificates).toMatchObject([{ id: server, days_left: 9 }])
 })
 
-test('a name that leads to a proxy is its name; a group offers TLS where all of its servers do', async () => {
+test('a name that leads to a proxy is its name; a group offers TLS if all of its servers do', async () => {
   const { ctx } = world
   await save(pasted(make.selfSigned(['DNS:*.group.test'])))
   await converge()
@@ -295,7 +293,7 @@ test('a name that leads to a proxy is its name; a group offers TLS where all of 
   expect(await offers()).toBe(false)
   await ctx.db.update(servers).set({ status: 'given_up' }).where(eq(servers.id, other))
   expect(await offers()).toBe(true)
-  // A report of an agent that tells no names is one of before.
+  // An older agent reports no names.
   await ctx.db
     .update(serverReports)
     .set({ report: sql`${serverReports.report} #- '{certificates,proxy_names}'` })
@@ -305,7 +303,7 @@ test('a name that leads to a proxy is its name; a group offers TLS where all of 
   expect(await offers()).toBe(true)
 })
 
-test('a look from outside says what is wrong', async () => {
+test('a check from outside says what is wrong', async () => {
   const { ctx } = world
   const look = async (ask: (name: string) => string[]) => {
     const checked = await checkProxyTls(ctx, server, name => Promise.resolve(ask(name)))
@@ -368,7 +366,7 @@ test('names of all servers are looked at by a job for each that shows TLS', asyn
   expect(rows.map(({ id }) => id)).not.toContain(withoutTls)
 })
 
-test('where nobody says where a name leads, what was known stays; what is as it was is not written again', async () => {
+test('if no name server answers, the last result stays; an unchanged result is not written again', async () => {
   const { ctx } = world
   await save(pasted(make.selfSigned(['DNS:zz.names.test', 'DNS:a.names.test'])))
   await converge()

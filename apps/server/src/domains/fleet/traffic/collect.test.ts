@@ -54,7 +54,7 @@ const hoursOf = (serverId: number) =>
 const requestsOf = async (serverId: number) =>
   (await hoursOf(serverId)).reduce((sum, { requests }) => sum + requests, 0)
 
-test('what an agent counted is added up for its order, hour, day and server; once, however often and at once', async () => {
+test('an agent’s counters are added up for its order, hour, day and server, once, even if they are fetched repeatedly and at once', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'counted', { agent, ranges: ['127.71.0.0/24'] })
   const [name = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.71.0', orderId: 7001 })
@@ -84,7 +84,7 @@ test('what an agent counted is added up for its order, hour, day and server; onc
   expect(ofServer.total).toEqual(traffic.total)
   expect(ofServer.as_of).not.toBeNull()
 
-  // The agent's disk is lost: its counters begin anew, and count from there.
+  // The agent loses its disk. Its counters start again, and count from there.
   await agent.stop()
   await agent.wipe()
   await agent.start()
@@ -111,7 +111,7 @@ const row = (user: string, up: number, more: Partial<AgentTrafficChanges['rows']
 })
 const page = (cursor: number, rows: AgentTrafficChanges['rows'], epoch = 'e') => ({ epoch, cursor, more: false, rows })
 const start = { epoch: '', cursor: 0 }
-/** Records one piece as if an agent had told it. */
+/** Records one page as if an agent had sent it. */
 const record = (
   serverId: number,
   asked: { epoch: string; cursor: number },
@@ -119,7 +119,7 @@ const record = (
   ports = untold
 ) => command(world.ctx, SYSTEM, unit => recordPage(unit, { serverId, asked, page: told }, ports))
 const upOf = async (serverId: number) => (await hoursOf(serverId)).reduce((sum, { up }) => sum + up, 0)
-/** A server that was read before: nothing is a baseline. */
+/** A server that was read before, so that nothing is a baseline. */
 async function readBefore(name: string, users: string[], orderId: number | null = null): Promise<number> {
   const id = await addTestServer(world.ctx, name)
   await world.ctx.db.insert(trafficCursors).values({ serverId: id, epoch: 'e', cursor: 1, readAt: world.ctx.now() })
@@ -138,13 +138,13 @@ test('pieces that come late, twice or out of order count nothing', async () => {
   expect(await record(id, { epoch: 'e', cursor: 2 }, page(3, [row('late1', 25)]))).toBe(true)
   expect(await record(id, { epoch: 'e', cursor: 1 }, page(2, [row('late1', 10)]))).toBe(false)
   expect(await upOf(id)).toBe(25)
-  // Told twice in one piece, and again by an agent that begins anew with the same counters.
+  // Twice in one page, and again by an agent that starts again with the same counters.
   expect(await record(id, { epoch: 'e', cursor: 3 }, page(4, [row('late1', 30), row('late1', 31)]))).toBe(true)
   expect(await record(id, { epoch: 'e', cursor: 4 }, page(1, [row('late1', 31)]))).toBe(true)
   expect(await upOf(id)).toBe(31)
 })
 
-test('a database that was put back counts on from what it knew: nothing twice, nothing lost', async () => {
+test('a restored database counts on from what it knew: nothing twice, nothing lost', async () => {
   const id = await readBefore('restored', ['r1'])
   await record(id, { epoch: 'e', cursor: 1 }, page(5, [row('r1', 10)]))
   const tables = [trafficCursors, trafficMarks, trafficHours, trafficDays, serverTrafficHours, serverTrafficDays]
@@ -161,7 +161,7 @@ test('a database that was put back counts on from what it knew: nothing twice, n
   expect(await upOf(id)).toBe(90)
 })
 
-test('users that are gone from the agent are their order’s still; of those that nobody knows nothing is kept', async () => {
+test('users that are gone from the agent still belong to their order; counters of unknown users are dropped', async () => {
   const id = await addTestServer(world.ctx, 'gone', { ranges: ['10.9.0.0/24'] })
   await world.ctx.db.insert(trafficCursors).values({ serverId: id, epoch: 'e', cursor: 1, readAt: world.ctx.now() })
   const ports = { ...untold, ordersOf: () => Promise.resolve(new Map([['ended', 7002]])) }
@@ -178,7 +178,7 @@ test('users that are gone from the agent are their order’s still; of those tha
   expect(marks.map(({ username }) => username).toSorted()).toEqual(['-', 'ended'])
 })
 
-test('an agent tells nothing of addresses that are not its server’s, nor codes of its own', async () => {
+test('an agent cannot report addresses that are not its server’s, nor codes of its own', async () => {
   const id = await readBefore('elsewhere', [])
   await world.ctx.db.execute(sql`insert into agent_users (server_id, username, order_id, password, prefixes, rules)
     values (${id}, 'here', 7003, 'x', '{10.9.0.8/29}', '{1}')`)
@@ -195,7 +195,7 @@ test('an agent tells nothing of addresses that are not its server’s, nor codes
   expect((await hoursOf(id))[0]?.codes).toEqual({ quota: 1, other: 9 })
 })
 
-test('what was counted long before a server was read first is where its counting begins, in all its pieces', async () => {
+test('traffic from long before a server was first read is only the baseline, in all its pages', async () => {
   const id = await addTestServer(world.ctx, 'baseline')
   await know(id, ['old', 'new', 'late'])
   const young = world.ctx.now().toISOString()
@@ -207,7 +207,7 @@ test('what was counted long before a server was read first is where its counting
   expect(total.up).toBe(18)
 })
 
-test('an agent that lies in numbers spoils no sum for good', async () => {
+test('an agent that reports false numbers spoils no sum permanently', async () => {
   const id = await readBefore('liar', ['liar1'])
   const most = Number.MAX_SAFE_INTEGER
   for (let n = 0; n < 12; n++) {
@@ -238,7 +238,7 @@ test('an order of hundreds of addresses is read by its own sums, as of its own s
   expect(await ctx.db.$count(orderTrafficDays, eq(orderTrafficDays.orderId, 7005))).toBe(1)
   const of = () => readOrdersTraffic(ctx.db, order => sql`${order} = 7005`, { by: 'hour', last: 720, now: ctx.now() })
   expect(await of()).toMatchObject({ total: { up: 500, refused: 500 }, as_of: expect.any(String) })
-  // Of another order's server it says nothing, and one that was never read leaves it open.
+  // The server of another order says nothing about it, and one that was never read leaves it open.
   await ctx.db.execute(sql`insert into agent_users (server_id, username, order_id, password, prefixes, rules)
     values (${unread}, 'wide', 7005, 'x', '{10.8.0.0/16}', '{1}')`)
   expect((await of()).as_of).toBeNull()

@@ -18,7 +18,7 @@ const row = (up: number, more: { since?: string; codes?: Record<string, number> 
 })
 const counted = { baseline: false, sameEpoch: true }
 
-test('a counter counts whole at first, then what it grew by, and whole again where it began anew', () => {
+test('a counter counts in full at first, then its growth, and in full again after it started again', () => {
   const first = incrementOf(row(10), undefined, counted)
   expect(first.grown).toMatchObject({ up: 10, down: 20, requests: 1 })
   const second = incrementOf(row(15), first.mark, counted)
@@ -36,7 +36,7 @@ test('an older copy of a counter counts nothing until it is ahead of what was re
   expect(incrementOf(row(130), older.mark, counted).grown).toMatchObject({ up: 30 })
   const before = row(500, { since: '2025-12-31T00:00:00.000Z' })
   expect(isNothing(incrementOf(before, mark, counted).grown)).toBe(true)
-  // A folder that was put back after another installation: what it told then is not told anew, what is more is.
+  // A folder was restored after another installation. Only what it reports beyond its former figures counts.
   const putBack = incrementOf(before, mark, { ...counted, sameEpoch: false })
   expect(isNothing(putBack.grown)).toBe(true)
   expect(incrementOf({ ...before, up: 507 }, putBack.mark, counted).grown).toMatchObject({ up: 7 })
@@ -54,7 +54,7 @@ test('codes count like figures; what no line carries is cut; a baseline is only 
   expect(incrementOf(row(41), baseline.mark, counted).grown).toMatchObject({ up: 1 })
 })
 
-test('whatever is told in whatever order, what counts is the highest that was told, once', () => {
+test('in any order of reports, the highest figure counts, once', () => {
   const told = fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 30 })
   fc.assert(
     fc.property(told, ups => {
@@ -75,7 +75,7 @@ test('traffic belongs to the hour of its last change, between the last reading a
   const readAt = new Date('2026-01-10T09:40:00Z')
   const hour = (changed: string, read: Date | null = readAt) => hourOf(changed, { readAt: read, now }).toISOString()
   expect(hour('2026-01-10T10:30:00Z')).toBe('2026-01-10T10:00:00.000Z')
-  // A clock that is wrong moves nothing into hours that are over or to come.
+  // A wrong clock moves nothing into past or future hours.
   expect(hour('2026-01-01T00:00:00Z')).toBe('2026-01-10T09:00:00.000Z')
   expect(hour('2027-01-01T00:00:00Z')).toBe('2026-01-10T12:00:00.000Z')
   expect(hour('2026-01-01T00:00:00Z', null)).toBe('2026-01-10T11:00:00.000Z')

@@ -41,7 +41,7 @@ const grantOf = async (serverId: number, username: string) => {
   return user?.quotaBytes
 }
 
-test('limits of an order reach its agent as a part of its user; what is left is the same however often it is sent', async () => {
+test('limits of an order reach its agent as a part of its user; what is left stays the same when it is sent again', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'limited', { agent, ranges: ['127.72.0.0/24'] })
   await run(unit =>
@@ -53,18 +53,18 @@ test('limits of an order reach its agent as a part of its user; what is left is 
   expect(user).toMatchObject({ quotaBytes: 16 * GB, quotaUntil: 16 * GB, quotaGeneration: user?.generation })
   const withoutLimits = await agent.client.putUser(name, { password: 'secret0', prefixes: ['127.72.0.0/32'] })
   expect(withoutLimits.ok && withoutLimits.data.hash).not.toBe(user?.digest)
-  // The agent held something else meanwhile: the repair sends it again, and the agent's own count goes with the new number.
+  // The agent held something else. The repair sends it again, and the agent counts for the new number.
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 1 })
   await use(id, 8001, name, 3 * GB)
   await convergeServer(ctx, id, noOrders(ctx))
   expect(await grantOf(id, name)).toBe(13 * GB)
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 0 })
-  // Begun again (a delivery that is retried), nothing is given twice.
+  // A delivery that is retried gives nothing twice.
   await run(unit => beginOrderLimits(unit, 8001, { limits: { ...noLimits, traffic_gb: 2 }, quantity: 8 }))
   expect(await trafficOf(8001)).toMatchObject({ allowed: 16 * GB, used: 3 * GB, mbps: 50 })
 })
 
-/** An order with one user on each of two servers, whose agents have what was wanted. */
+/** An order with one user on each of two servers, whose agents are in step. */
 async function onTwoServers(orderId: number, traffic: number): Promise<{ ids: [number, number]; name: string }> {
   const name = `q${orderId}`
   const ids = [await addTestServer(world.ctx, `${name} a`), await addTestServer(world.ctx, `${name} b`)] as [
@@ -81,10 +81,10 @@ async function onTwoServers(orderId: number, traffic: number): Promise<{ ids: [n
   return { ids, name }
 }
 
-test('an agent is told when others have used what it was given; one server alone is told at the end', async () => {
+test('an agent gets less when other servers have used its share; a single server only at the end', async () => {
   const { ids, name } = await onTwoServers(8002, 100)
   await use(ids[0], 8002, name, 4 * GB)
-  // Less than a twentieth: not worth a change.
+  // Less than a twentieth is not worth a change.
   expect([await behind(ids[0]), await behind(ids[1])]).toEqual([[], []])
   await use(ids[0], 8002, name, 16 * GB)
   expect([await behind(ids[0]), await behind(ids[1])]).toEqual([[], [name]])
@@ -102,7 +102,7 @@ test('an agent is told when others have used what it was given; one server alone
   expect(await behind(alone.ids[0])).toEqual([])
 })
 
-test('customers are told once at 80 and once at 100 percent; another term begins anew, and owes nothing', async () => {
+test('customers are notified once at 80 and once at 100 percent; another term starts again, and owes nothing', async () => {
   const { ids, name } = await onTwoServers(8004, 10)
   told.length = 0
   for (const bytes of [7.9 * GB, 0.2 * GB, GB, 0.5 * GB, 3 * GB, GB]) await use(ids[0], 8004, name, bytes)
@@ -116,7 +116,7 @@ test('customers are told once at 80 and once at 100 percent; another term begins
   expect(await trafficOf(8004)).toMatchObject({ allowed: 10 * GB, used: 0, toldOf: 0 })
   expect([await behind(ids[0]), await behind(ids[1])]).toEqual([[name], [name]])
   await use(ids[1], 8004, name, 10 * GB)
-  // Straight to the end: one mail says it.
+  // Straight to the end: one mail is enough.
   expect(told.map(({ share }) => share)).toEqual([100])
 })
 

@@ -1,4 +1,4 @@
-// Upgrades of several servers. The installations themselves are in provision/upgrade.test.ts: here they end as the test says.
+// Upgrades of several servers. The test sets the results of installations; real ones are in provision/.
 import type { AgentReport, Page, Upgrade, UpgradePlan, UpgradeServer } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ let count = 0
 beforeAll(async () => {
   version = await agentVersion()
 })
-// One at a time goes on: that of a test that failed is none of the next one's business.
+// Only one runs at a time, so the one of a failed test must not stay.
 beforeEach(() => world.ctx.db.update(upgrades).set({ state: 'ended', endedAt: world.ctx.now() }))
 
 const set = (id: number, columns: Partial<typeof servers.$inferInsert>) =>
@@ -105,7 +105,7 @@ test('the plan names who is upgraded, and who is left out and why', async () => 
     [waits]: 'upgrade_unapproved',
     [installing]: 'server_installing'
   })
-  // All that the list's filter shows, and those alone.
+  // Exactly the servers that the list's filter shows.
   const { data: older } = await plan({ query: { state: 'older' } })
   expect([...older.servers, ...older.left_out].map(({ id }) => id)).toContain(old)
   for (const id of [same, sources]) expect([...older.servers, ...older.left_out].map(one => one.id)).not.toContain(id)
@@ -149,10 +149,10 @@ test('one server begins, then two, then a quarter, and each is written down with
   const [, second = 0] = ids
   const id = await begun(ids, second)
   expect(await inState(id, 'installing')).toEqual([second])
-  // Again, or by several processes at once, nothing more begins.
+  // Repeated calls, even at once by several processes, begin nothing more.
   await Promise.all([advance(), advance()])
   expect(await inState(id, 'installing')).toEqual([second])
-  // It is about programs: settings that somebody saved and did not apply stay as they are there.
+  // Only programs are replaced. Settings that were saved and not applied stay as they are there.
   const { rows: jobs } = await world.ctx.db.execute<{ data: object }>(
     sql`select data from pgboss.job where name = 'provision-server' and (data ->> 'serverId')::int = ${second}`
   )
@@ -193,7 +193,7 @@ test('an installation that is asked for during an upgrade of its server is done 
   const audits = async () =>
     (await audited(world.ctx, 'server.provision')).filter(({ targetId }) => targetId === String(id))
   expect(await audits()).toHaveLength(1)
-  // Its own steps are shown from then on, and it is asked for once.
+  // From then on it shows its own steps, and it is requested once.
   await set(id, { provisioning: null })
   await install()
   await install()
@@ -201,7 +201,7 @@ test('an installation that is asked for during an upgrade of its server is done 
   expect(await audits()).toHaveLength(2)
 })
 
-test('it stops at a server that fails, tells the administrators, and goes on or ends by a word', async () => {
+test('it stops at a server that fails, notifies the administrators, and goes on or ends on request', async () => {
   const ids = await addServers(4)
   const [first = 0] = ids
   const id = await begun(ids)
@@ -218,7 +218,7 @@ test('it stops at a server that fails, tells the administrators, and goes on or 
   expect(raised.map(({ title }) => title)).toContain(`The upgrade of servers to ${version} stopped`)
   const attention = await admin.get<{ what: string; count: number }[]>('/api/home/attention/')
   expect(attention.data.find(({ what }) => what === 'upgrades')?.count).toBe(1)
-  // Nothing has succeeded yet: it is one again.
+  // Nothing has succeeded yet, so it is one server again.
   expect((await admin.post(`${PATH}${id}/continue/`)).code).toBe(2000)
   await advance()
   const next = await inState(id, 'installing')
@@ -249,7 +249,7 @@ test('a silent proxy, another version, a cancelled or a lost installation is a f
     ['upgrade_is_other', server => finish(server, { tells: '0.0.2+1' })],
     ['upgrade_cancelled', server => admin.post(`/api/servers/servers/${server}/provision/cancel/`, {})],
     ['upgrade_lost', server => set(server, { provisioning: null })],
-    // Its worker died, and had shown its step by a clock that was ahead.
+    // Its worker died, after it had shown its step by a clock that ran ahead.
     ['upgrade_lost', server => showStepAt(server, '2999-01-01T00:00:00.000Z')],
     ['upgrade_lost', server => set(server, { deletedAt: world.ctx.now(), provisioning: null })]
   ]
@@ -264,14 +264,14 @@ test('a silent proxy, another version, a cancelled or a lost installation is a f
   expect(await find(id)).toMatchObject({ state: 'done', servers: { failed: 7 } })
 })
 
-test('what an agent told before its installation was over stops nothing; a fresh report is waited for, not for ever', async () => {
+test('a report from before the end of an installation stops nothing; a newer one is awaited, but not forever', async () => {
   const ids = await addServers(2)
   const [first = 0, second = 0] = ids
   const id = await begun(ids)
   const { provisioning } = await serverRow(world.ctx, first)
   world.advance(10_000)
   await finish(first, { tells: '0.0.1+00000000' })
-  // It is over now, and what was asked a second ago is written down last.
+  // It is over now, and a report asked for a second before its end is stored last.
   await set(first, {
     provisioning: provisioning && { ...provisioning, status: 'done', said: [], at: iso(world.ctx.now()) }
   })
@@ -283,7 +283,7 @@ test('what an agent told before its installation was over stops nothing; a fresh
   await advance()
   expect(await inState(id, 'upgraded')).toEqual([first])
   expect(await inState(id, 'installing')).toEqual([second])
-  // One that never tells anything new has three minutes.
+  // A server that reports nothing new has three minutes.
   const last = (await serverRow(world.ctx, second)).provisioning
   await set(second, { provisioning: last && { ...last, status: 'done', said: [], at: iso(world.ctx.now()) } })
   world.advance(2 * MINUTE)
@@ -320,7 +320,7 @@ test('what changed since it was shown is looked at again before each server begi
   expect((await rowsOf(id)).map(({ reason }) => reason)).toEqual([null, 'upgrade_paused', 'upgrade_no_login'])
 })
 
-test('where the server that was chosen as the first is gone, no other one takes its place unasked', async () => {
+test('if the server that was chosen as the first is gone, no other one takes its place', async () => {
   const ids = await addServers(2)
   const { data } = await start(ids)
   await set(ids[0] ?? 0, { status: 'paused' })
@@ -333,7 +333,7 @@ test('where the server that was chosen as the first is gone, no other one takes 
   expect((await admin.post(`${PATH}${data.id}/continue/`)).code).toBe(2000)
   await advance()
   expect(await inState(data.id, 'installing')).toEqual([ids[1]])
-  // What fails after somebody has ended it is told all the same.
+  // A failure after the end of the upgrade is reported too.
   await admin.post(`${PATH}${data.id}/end/`)
   await finish(ids[1] ?? 0, { status: 'failed' })
   await advance()
@@ -344,7 +344,7 @@ test('where the server that was chosen as the first is gone, no other one takes 
   expect(mails.length).toBeGreaterThan(0)
 })
 
-test('it stops where another console runs by now, or who began it may not do it any more', async () => {
+test('it stops if another console version runs now, or the person who began it no longer has the permission', async () => {
   const ids = await addServers(3)
   const id = await begun(ids)
   await world.ctx.db.update(upgrades).set({ version: '0.0.9+9' }).where(eq(upgrades.id, id))
