@@ -172,7 +172,7 @@ describe('adding and removing', () => {
     expect(await quoteSelection(db, { groupId, step: 1, rules: [rule, late] })).toBe(4)
   })
 
-  it('cleans what nobody refers to', async () => {
+  it('cleans ranges without a server or leases', async () => {
     await inTransaction(db, cleanUnused)
     await assign(net('0.0/24'), net('1.0/24'))
     await assign(net('0.0/24'))

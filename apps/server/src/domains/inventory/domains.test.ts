@@ -42,7 +42,7 @@ describe('parseDomains', () => {
     expect(domainsOf('\n # nothing\n')).toEqual([1])
   })
 
-  it('says of each line what is wrong with it', () => {
+  it('says what is wrong with each line', () => {
     const long = `${'a'.repeat(90)}.example`
     const text = `ok.example\n https://example.com/path # a page\nexample.com?q\nexample.com:443\nexample.com:\n-x\n${long}\ncom`
     expect(parseDomains(text)).toEqual({

@@ -35,7 +35,7 @@ afterAll(() => world?.close())
 const check = async (body: object) =>
   (await admin.post<RuleConflicts & { effect: RuleEffect }>('/api/servers/acls/check/', body)).data.effect
 
-test('what deleting a rule would do is told in figures', async () => {
+test('the effect of deleting a rule is shown in figures', async () => {
   const reply = await admin.get<RuleEffect>(`/api/servers/acls/${rule}/effect/`)
   expect(reply.data).toMatchObject({
     orders: 2,
@@ -51,7 +51,7 @@ test('what deleting a rule would do is told in figures', async () => {
   expect((await admin.get('/api/servers/acls/999999/effect/')).code).toBe(404)
 })
 
-test('what another list of domains would do is told with its check', async () => {
+test('the effect of another list of domains is shown with its check', async () => {
   const same = await check({ id: rule, acl_value: 'wheels.example\ncars.example' })
   expect(same).toMatchObject({ orders: 2, added: 0, removed: 0, others: 0, agents: 0 })
   const changed = await check({ id: rule, acl_value: 'cars.example\nvans.example\ntrucks.example' })

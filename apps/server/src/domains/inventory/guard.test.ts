@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Adds a range of one chunk, and returns the chunk. */
+/** Adds a range of one chunk. @returns the chunk */
 async function addRange(cidr: string, server: number | null): Promise<number> {
   const added = await inTransaction(db, addCidr, { cidr, serverId: server })
   if (!added.ok) throw new Error(added.reason)
@@ -43,7 +43,7 @@ async function one(query: SQL): Promise<number> {
   return (await db.execute<{ id: number }>(query)).rows[0]?.id ?? 0
 }
 
-/** A fresh lease row of the first two rules, and blocks of it that go past `reserve`. */
+/** A new lease row of the first two rules, and blocks that bypass `reserve`. */
 async function insertPast(blocks: { chunk: number; start: number; length?: number; rules?: number[] }[]) {
   await db.transaction(async tx => {
     const own = rules.slice(0, 2)
@@ -71,13 +71,13 @@ async function stateOf(work: Promise<unknown>): Promise<string | undefined> {
 const run = (query: SQL) => stateOf(db.execute(query))
 
 describe('a block that is written past reserve', () => {
-  it('is refused where an address is leased already under one of its rules', async () => {
+  it('is refused if an address is leased already under one of its rules', async () => {
     expect(await stateOf(insertPast([{ chunk, start: 0 }]))).toBe('23P01')
     expect(await stateOf(insertPast([{ chunk, start: 0, length: 1 }]))).toBe('23P01')
     expect(await stateOf(insertPast([{ chunk, start: 0, length: 256 }]))).toBe('23P01')
   })
 
-  it('is refused where two of one statement meet', async () => {
+  it('is refused if two blocks of one statement overlap', async () => {
     const twice = [
       { chunk, start: 64 },
       { chunk, start: 64 }
@@ -108,7 +108,7 @@ describe('a block that is written past reserve', () => {
     expect(await stateOf(insertPast([{ chunk, start: 120, length: 12 }]))).toBe('23514')
   })
 
-  it('is kept where it is free, and then counts', async () => {
+  it('is kept if it is free, and then counts', async () => {
     const free = await addRange('10.0.4.0/29', serverId)
     expect(await stateOf(insertPast([{ chunk: free, start: 0 }]))).toBe('done')
     expect(await stateOf(insertPast([{ chunk: free, start: 0 }]))).toBe('23P01')

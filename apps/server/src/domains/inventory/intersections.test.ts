@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const denied = (...bought: number[]) => deniedDomains(world.ctx.db, { bought })
 
-describe('rules of which the broader one won', () => {
+describe('rules of two levels, if the broader one won', () => {
   test('never share an address between two orders, as stock, by reservation or past it', async () => {
     const { db } = world.ctx
     const broad = await rules.add('Broad', ['broad.test'])
@@ -46,12 +46,12 @@ describe('rules of which the broader one won', () => {
     const withLow = await quoteRules(db, { groupId, step: 1, selected: [low] })
     expect([apart, broad, low].map(id => withLow.find(row => row.ruleId === id)?.stock)).toEqual([3, 3, 3])
     expect((await take(second, [low], 4)).ok).toBe(false)
-    // One order may hold both on one address; a rule that has nothing to do with them is not in the way.
+    // One order may hold both on one address. An unrelated rule is not in the way.
     expect((await take(second, [broad, low], 3)).ok).toBe(true)
     expect((await take(third, [low], 1)).ok).toBe(false)
     expect((await take(fourth, [apart], 8, 8)).ok).toBe(true)
     expect(await sharedAddresses(db, [[broad, low]])).toEqual([])
-    // A writer that goes past the reservation is refused by the database.
+    // The database refuses a write that bypasses the reservation.
     const past = db.transaction(async tx => {
       const { rows } = await tx.execute<{ id: number }>(sql`
         insert into leases (created_at, order_id, group_id, step, rules, blocks)
@@ -64,7 +64,7 @@ describe('rules of which the broader one won', () => {
     expect(sqlState(await past.catch((error: unknown) => error))).toBe('23P01')
     await release(db, { orderId: first })
     expect((await take(third, [low], 5)).ok).toBe(true)
-    // Without the decision they are free of each other again.
+    // Without the decision they no longer exclude each other.
     const again = await rules.put(low, 'Broad low', ['low.broad.test'], [{ rule_id: broad, winner: 'narrow' }])
     expect(again.code).toBe(2000)
     expect((await take(first, [broad], 5)).ok).toBe(true)
@@ -88,7 +88,7 @@ describe('rules of which the broader one won', () => {
     expect(sqlState(await insert.catch((error: unknown) => error))).toBe('23P01')
   })
 
-  test('sell each address once, whoever buys which of them at once', async () => {
+  test('sell each address once, even to buyers of both at once', async () => {
     const { db } = world.ctx
     const broad = await rules.add('Storm', ['storm.test'])
     const low = await rules.add('Storm low', ['low.storm.test'], [{ rule_id: broad, winner: 'broad' }])
@@ -101,7 +101,7 @@ describe('rules of which the broader one won', () => {
     expect(await sharedAddresses(db, [[broad, low]])).toEqual([])
   })
 
-  test('cannot be told to share while two orders hold one address under them', async () => {
+  test('cannot share a site while two orders hold one address under them', async () => {
     const { db } = world.ctx
     const broad = await rules.add('Held', ['held.test'])
     const low = await rules.add('Held low', ['low.held.test'], [{ rule_id: broad, winner: 'narrow' }])

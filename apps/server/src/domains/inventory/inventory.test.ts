@@ -76,7 +76,7 @@ describe('quotes', () => {
     expect(await stock(256)).toEqual([0, 256, 256])
   })
 
-  it('counts only what is free for all the selected rules at once', async () => {
+  it('counts only addresses that are free for all the selected rules at once', async () => {
     const { groupId, orders } = await shop(['10.1.1.0/28'])
     const [a = 0, b = 0, c = 0] = rules
     await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules: [a], quantity: 2 })
@@ -163,7 +163,7 @@ describe('reserving', () => {
     })
   })
 
-  it('spans chunks where no chunk holds it all', async () => {
+  it('spans chunks if no chunk holds it all', async () => {
     const { groupId, orders } = await shop(['10.2.2.0/30', '10.2.2.128/31', '10.2.2.64/29'])
     await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules, quantity: 13 })
     const [lease] = await leasesOf(db, nth(orders, 0))
@@ -235,7 +235,7 @@ describe('the life of a lease', () => {
     expect(await ips(lease)).toHaveLength(3)
   })
 
-  it('releases only the leases it is told to', async () => {
+  it('releases only the given leases', async () => {
     const { groupId, orders } = await shop(['10.3.1.0/29'])
     const orderId = nth(orders, 0)
     const first = await reserved({ orderId, groupId, step: 1, rules, quantity: 3 })
@@ -279,12 +279,12 @@ describe('the life of a lease', () => {
     expect(await reserveOther(db, { ...wanted, quantity: 11 })).toEqual({ ok: false, reason: 'out_of_stock' })
   })
 
-  it('tells who held an address, at an instant and ever', async () => {
+  it('says who held an address, at an instant and ever', async () => {
     const { groupId, orders } = await shop(['10.3.4.0/28'])
     const [a = 0, b = 0] = rules
     const first = await reserved({ orderId: nth(orders, 0), groupId, step: 8, rules: [a], quantity: 8 })
     await activate(db, nth(orders, 0))
-    // A lease that begins and ends in one millisecond is held at no instant of a Date.
+    // A lease that begins and ends within one millisecond is held at no instant of a Date.
     await db.transaction(async tx => {
       await tx.execute(sql`set local session_replication_role = replica`)
       await tx.execute(sql`update lease_blocks set leased_at = leased_at - interval '1 hour' where lease_id = ${first}`)

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What the migration adds and a database of before has not. Functions that it replaces are replaced again. */
+/** What the migration adds, and an older database does not have. Replaced functions are replaced again. */
 const BEFORE = sql`
   drop table rule_overlaps, rule_intersections;
   drop function inventory.intersecting(int[])`
@@ -29,7 +29,7 @@ async function migrate(): Promise<void> {
 
 const rowsOf = async (query: SQL) => (await db.execute(query)).rows
 
-test('rules of before keep their leases; what overlaps is to be decided, what they share is sold once, agents are told', async () => {
+test('existing rules keep their leases; overlaps are to be decided, shared sites are sold once, agents get their lists', async () => {
   const rules: number[] = []
   for (const name of ['wide', 'low', 'deep', 'one', 'two']) rules.push(await addRule(db, name))
   const [wide = 0, low = 0, deep = 0, one = 0, two = 0] = rules
@@ -76,11 +76,11 @@ test('rules of before keep their leases; what overlaps is to be decided, what th
   const [after] = await rowsOf(sql`select generation, refusal from agent_users`)
   expect(Number(after?.['generation'])).toBeGreaterThan(Number(user?.['generation']))
   expect(after?.['refusal']).toBeNull()
-  // The address that both have stays with both; of the other one each is sold alone.
+  // The address that both have stays with both. On the other one, each rule is sold alone.
   expect((await reserve(db, { orderId: third, groupId, step: 1, rules: [one], quantity: 1 })).ok).toBe(true)
   expect((await reserve(db, { orderId: third, groupId, step: 1, rules: [two], quantity: 1 })).ok).toBe(false)
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
-  // Rules are added and edited as ever beside it.
+  // Rules can still be added and edited.
   const input = { name: 'new', description: '', price: '1.00', platformVariantId: '1', aclValue: 'new.test' }
   expect(await inTransaction(db, createRule, input)).toMatchObject({ ok: true })
 })

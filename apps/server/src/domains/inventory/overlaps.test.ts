@@ -46,7 +46,7 @@ describe('a domain that another rule has', () => {
     expect(edited).toMatchObject({ code: 409, msg: 'adidas.test is already in the access rule Adidas' })
     const [row] = await world.ctx.db.select().from(aclRules).where(eq(aclRules.id, other))
     expect(row?.domains).toEqual(['puma.test'])
-    // A rule that is sold no longer leaves its domains.
+    // A deleted rule frees its domains.
     expect((await rules.remove(first)).code).toBe(2000)
     expect((await rules.put(other, 'Sports', ['puma.test', 'adidas.test'])).code).toBe(2000)
   })
@@ -65,7 +65,7 @@ describe('a domain that another rule has', () => {
     const { db } = world.ctx
     const one = await rules.add('Old one', ['old-one.test'])
     const two = await rules.add('Old two', ['old-two.test'])
-    // As a database of before has them, and as its migration leaves it.
+    // As an older database has them, and as its migration leaves it.
     await db
       .update(aclRules)
       .set({ domains: sql`domains || '{twice.test}'` })
@@ -88,7 +88,7 @@ describe('a domain that another rule has', () => {
     const [first = 0, second = 0] = orders
     expect((await reserve(db, { orderId: first, groupId, step: 1, rules: [one], quantity: 1 })).ok).toBe(true)
     expect((await reserve(db, { orderId: second, groupId, step: 1, rules: [two], quantity: 1 })).ok).toBe(false)
-    // Its other fields are edited as ever, its domains only when the conflict goes.
+    // Its other fields can be edited as usual, its domains only without the conflict.
     const [row] = await db.select().from(aclRules).where(eq(aclRules.id, one))
     await db
       .update(aclRules)
@@ -149,7 +149,7 @@ describe('a subdomain of another rule', () => {
     expect((await denied(shop)).allowed).toEqual(['shop.nike.com'])
     expect((await denied(shop)).denied).toContain('nike.com')
     expect((await denied()).denied).not.toContain('shop.nike.com')
-    // Decided once, it holds for later edits, also from the other side; a new overlap is asked for.
+    // The decision holds for later edits, also from the other side. A new overlap needs a decision.
     expect((await rules.put(shop, 'Nike shop', ['shop.nike.com', 'another.test'])).code).toBe(2000)
     expect((await rules.put(nike, 'Nike', ['nike.com', 'nike.example'])).code).toBe(2000)
     const more = await rules.put(shop, 'Nike shop', ['shop.nike.com', 'eu.nike.com'])
@@ -163,7 +163,7 @@ describe('a subdomain of another rule', () => {
     expect(await world.ctx.db.select().from(ruleOverlaps)).toEqual([])
   })
 
-  test('is asked for where the broader rule comes second, and each domain can be decided for itself', async () => {
+  test('is asked for if the broader rule comes second, and each domain can be decided separately', async () => {
     const low = await rules.add('Low', ['a.wide.test', 'b.wide.test', 'c.wide.test'])
     expect((await rules.post('Wide', ['wide.test'])).data.overlap_total).toBe(3)
     const decisions: Decision[] = [
@@ -185,7 +185,7 @@ describe('a subdomain of another rule', () => {
     ])
   })
 
-  test('that is decided anew goes to the agents, though no domain has changed', async () => {
+  test('that is changed goes to the agents, even if no domain has changed', async () => {
     const broad = await rules.add('Anew', ['anew.test'])
     const narrow = await rules.add('Anew low', ['low.anew.test'], [{ rule_id: broad, winner: 'narrow' }])
     const before = changes
@@ -209,7 +209,7 @@ describe('a subdomain of another rule', () => {
 })
 
 describe('a check', () => {
-  test('tells conflicts, overlaps and orders concerned, and saves nothing', async () => {
+  test('shows the conflicts, overlaps and orders concerned, and saves nothing', async () => {
     const { db } = world.ctx
     const broad = await rules.add('Checked', ['checked.test', 'checked.example'])
     const { groupId, orders } = await addStock(world.ctx.db, 'check', { cidr: '10.21.0.0/30', orders: 2 })
@@ -230,7 +230,7 @@ describe('a check', () => {
     })
     const decided = await rules.check({ acl_value, decisions: [{ rule_id: broad, winner: 'broad' }] })
     expect(decided.data).toMatchObject({ undecided_total: 0, overlaps: [{ winner: 'broad' }], shared: [] })
-    // Of a rule that is there its own domains are no conflict.
+    // An existing rule does not conflict with its own domains.
     const own = await rules.check({ acl_value: 'checked.test', id: broad })
     expect(own.data).toMatchObject({ duplicate_total: 0, overlap_total: 0, rules: [] })
     expect(await rules.check({ acl_value: 'no domain' })).toMatchObject({

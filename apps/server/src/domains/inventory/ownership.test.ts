@@ -33,7 +33,7 @@ describe('overlaps', () => {
     ])
   })
 
-  it('are told from domains that two rules list', () => {
+  it('are found from domains that two rules list', () => {
     const again: Listing = { id: 3, domains: ['nike.com', 'nike.com'] }
     expect(duplicatesOf([nike, shop, again])).toEqual([{ domain: 'nike.com', rules: [1, 3] }])
     expect(duplicatesOf([again])).toEqual([])
@@ -63,7 +63,7 @@ describe('overlaps', () => {
 describe('deny lists', () => {
   const rules = [nike, shop]
 
-  it('open the narrower rule to its buyers, and to those of the broader one only where that one won', () => {
+  it('open the narrower rule to its buyers, and to those of the broader one only if that one won', () => {
     for (const winner of [null, 'narrow'] as const) {
       const overlaps = decided(rules, winner)
       expect(denyLists(rules, overlaps, [])).toEqual({ denied: ['nike.com'], allowed: [] })
@@ -82,14 +82,14 @@ describe('deny lists', () => {
     expect(denyLists(twice, [], [1])).toEqual({ denied: [], allowed: [] })
   })
 
-  it('tell a domain from one whose name ends alike', () => {
+  it('keep a domain apart from one whose name ends alike', () => {
     const alike = [nike, { id: 3, domains: ['xnike.com', 'a.xnike.com'] }]
     expect(denyLists(alike, [], [3])).toEqual({ denied: ['nike.com'], allowed: [] })
   })
 })
 
 describe('intersections', () => {
-  it('are the rules whose buyers reach one site', () => {
+  it('are the rules with a site in common', () => {
     expect(intersectionsOf([nike, shop], decided([nike, shop], 'narrow'))).toEqual([])
     expect(intersectionsOf([nike, shop], decided([nike, shop], 'broad'))).toEqual([[1, 2]])
     expect(intersectionsOf([nike, { id: 3, domains: ['nike.com'] }], [])).toEqual([[1, 3]])
@@ -144,7 +144,7 @@ describe('intersections', () => {
 const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
 const domainsOfRules = fc.array(fc.array(name, { maxLength: 4 }), { minLength: 1, maxLength: 5 })
 const world = fc.record({
-  /** No domain in two rules, as saving them sees to it. */
+  /** No domain in two rules, as after saving them. */
   rules: domainsOfRules.map(lists => {
     const seen = new Set<string>()
     return lists.map((domains, at): Listing => ({
@@ -159,7 +159,7 @@ const world = fc.record({
 })
 const matches = (line: string, host: string) => host === line || host.endsWith(`.${line}`)
 
-/** By the rules alone: the longest line that matches says whose the host is, and the decisions who else has it. */
+/** By the rules alone: the longest line that matches decides whose the host is, and the decisions who else has it. */
 function reaches(rules: Listing[], overlaps: DecidedOverlap[], bought: number[], host: string): boolean {
   const line = rules
     .flatMap(({ id, domains }) => domains.map(domain => ({ id, domain })))
@@ -182,14 +182,14 @@ describe('for any rules, decisions and purchases', () => {
         const list = normaliseDenyList(denied, allowed)
         if (!list.ok) throw new Error(list.bad)
         expect(new DenySet(list.domains).deniesName(host)).toBe(!reaches(rules, overlaps, bought, host))
-        // What is decided when the shop hashes the lists is what the agent hashes.
+        // The shop and the agent hash the same lists.
         expect(list.domains).toEqual([...allowed.map(domain => `!${domain}`), ...denied])
       }),
       runs(500, 50_000)
     )
   })
 
-  it('who bought a rule reaches its domains, whatever else there is', () => {
+  it('a bought rule always opens its domains', () => {
     fc.assert(
       fc.property(world, ({ rules, winners, bought }) => {
         const overlaps = overlapsIn(rules, winners[Symbol.iterator]())

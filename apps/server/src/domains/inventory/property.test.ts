@@ -20,14 +20,14 @@ import {
 import { addressToNumber } from './ranges.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
 
-/** The second rule lies within the first, the fourth within both; the third has nothing to do with them. */
+/** The second rule lies within the first, the fourth within both. The third is unrelated. */
 const domains = ['one.example', 'two.one.example', 'three.example', 'four.two.one.example']
 
 let database: TestDatabase
 let db: Database
 let rules: number[] = []
 let serial = 0
-/** Every order so far: what a run before holds would keep rules from being told to share a site. */
+/** Every order so far. Leases of an earlier run would keep rules from sharing a site. */
 const everyOrder: number[] = []
 
 beforeAll(async () => {
@@ -51,11 +51,11 @@ type Range = {
   excluded: number[]
 }
 
-/** The inventory as plain as can be: for each range and unit, the rules that it is leased under. */
+/** A plain model of the inventory: for each range and unit, the rules that it is leased under. */
 class Model {
   readonly ranges: Range[]
   readonly used = new Map<string, Set<number>>()
-  /** Sets of rules whose buyers reach one site. */
+  /** Sets of rules with a site in common. */
   readonly sites: number[][]
 
   constructor(ranges: Range[], sites: number[][]) {
@@ -63,7 +63,7 @@ class Model {
     this.sites = sites
   }
 
-  /** These rules and those that have a site in common with one of them. */
+  /** These rules, and those that share a site with one of them. */
   intersecting(wanted: number[]): number[] {
     return [...wanted, ...this.sites.filter(site => site.some(rule => wanted.includes(rule))).flat()]
   }
@@ -113,12 +113,12 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), at: fc.nat() }) }
 )
 const winner = fc.constantFrom('narrow' as const, 'broad' as const)
-/** Prefix lengths: from one address to several windows of 256; IPv6 ones in /64s. */
+/** Prefix lengths: from one address to several windows of 256. IPv6 ones in /64s. */
 const shape = fc.record({
   v4: fc.array(fc.constantFrom(32, 31, 30, 29, 28, 26, 25, 24, 23), { minLength: 1, maxLength: 4 }),
   v6: fc.array(fc.constantFrom(64, 62, 60, 56), { maxLength: 1 }),
   excluded: fc.array(fc.subarray([0, 1, 2, 3], { maxLength: 2 }), { minLength: 5, maxLength: 5 }),
-  /** What is decided of the second within the first, the fourth within the second, the fourth within the first. */
+  /** The decisions for the second within the first, the fourth within the second, the fourth within the first. */
   winners: fc.tuple(winner, winner, winner)
 })
 
@@ -128,7 +128,7 @@ type Winner = 'narrow' | 'broad'
 
 let variants = 2_000_000
 
-/** Decides who has what; gives back the rules that reach the second domain, and those that reach the fourth. */
+/** Makes the decisions. @returns the rules that reach the second domain, and those that reach the fourth */
 async function decide([second, fourth, deep]: [Winner, Winner, Winner]): Promise<number[][]> {
   const [one = 0, two = 0, , four = 0] = rules
   const say = async (at: number, decisions: { rule_id: number; winner: Winner }[]) => {
@@ -194,7 +194,7 @@ async function unitsOf(model: Model, leaseId: number): Promise<string[]> {
   return units
 }
 
-/** Notes a lease in the model, where it must be free, aligned, and outside excluded ranges. */
+/** Adds a lease to the model, in which it must be free, aligned, and outside excluded ranges. */
 async function hold(
   model: Model,
   leaseId: number,

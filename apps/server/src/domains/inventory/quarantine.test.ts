@@ -113,7 +113,7 @@ test('a rule that is deleted ends the rest under itself, not under the other rul
   )
   expect(rows).toHaveLength(1)
 
-  // Its rest ends as any other; the deleted rule has nothing to give back.
+  // Its rest ends as any other. The deleted rule has nothing to give back.
   shop.advance(2 * HOUR + 1000)
   await endRests(shop.ctx)
   expect(await stock(kept)).toBe(16)
@@ -139,7 +139,7 @@ test('the part of a lease on one server becomes a lease of its own, with the sam
     [third, part, ['10.70.5.0/29']]
   ])
   expect(await splitLease(db, lease.leaseId, first)).toBe(lease.leaseId)
-  // To another order's lease it cannot go.
+  // It cannot go to another order's lease.
   const { other } = await sold('split elsewhere', '10.70.6.0/29')
   await expect(
     db.execute(

@@ -32,7 +32,7 @@ describe('parseCidr', () => {
     expect([familyOf('10.0.0.0/32'), familyOf('2001:db8::/64')]).toEqual(['ipv4', 'ipv6'])
   })
 
-  it('refuses what is no range, and says why', () => {
+  it('refuses anything that is not a range, and says why', () => {
     expect(read('10.0.0.1/24')).toBe('10.0.0.1/24 has host bits set; the range that holds it is 10.0.0.0/24')
     expect(read('2001:db8::1/64')).toMatch(/host bits set.*2001:db8::\/64/)
     expect(read('10.0.0.0/8')).toMatch(/too large: at most a \/12/)
@@ -69,7 +69,7 @@ describe('parseCidr', () => {
   })
 })
 
-it('tells whether ranges share an address', () => {
+it('says whether ranges share an address', () => {
   expect(overlaps('10.0.0.0/24', '10.0.0.128/25')).toBe(true)
   expect(overlaps('10.0.0.128/25', '10.0.0.0/24')).toBe(true)
   expect(overlaps('10.0.0.0/25', '10.0.0.128/25')).toBe(false)
@@ -89,7 +89,7 @@ it('numbers the units of a range, and names runs of them', () => {
   expect(rangeAt('2001:db8::', 256, 16)).toBe('2001:db8:0:100::/60')
 })
 
-it('gives the whole /64 for the address that is leased of it', () => {
+it('gives the whole /64 for its leased address', () => {
   expect(wholeUnits(['10.0.0.0/28', '2001:db8:0:ffff::1/128', '2001:db8::/48'])).toEqual([
     '10.0.0.0/28',
     '2001:db8:0:ffff::/64',

@@ -127,7 +127,7 @@ describe('ACL groups', () => {
       acls: [two.id]
     })
     expect(edited.data.acls).toEqual([{ id: two.id, name: 'Two' }])
-    // A rule that is sold no longer is no part of it any more.
+    // A deleted rule is no longer part of it.
     await admin.delete(`/api/servers/acls/${two.id}/`)
     const list = await admin.get<Page<AclGroup>>(`${path}?search=gro`)
     expect(list.data).toMatchObject({ total: 1, data: [{ acls: [] }] })

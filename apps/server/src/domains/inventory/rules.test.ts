@@ -54,7 +54,7 @@ describe('a rule', () => {
     expect((await quoteRules(db, { groupId, step: 256 })).find(rule => rule.ruleId === ruleId)?.stock).toBe(256)
   })
 
-  it('has a name of its own among those on sale, whatever the case', async () => {
+  it('has a name of its own among those on sale, in upper or lower case', async () => {
     const id = await create('Twice', 'twice.example')
     const taken = async (write: Promise<unknown>) => violatedConstraint(await write.catch((error: unknown) => error))
     expect(await taken(create('twice', 'two.example'))).toBe(RULE_NAME)
@@ -69,7 +69,7 @@ describe('a rule', () => {
     expect(refused).toMatchObject({ ok: false, reason: 'invalid_domains', lines: [{ line: 2 }] })
   })
 
-  it('tells whether the agents have to learn of a change', async () => {
+  it('says whether the agents need new deny lists', async () => {
     const id = await create('edit', '# mine\nedit.example')
     const cosmetic = await inTransaction(db, updateRule, id, { ...input('edit', 'EDIT.example'), price: '2.00' })
     expect(cosmetic).toMatchObject({

@@ -41,7 +41,7 @@ it.each([
   let won = 0
   await Promise.all(
     orders.map(async orderId => {
-      // Every buyer goes on until refused, so that the last blocks are fought for.
+      // Every buyer continues until refused, so that they compete for the last blocks.
       while ((await reserve(db, { ...wanted, orderId })).ok) won += 1
     })
   )
@@ -66,7 +66,7 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
         if (round % 3 === 2) await release(db, { orderIds: [orderId] })
         finished += 1
       } catch (error) {
-        // A rollback of ours, or the killer's: no deadlock (40P01) and no refusal by the guard (23P01).
+        // A rollback of ours or of the killed connection, but no deadlock (40P01) and no refusal by the guard (23P01).
         const lost =
           error instanceof Error &&
           /Rollback|terminat|Connection|closed/i.test(`${error.message} ${String(error.cause)}`)
