@@ -26,7 +26,7 @@ afterAll(() => stack?.close())
 const path = (call = 'client_access', id = order.id) => `/api/orders/order_list/${id}/${call}/`
 const read = async (id = order.id) => (await buyer.get<ClientAccess>(path('client_access', id))).data
 const set = (form: object, id = order.id) => buyer.put<ClientAccess>(path('client_access', id), form)
-/** An access that the agents have heard of. */
+/** Sets an access, and has the agents confirm it. */
 async function apply(form: object, id = order.id): Promise<ClientAccess> {
   const put = await set(form, id)
   expect(put.code, put.msg).toBe(2000)
@@ -51,7 +51,7 @@ async function status(withPassword: boolean, id = order.id): Promise<number> {
   return through(withPassword ? proxy : { ...proxy, username: '', password: '' }, `${stack.platform.url}/echo`)
 }
 
-test('an order begins with the password, and says from where its customer comes', async () => {
+test('an order begins with the password, and shows the address that its customer comes from', async () => {
   expect(await read()).toMatchObject({
     access: 'password',
     client_ips: [],
@@ -123,7 +123,7 @@ test('a stale form changes nothing, the same again sends nothing, and an order o
   expect((await admin.get<ClientAccess>(path())).data.client_ips).toEqual(['2001:db8::5/128'])
 })
 
-test('a new password and other addresses keep it; the order that gets the addresses next has none of it', async () => {
+test('a new password and other addresses keep it; the next order of the old addresses does not get it', async () => {
   await apply({ access: 'address', client_ips: ['127.0.0.1'] })
   const [before] = await proxiesOf(buyer, order.id)
   await buyer.post(path('reset_proxy_password'), {})
@@ -142,7 +142,7 @@ test('a new password and other addresses keep it; the order that gets the addres
 }, 60_000)
 
 const OTHER = 999_999
-/** Another order of the same addresses, that lets these clients in. */
+/** Another order of the same addresses, which lets these clients in. */
 async function another(clients: string): Promise<void> {
   const { db } = stack.ctx
   const [mine] = await db.select().from(agentUsers).where(eq(agentUsers.orderId, order.id))
@@ -157,7 +157,7 @@ async function another(clients: string): Promise<void> {
     .onConflictDoUpdate({ target: orderAccess.orderId, set: list })
 }
 
-test('a client that another order of the same addresses lists is refused, where it lets in alone', async () => {
+test('a client that another order of the same addresses lists is refused, if it would be let in by address alone', async () => {
   const { db } = stack.ctx
   await another('198.51.100.0/24')
   const taken = await set({ access: 'address', client_ips: ['127.0.0.1', '198.51.100.7'] })
@@ -174,7 +174,7 @@ test('an order that is given addresses loses the clients that another order of t
   const { db } = stack.ctx
   await apply({ access: 'address', client_ips: ['127.0.0.1', '198.51.100.7'] })
   await another('198.51.100.0/24')
-  // It says anew what its agents shall have, as a delivery and other addresses do.
+  // A delivery and a change of addresses send the agents their state again.
   const reset = async () => {
     expect((await admin.post(path('reset_proxy_password'), {})).code).toBe(2000)
     expect((await idle('the reset')).task_fail).toBeNull()

@@ -39,7 +39,7 @@ const holds = async (orderId: number) => {
   return rows[0]
 }
 
-test('the orders are locked before the fleet writes, and advance with what it wrote', async () => {
+test('the orders are locked before the fleet writes, and advance with its result', async () => {
   const { ctx } = shop
   const orderId = await addExpired('gone', '127.81.0.0/29')
   await confirmOutcomes(ctx)([orderId], async unit => {
@@ -50,7 +50,7 @@ test('the orders are locked before the fleet writes, and advance with what it wr
   expect(await holds(orderId)).toEqual({ leases: 0, users: 0 })
 })
 
-test('what the fleet wrote is undone where it fails, and nothing returns to stock', async () => {
+test('if the fleet’s write fails, it is rolled back, and nothing returns to stock', async () => {
   const orderId = await addExpired('fails', '127.82.0.0/29')
   const failing = confirmOutcomes(shop.ctx)([orderId], async unit => {
     await unit.tx.execute(sql`delete from agent_users where order_id = ${orderId}`)
@@ -60,7 +60,7 @@ test('what the fleet wrote is undone where it fails, and nothing returns to stoc
   expect(await holds(orderId)).toEqual({ leases: 1, users: 1 })
 })
 
-test('outcomes that concern no order are written all the same', async () => {
+test('outcomes without an order are written too', async () => {
   await confirmOutcomes(shop.ctx)([], async unit => {
     await addRow(unit, serverGroups, { name: 'written' })
   })

@@ -73,7 +73,7 @@ const stockOf = async (option1: string): Promise<number> => {
 const leave = (orderId: number, serverId: number) =>
   command(ctx, SYSTEM, unit => leaveServer(unit, orderId, { serverId }))
 const serverOf = (ip: string): number => open.serverIds[/^(?:127\.90\.1\.|2001:db8:2:)/.test(ip) ? 1 : 0] ?? 0
-/** Whatever a test leaves behind, its addresses are in stock for the next. */
+/** Returns all addresses to stock for the next test. */
 const endAll = async () => {
   await ctx.db.update(servers).set({ status: 'active' })
   const isOpen = inArray(orders.state, ['delivering', 'partly_delivered'])
@@ -92,7 +92,7 @@ test('stock, price and orders of a family look at its ranges alone', async () =>
   for (const ip of ips) expect(ip).toMatch(/^2001:db8:[\da-f:]+::1$/)
   expect([await stockOf('Here'), await stockOf('Six')]).toEqual([64, 56])
 
-  // Its agent is told the whole /64s, of which connections leave; one of a fixed exit only the address.
+  // Its agent gets the whole /64s that connections leave from. An order with a fixed exit has only the address.
   const users = await ctx.db.select().from(agentUsers).where(eq(agentUsers.orderId, order.id))
   expect(users.map(({ egress }) => egress)).toEqual(['session'])
   expect(users.flatMap(({ prefixes }) => prefixes).toSorted()).toEqual(ips.map(ip => ip.replace(/::1$/, '::/64')))
@@ -101,7 +101,7 @@ test('stock, price and orders of a family look at its ranges alone', async () =>
   const fixed = await ctx.db.select().from(agentUsers).where(eq(agentUsers.orderId, four.id))
   expect(fixed.map(({ egress }) => egress)).toEqual(['fixed'])
 
-  // None of the other family makes up for what is short.
+  // The other family does not make up for what is short.
   await expect(place('Six', 64)).rejects.toThrow('out_of_stock')
   await delivered('Six', 56)
   expect([await stockOf('Here'), await stockOf('Six')]).toEqual([56, 0])
@@ -168,7 +168,7 @@ test('other addresses, a move and a rescue stay in the family', async () => {
 
   await open.confirm()
 
-  // The rest of IPv6 is sold: there is room for none of it, whatever IPv4 is free.
+  // The rest of IPv6 is sold, so it has no room, even if IPv4 is free.
   await delivered('Six', 56)
   const now = serverOf(moved[0] ?? '')
   expect(await planAction(ctx, boss, now, { action: 'drain' })).toMatchObject({ data: { moves: { orders: 0 } } })
@@ -196,7 +196,7 @@ test('an order that lost addresses with its server gets others of its family, or
   expect(familyOf(await ipsOf(order.id))).toBe('ipv6')
 })
 
-test('orders of before that got both families go on getting either', async () => {
+test('older orders that got both families still get either', async () => {
   const order = await place('Here', 56)
   await ctx.db
     .update(orders)

@@ -138,7 +138,7 @@ test('what an administrator does through a customer’s eyes is in the audit log
   expect(log.data.data).toMatchObject([{ action: 'order.reset', actor: 'boss1' }])
 })
 
-test('a new password: the old one ends, and a second action meanwhile is told to wait', async () => {
+test('a new password: the old one ends, and a second action at the same time has to wait', async () => {
   const [before] = await proxiesOf(buyer, order.id)
   await whileAgentWaits(async () => {
     expect((await buyer.post(path('reset_proxy_password'))).data).toMatchObject({ status: 'queued' })
@@ -217,7 +217,7 @@ test('a renewal adds one term for each payment, counted from the present expiry'
     const row = await current()
     return row.expired_at === later ? row : null
   })
-  // The platform charges what it asks today: the same again.
+  // The platform charges today's price again.
   const twice = fromCents(2n * toCents(before.pay_amount ?? ''))
   expect(after).toMatchObject({ state: 'delivered', pay_amount: twice, is_expired: false })
   const again = paidEvent({ publicId: order.order_id, amount: '20.00', renewal: true })
@@ -240,7 +240,7 @@ test('at its end an order stops working at once; addresses return after its grac
   const stock = await stockOf(stack, [rule])
   const { db } = stack.ctx
   await whileAgentWaits(async () => {
-    // A change is under way when the time is over.
+    // A change is running when the time is over.
     expect((await admin.post(path('reset_proxy'))).data).toMatchObject({ status: 'queued' })
     await stack.eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     await db

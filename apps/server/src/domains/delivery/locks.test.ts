@@ -51,7 +51,7 @@ test('a delivery in spite of missing lines does not deadlock with a payment of t
     discount: '0.00',
     accepted: false
   })
-  // As a settlement does: first the points, then the addresses.
+  // In the order of a settlement: first the points, then the addresses.
   const { delivering } = await ctx.db.transaction(async tx => {
     await tx
       .update(users)

@@ -50,7 +50,7 @@ test('a shop process that dies in the middle of a delivery: the next one complet
   await inState(stack, buyer, publicId, 'delivering')
   await shop.kill()
   await stack.restartAgent()
-  // The same port, since the browsers and the platform know it.
+  // On the same port, because the browsers and the platform know it.
   shop = await stack.startShop('all', shop.port)
   await works(publicId)
   const { rows } = await stack.ctx.db.execute(sql`select count(*) as leases from leases l
@@ -58,7 +58,7 @@ test('a shop process that dies in the middle of a delivery: the next one complet
   expect(rows).toEqual([{ leases: 1 }])
 })
 
-test('one of two servers is away: what is there is delivered, and the rest follows', async () => {
+test('one of two servers is away: what the other has is delivered, and the rest follows', async () => {
   const second = await stack.addServer('127.24.1.0/29')
   await second.stop()
   // The first server has two blocks left, the second one.

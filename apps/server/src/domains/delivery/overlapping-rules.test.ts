@@ -8,7 +8,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
 import { aclRules } from '../inventory/tables.ts'
 
-/** A whole shop with a real agent. Names below `localhost` need no name server: all of them lead to one small site. */
+/** A whole shop with a real agent. Names below `localhost` need no name server: they all lead to one small site. */
 let stack: TestStack
 let shop: ShopProcess
 let admin: TestClient
@@ -42,7 +42,7 @@ async function save(rule: number, domain: string, decision?: { rule_id: number; 
   })
 }
 
-/** Buys as a new customer; one of the proxies. */
+/** Buys as a new customer. @returns one of the proxies */
 async function proxyOf(name: string, rules: number[]): Promise<Proxy> {
   const buyer = await stack.customer(shop.url, name)
   const order = await buy(stack, buyer, 8, rules)
@@ -51,7 +51,7 @@ async function proxyOf(name: string, rules: number[]): Promise<Proxy> {
   return proxy
 }
 
-/** What is answered for the broader rule's own site, for the narrower one's, and for one that no rule has. */
+/** The answers for the broader rule's own site, for the narrower one's, and for one that no rule has. */
 const answers = (proxy: Proxy, domain: string): Promise<number[]> =>
   Promise.all(
     [`www.${domain}`, `a.shop.${domain}`, 'free.localhost'].map(host => through(proxy, `http://${host}:${port}/`))
@@ -66,7 +66,7 @@ const reaches = (proxy: Proxy, domain: string, wanted: number[]): Promise<true> 
 test('who bought a subdomain reaches it, decided or not, and sharing it waits until no address is held by two', async () => {
   const [nike = 0, nikeShop = 0, , , other = 0] = stack.rules
   expect((await save(nike, 'nike.localhost')).code).toBe(2000)
-  // As a database of before has it: nobody was asked.
+  // As in an older database, which asked for no decision.
   const domains = ['shop.nike.localhost']
   const old = { domains, aclValue: 'shop.nike.localhost' }
   await stack.ctx.db.update(aclRules).set(old).where(eq(aclRules.id, nikeShop))
@@ -81,7 +81,7 @@ test('who bought a subdomain reaches it, decided or not, and sharing it waits un
     await reaches(none, 'nike.localhost', [403, 403, 200])
   }
   await reachOfAll()
-  // Neither rule stands in the other's way, so both were sold on the lowest addresses.
+  // Neither rule excludes the other, so both were sold on the lowest addresses.
   expect(narrow.ip).toBe(broad.ip)
   const share = await save(nikeShop, 'shop.nike.localhost', { rule_id: nike, winner: 'broad' })
   expect(share).toMatchObject({ code: 409, data: { reason: 'rules_share_addresses' } })

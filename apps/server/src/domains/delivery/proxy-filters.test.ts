@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.pay(order)
   await world.confirm()
   orderId = order.id
-  // By the last number of their addresses: two that answer all, two that answer some, two that answer nothing, two unchecked.
+  // By the last number of their addresses: two that answer all, two some and two nothing, and two that are unchecked.
   const found: [google: number | null, bing: number | null, amazon: number | null][] = [
     [30, 20, 10],
     [10, 20, 30],
@@ -38,7 +38,7 @@ afterAll(() => world?.close())
 const path = (query: string, id = orderId) => `/api/orders/order_list/${id}/get_proxy_detail/?${query}`
 type Detail = { proxy_list: Proxy[]; total: number; next: string | null }
 const detail = async (query = '') => (await buyer.get<Detail>(path(query))).data
-/** Delays by site, in the sequence of the list. */
+/** Delays by site, in the order of the list. */
 const delays = async (query: string) =>
   (await detail(query)).proxy_list.map(proxy => [proxy.google_delay, proxy.bing_delay, proxy.amazon_delay].join(' '))
 
@@ -49,14 +49,14 @@ test.each([
   ['answers=google', 3],
   ['answers=bing', 3],
   ['answers=amazon', 2],
-  // Nobody knows what one that was not checked would have answered.
+  // An unchecked proxy neither answered nor failed to.
   ['silent=google', 3],
   ['silent=amazon', 4],
   ['answers=bing&silent=google', 1],
   ['status=available&silent=amazon', 2],
   ['status=unchecked&silent=bing', 0],
   ['search=127.92.0', 8],
-  // As lists have it, with its port.
+  // With its port, as in lists.
   ['search=127.92.0.5:3128', 1],
   // A whole address, and a part of another one.
   ['search=27.92.0.5', 1]

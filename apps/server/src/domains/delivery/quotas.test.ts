@@ -47,12 +47,12 @@ async function delivered(quantity = 8, by = buyer): Promise<OrderRow> {
 const CALLS = { change: 'reset_proxy', reset: 'reset_proxy_password' }
 const ask = (id: number, call: keyof typeof CALLS, by = buyer) =>
   by.post<{ reason: string; params: { max: number; until: string } }>(`/api/orders/order_list/${id}/${CALLS[call]}/`)
-/** Does the task's work; its agents have heard nothing of it. */
+/** Does the task's work, without its agents. */
 async function work(id: number): Promise<void> {
   const { taskId } = await world.row(id)
   if (taskId) await runTask(world.shop.ctx, deliveryPorts, { orderId: id, taskId })
 }
-/** Asks, and lets it be done. */
+/** Requests a task, and has it done. */
 async function done(id: number, call: keyof typeof CALLS, by = buyer): Promise<void> {
   const asked = await ask(id, call, by)
   expect(asked.code, asked.msg).toBe(2000)
@@ -96,7 +96,7 @@ test('by default a customer changes no addresses and resets its password ten tim
   expect(await left(order.id)).toEqual([0, null])
 })
 
-test('what is used up comes back with a renewal, and the refusal says when the term ends', async () => {
+test('a used-up quota comes back with a renewal, and the refusal says when the term ends', async () => {
   await quotas(2, 1)
   const order = await delivered()
   const first = await ipsOf(order.id)
@@ -112,7 +112,7 @@ test('what is used up comes back with a renewal, and the refusal says when the t
     data: { reason: 'changes_used_up', params: { max: 2, until } }
   })
   expect(await ask(order.id, 'reset')).toMatchObject({ status: 429, data: { reason: 'resets_used_up' } })
-  // Fewer than were used are none.
+  // A quota below what was used leaves none.
   await quotas(1, 1)
   expect(await left(order.id)).toEqual([0, 0])
   await world.pay(order, { renewal: true })
@@ -177,7 +177,7 @@ test('while more of its addresses rest than it has, a customer waits for the nex
   expect(wait).toBeLessThanOrEqual(120 * MINUTE)
   expect(await left(order.id)).toEqual([3, 5])
   await done(order.id, 'reset')
-  // The first of the two has ended: no more rest than it has.
+  // The first of the two has ended, so no more rest than it holds.
   await world.shop.ctx.db.execute(sql`update lease_blocks set rests_until = null where id = (
     select min(b.id) from lease_blocks b join leases l on l.id = b.lease_id where l.order_id = ${order.id})`)
   await done(order.id, 'change')
@@ -190,7 +190,7 @@ test('while more of its addresses rest than it has, a customer waits for the nex
 test('after a change that found no addresses its customer waits ten minutes; an operator does not', async () => {
   await quotas(5, 5)
   const order = await delivered(24)
-  // What is no change is not held up.
+  // Other tasks are not held up.
   await done(order.id, 'reset')
   expect((await ask(order.id, 'change')).code).toBe(2000)
   await work(order.id)
@@ -216,11 +216,11 @@ test('a customer gets nothing back that it gave away within a term; an operator 
   expect((await ask(order.id, 'change')).code).toBe(2000)
   await work(order.id)
   expect(await shown(order.id)).toMatchObject({ task_fail: { code: 'out_of_stock' }, changes_left: 99 })
-  // What was tried holds nothing.
+  // The failed try holds nothing.
   expect(await world.stock()).toBe(16)
   await done(order.id, 'change', boss)
   expect(await ipsOf(order.id)).toEqual(before)
-  // A term later nobody remembers.
+  // A term later it may get them again.
   await world.pay(order, { renewal: true })
   await world.advance(31 * DAY)
   await done(order.id, 'change')
@@ -252,7 +252,7 @@ test('a change that an agent refuses stays counted, since it completes once the 
   expect(await left(order.id)).toEqual([0, 1])
 })
 
-test('a change that only takes up what is under way takes nothing of the quota, however it ends', async () => {
+test('a change that only continues one under way uses nothing of the quota, however it ends', async () => {
   await quotas(1, 1)
   const order = await delivered()
   expect((await ask(order.id, 'change', boss)).code).toBe(2000)
@@ -268,7 +268,7 @@ test('a change that only takes up what is under way takes nothing of the quota, 
   const second = await ipsOf(order.id)
   expect(wanted).toEqual(expect.arrayContaining(second))
   expect(await left(order.id)).toEqual([1, 1])
-  // Then one of its own is counted.
+  // Then a change of its own is counted.
   await done(order.id, 'change')
   expect((await ipsOf(order.id)).filter(ip => second.includes(ip))).toEqual([])
   expect(await left(order.id)).toEqual([0, 1])

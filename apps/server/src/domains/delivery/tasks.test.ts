@@ -45,7 +45,7 @@ async function runTasks(): Promise<void> {
   for (const { id, taskId } of waiting) await runTask(stack.ctx, deliveryPorts, { orderId: id, taskId: taskId ?? '' })
 }
 
-/** Lets everything come to rest. */
+/** Works until nothing is left to do. */
 async function settleDown(): Promise<void> {
   const { ctx } = stack
   await runTasks()
@@ -69,7 +69,7 @@ test('what an agent refuses ends the task with its words, and the next change ta
   }
   expect((await request(order.id, 'change')).ok).toBe(true)
   await runTasks()
-  // As `converge` notes it.
+  // As `converge` records it.
   await db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.orderId, order.id))
   await command(ctx, SYSTEM, unit => advance(unit, [order.id]))
   expect(await row()).toMatchObject({
@@ -81,7 +81,7 @@ test('what an agent refuses ends the task with its words, and the next change ta
     failParams: { message: 'no such range' }
   })
   expect((await adminNotices(stack)).at(-1)).toContain('no such range')
-  // The history keeps the agent's words, once: looking again is no news.
+  // The history keeps the agent's words once. Looking again adds nothing.
   await command(ctx, SYSTEM, unit => advance(unit, [order.id]))
   const told = async () => {
     const events = await db.select().from(orderEvents).where(eq(orderEvents.orderId, order.id)).orderBy(orderEvents.id)
@@ -131,7 +131,7 @@ test('that a task has begun does not depend on its history', async () => {
   const begun = await row()
   expect(begun.proxyPassword).not.toBe(order.proxyPassword)
   expect(begun.taskBegunAt).toBeInstanceOf(Date)
-  // Its events are worded another way, or are not there at all.
+  // Its events have other words, or are missing.
   await db.delete(orderEvents).where(eq(orderEvents.orderId, order.id))
   await runTasks()
   expect(await row()).toMatchObject({ task: 'reset', proxyPassword: begun.proxyPassword })
@@ -139,7 +139,7 @@ test('that a task has begun does not depend on its history', async () => {
   expect(await row()).toMatchObject({ task: null, taskBegunAt: null, proxyPassword: begun.proxyPassword })
 })
 
-test('a task whose job is gone is taken up by the sweep, once it must be lost', async () => {
+test('a task whose job is gone is taken up by the sweep, once the job must be lost', async () => {
   const { ctx } = stack
   const { db } = ctx
   const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)

@@ -39,7 +39,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stack?.close())
 
-/** What an endpoint has been told since the last time, oldest first. */
+/** What an endpoint has received since the last time, oldest first. */
 async function toldTo({ id }: WebhookEndpoint) {
   const rows = await stack.ctx.db
     .select({ type: webhookEvents.type, data: webhookEvents.data })
@@ -59,7 +59,7 @@ async function task(id: number, call: 'reset_proxy' | 'reset_proxy_password') {
   await stack.settle()
 }
 
-test("an order's life is told: each change once, in its transaction, and without what opens its proxies", async () => {
+test('an order’s life is reported: each change once, in its transaction, and without what opens its proxies', async () => {
   const id = await stack.delivered(8)
   const order = await stack.order(id)
   expect(await typesTo(operators)).toEqual(['order.placed', 'order.paid', 'payment.received', 'order.delivered'])
@@ -110,7 +110,7 @@ test("an order's life is told: each change once, in its transaction, and without
   expect(await typesTo(operators)).toEqual(['order.expired'])
 }, 60_000)
 
-test('what others do to the list of clients is told: an operator, and an order that has them at the same addresses', async () => {
+test('changes of the client list by others are reported: an operator, and an order that lists them at the same addresses', async () => {
   const { db } = stack.ctx
   const id = await stack.delivered(8)
   const list = { access: 'address', client_ips: ['198.51.100.7', '203.0.113.7'] }
@@ -135,7 +135,7 @@ test('what others do to the list of clients is told: an operator, and an order t
   expect(await toldTo(mine)).toHaveLength(1)
 }, 60_000)
 
-test('a server that sells nothing since it is silent is told once, and so is its return', async () => {
+test('a server that is out of stock because it is silent is reported once, and so is its return', async () => {
   await toldTo(operators)
   await stack.first.agent.stop()
   await stack.health()
@@ -152,12 +152,12 @@ test('a server that sells nothing since it is silent is told once, and so is its
   expect(await typesTo(operators)).toEqual(['server.up'])
 }, 60_000)
 
-test('money that needs a hand is told, with what came of its report', async () => {
+test('money that needs a decision is reported, with its result', async () => {
   const { publicId } = await stack.place(8)
   const first = await stack.report(publicId, false)
   await stack.handle(first)
   await toldTo(operators)
-  // The same order is paid by another payment.
+  // Another payment for the same order.
   await stack.handle(await stack.report(publicId, false))
   expect(await toldTo(operators)).toMatchObject([
     { type: 'payment.received', data: { outcome: 'paid_twice', order: publicId } },

@@ -22,7 +22,7 @@ import { SLOTS } from './check-proxies.ts'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-/** A certificate for `localhost` that nobody else trusts. */
+/** A certificate for `localhost` that no system trusts. */
 function makeCertificate() {
   const folder = mkdtempSync(join(tmpdir(), 'netlet-site-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -136,7 +136,7 @@ test('each live proxy is asked for three sites from its own address, and its del
   expect(rows[3]).toMatchObject({ available: null, checkedAt: null })
 })
 
-test('a proxy that nobody lets through is not available, and keeps no old delays', async () => {
+test('a proxy that refuses or does not answer is not available, and keeps no old delays', async () => {
   const { orderId } = await addOrder('127.72.0.0/32', 1, { known: false })
   await world.ctx.db.update(proxies).set({ googleDelay: 5, available: 1 }).where(eq(proxies.orderId, orderId))
   await checkProxies(world.ctx, orderId)
@@ -176,7 +176,7 @@ test.skipIf(!hasOpenssl)('https goes through a tunnel to the site itself', async
   }
   const site = new URL(`https://localhost:${port}/`)
   expect(await probe(proxy, site, { timeoutMs: 5000, ca: cert })).toBeGreaterThan(0)
-  // Someone else's certificate is not the site's answer.
+  // A certificate of another issuer is not the site's answer.
   expect(await probe(proxy, site, { timeoutMs: 5000 })).toBeNull()
   expect(await probe({ ...proxy, password: 'wrong' }, site, { timeoutMs: 5000, ca: cert })).toBeNull()
 })
@@ -202,7 +202,7 @@ test('the shares of a day are all live proxies, each once', async () => {
   await checkShare(world.ctx, slot, Infinity)
   const after = await checked(orderId)
   expect(after.filter(proxy => proxy.checkedAt !== null).map(proxy => proxy.id % SLOTS)).toEqual([slot])
-  // No time left: nothing is begun.
+  // Without time, nothing is begun.
   expect(await checkShare(world.ctx, slot, 0)).toBe(0)
 })
 

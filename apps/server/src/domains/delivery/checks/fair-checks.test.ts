@@ -21,7 +21,7 @@ const jobs = deliveryJobs({ acceptPayment: () => async () => undefined }).filter
 )
 
 let shop: TestShop
-/** Works on nothing. */
+/** Works on no jobs. */
 let idle: TestShop
 const listeners: Server[] = []
 const open = new Set<Socket>()
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 let count = 0
 
-/** Delivered orders of one customer, of so many proxies each. */
+/** Delivered orders of one customer, with these numbers of proxies. */
 async function addDelivered({ ctx: { db } }: TestShop, port: number, quantities: number[]): Promise<number[]> {
   count += 1
   const serverId = await addServer(db, `fair ${count}`)
@@ -100,7 +100,7 @@ const taskOf = async ({ ctx }: TestShop, orderId: number) => {
   return row
 }
 
-test('a check works for a slice of time, shows how far it is, and goes on where it stopped', async () => {
+test('a check works for a slice of time, shows its progress, and goes on where it stopped', async () => {
   const [orderId = 0] = await addDelivered(idle, refusingPort, [250])
   const taskId = await ask(idle, orderId)
   const since = (await taskOf(idle, orderId))?.at ?? idle.ctx.now()
@@ -116,7 +116,7 @@ test('a check works for a slice of time, shows how far it is, and goes on where 
   }
   await checkSlice(idle.ctx, job, since, { sliceMs: 0 })
   expect(await taskOf(idle, orderId)).toMatchObject({ task: null, done: null })
-  // Three sites each, and none of them twice.
+  // Three sites each, none of them twice.
   expect(asked).toHaveLength(3 * 250)
   const rows = await idle.ctx.db.select().from(proxies).where(eq(proxies.orderId, orderId))
   expect(rows.every(row => row.available === 0)).toBe(true)

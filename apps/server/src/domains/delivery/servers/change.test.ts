@@ -30,7 +30,7 @@ afterAll(() => stack?.close())
 const setStatus = (server: TestServer, status: 'active' | 'paused') =>
   stack.ctx.db.update(servers).set({ status }).where(eq(servers.id, server.id))
 
-/** Asks for other addresses: they are wanted on their agents, and none has confirmed them yet. */
+/** Requests other addresses: they are wanted on their agents, and none has confirmed them yet. */
 async function change(id: number, by = stack.admin): Promise<void> {
   const asked = await by.post<{ task_id: string }>(`/api/orders/order_list/${id}/reset_proxy/`, {})
   expect(asked.code).toBe(2000)
@@ -41,7 +41,7 @@ async function change(id: number, by = stack.admin): Promise<void> {
 const giveUp = async (server: TestServer) => {
   const given = await stack.admin.post(`/api/servers/servers/${server.id}/give_up/`, {})
   expect(given.code).toBe(2000)
-  // The run's process died: the minute's job goes on with it.
+  // The run's process died, so the minute's job continues it.
   await rescueOrders(stack.ctx)
 }
 
@@ -62,7 +62,7 @@ async function served(): Promise<string[]> {
   return ((await state.json()) as { users: { prefixes: string[] }[] }).users.flatMap(user => user.prefixes)
 }
 
-test('a change whose new addresses were rescued from the silent server of the old ones ends with those', async () => {
+test('a change whose new addresses were rescued from the silent server of the old ones ends with the rescued ones', async () => {
   const { ctx, first } = stack
   const id = await stack.delivered(8)
   await first.agent.stop()
@@ -74,7 +74,7 @@ test('a change whose new addresses were rescued from the silent server of the ol
   await stack.settle()
   expect(await stack.live(id)).toEqual({ [second.id]: 8 })
   expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, task: null, taskErrorCode: null })
-  // Nobody had the addresses that were lost.
+  // The lost addresses were never delivered.
   expect(await stack.mails('addresses-changed')).toEqual([])
 
   await first.agent.start()
@@ -101,7 +101,7 @@ test('addresses that a rescue took off a server are not served there when it ret
   await first.agent.start()
   await stack.health()
   await stack.converge(first.id)
-  // The old ones work until the others do; what nobody waits for is back in stock, and off the agent.
+  // The old ones work until the others do. Addresses that nothing waits for are back in stock, and off the agent.
   expect(await stack.live(id)).toEqual({ [first.id]: 8 })
   expect(await served()).toEqual(old)
   expect(await stack.order(id)).toMatchObject({ task: 'change' })
@@ -117,7 +117,7 @@ test('addresses that a rescue took off a server are not served there when it ret
   await end(id)
 }, 60_000)
 
-test('a change whose new addresses are lost for good fails, and the order keeps the old ones', async () => {
+test('a change whose new addresses are lost permanently fails, and the order keeps the old ones', async () => {
   const { ctx, first } = stack
   const kept = await stack.delivered(8)
   const other = await stack.delivered(8)
@@ -129,7 +129,7 @@ test('a change whose new addresses are lost for good fails, and the order keeps 
   await giveUp(second)
   await stack.settle()
   expect(await stack.order(kept)).toMatchObject({
-    // Its customer has nothing of it.
+    // Its customer has got nothing, so it does not count.
     changesUsed: 0,
     state: 'delivered',
     deliveryNum: 8,
@@ -140,7 +140,7 @@ test('a change whose new addresses are lost for good fails, and the order keeps 
   expect(await stack.live(kept)).toEqual({ [first.id]: 8 })
   expect(await wrongNow(ctx.db)).toEqual([])
 
-  // As whole as before: a change goes through once there is room.
+  // The order is complete. A change succeeds once there is room.
   const third = await stack.addNamed('127.65.2.0/29')
   await change(kept)
   await stack.settle()
@@ -150,7 +150,7 @@ test('a change whose new addresses are lost for good fails, and the order keeps 
   await end(other)
 }, 60_000)
 
-test('a change of which a part is lost fails, and as many of the old addresses are kept as of the new ones are lost', async () => {
+test('a change that loses a part fails, and keeps as many of the old addresses as it lost of the new ones', async () => {
   const { ctx, first } = stack
   const id = await stack.delivered(16)
   expect(await stack.live(id)).toEqual({ [first.id]: 16 })
@@ -172,7 +172,7 @@ test('a change of which a part is lost fails, and as many of the old addresses a
   expect(Object.values(await stack.live(id))).toEqual([8, 8])
   expect((await stack.live(id))[first.id]).toBe(8)
 
-  // It lacks nothing: what comes to stock later is for others.
+  // It lacks nothing, so new stock is for others.
   const fifth = await stack.addNamed('127.65.4.0/29')
   await rescueOrders(ctx)
   await stack.settle()
@@ -194,7 +194,7 @@ test('a change that ends keeps no more than was bought, though a part of an earl
   await change(id)
   await stack.settle()
   expect(await stack.live(id)).toEqual({ [sixth.id]: 16, [seventh.id]: 8 })
-  // What a move does with the part that works.
+  // As a move does with the part that works.
   const [part] = await db
     .select()
     .from(proxies)

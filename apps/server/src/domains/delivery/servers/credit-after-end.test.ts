@@ -59,7 +59,7 @@ test('an order whose term ended within an outage is revived in its grace for the
       ? found.data.map(({ outage_id, server, seconds }) => [outage_id, server.id, Math.round(seconds / 60)])
       : found
   }
-  // Of before its addresses worked: they cost it nothing, and take no other's place.
+  // From before its addresses worked: they cost it nothing, and do not fill the limit.
   for (let hours = 0; hours < 25; hours += 1) await outage(stack.first.id, 22 * 24 + hours + 0.5, 22 * 24 + hours)
   expect(await lost()).toEqual([
     [both, stack.first.id, 120],
@@ -74,9 +74,9 @@ test('an order whose term ended within an outage is revived in its grace for the
   // It lost the three hours until its end.
   expect(left).toBeGreaterThan(3 * HOUR - MINUTE)
   expect(left).toBeLessThanOrEqual(3 * HOUR)
-  // The other outage took the same time, and between its end and its revival it lost nothing.
+  // The other outage covers the same time, and between its end and its revival it lost nothing.
   expect(await credit(id, both)).toMatchObject({ ok: false, reason: 'nothing_to_credit' })
-  // By the other one, too, it has lost nothing any more.
+  // The other one shows no lost time either.
   expect(await lost()).toEqual([])
   expect(await stack.mails('outage-credited')).toHaveLength(1)
   expect(await wrongNow(ctx.db)).toEqual([])
@@ -104,7 +104,7 @@ test('an order past its grace is listed with the time it lost, and can be reopen
   const counts = { orders: 0, revived: 0, ended: 1 }
   expect(await preview(away)).toMatchObject({ ...counts, ended_meanwhile: [{ ...row, credited: false }] })
   const run = await stack.admin.post<BulkRun>(`/api/servers/outages/${away}/credit/`, {})
-  // What the run is about stays until it has ended.
+  // The run's outage stays until the run has ended.
   expect(await stack.admin.delete(`/api/servers/outages/${away}/`)).toMatchObject({
     status: 409,
     data: { reason: 'outage_being_credited', params: { run: run.data.id } }
@@ -149,7 +149,7 @@ test('outages of servers that an order was on one after the other are credited a
   }
 }, 60_000)
 
-test('an outage after the end of a term is credited to nobody, however late the job came that ended it', async () => {
+test('an outage after the end of a term is credited to no order, even if the job that ends it came late', async () => {
   const { ctx } = stack
   await ctx.db.delete(outageCredits)
   await ctx.db.delete(serverOutages)
@@ -168,11 +168,11 @@ test('an outage after the end of a term is credited to nobody, however late the 
   for (const one of [before, across]) expect((await credit(id, one)).ok).toBe(true)
   const credits = await ctx.db.select().from(outageCredits).where(eq(outageCredits.orderId, id))
   expect(credits.map(({ seconds }) => seconds)).toEqual([3600, 3600])
-  // It was over at its end, and has the two hours from then on that it lost.
+  // It was over at its end. From then on it has the two hours that it lost.
   expect(await stack.order(id)).toMatchObject({ endedAt: ends, expiredAt: new Date(ends.getTime() + 2 * HOUR) })
 }, 60_000)
 
-test('no credit pays for the time between an end and a revival, also where the history of that was removed', async () => {
+test('no credit pays for the time between an end and a revival, even if the history of that was removed', async () => {
   const { ctx } = stack
   await ctx.db.delete(outageCredits)
   await ctx.db.delete(serverOutages)

@@ -57,7 +57,7 @@ test('an outage is given back to every order that had working addresses there, o
         `/api/servers/outages/${lasting.id}/orders/?limit=2`
       )
     ).data
-  // While it lasts, what each has lost so far; only this test's clock has moved on.
+  // While it lasts, the time that each has lost so far. Only this test's clock has moved on.
   const sofar = async (offset: number) => {
     const read = await readOutageOrders(ctx.db, lasting.id, { limit: 2, offset }, ctx.now())
     return read.ok ? read.data : undefined
@@ -68,7 +68,7 @@ test('an outage is given back to every order that had working addresses there, o
   expect(begun).toMatchObject({ total: 3, data: [{ id: one, part: 'running' }, { id: two }] })
   expect(begun?.data[0]?.seconds).toBeGreaterThanOrEqual((3 * HOUR) / 1000)
   expect((await sofar(2))?.data).toMatchObject([{ id: over }])
-  // Its customers hear of it, once.
+  // Its customers are notified once.
   await stack.health()
   await Promise.all([rescueOrders(ctx), rescueOrders(ctx)])
   await rescueOrders(ctx)
@@ -156,7 +156,7 @@ test('an order is credited for the part of an outage in which its addresses were
   expect(await ctx.db.$count(orderEvents, eq(orderEvents.kind, 'credited'))).toBeGreaterThan(2)
 }, 60_000)
 
-test('the time in which two servers of an order were away is credited once', async () => {
+test('time in which two servers of an order were away is credited once', async () => {
   const { ctx, first } = stack
   await ctx.db.delete(serverOutages)
   const second = await stack.addNamed('127.63.1.0/29')
@@ -206,7 +206,7 @@ test('an outage is credited in full after an earlier one was credited on address
     command(ctx, SYSTEM, async unit => ok(await deliveryRetention[0]?.remove(unit, new Date(now - 90 * DAY), 1000)))
   await forget(ctx.now().getTime())
   expect(await enter(second.id)).toBe(2 * HOUR)
-  // Once the order is over for as long, nothing is credited any more.
+  // Once the order has been over for as long, nothing is credited any more.
   await forget(until.getTime() + 100 * DAY)
   expect(await ctx.db.$count(proxies, onFirst)).toBe(0)
 }, 60_000)

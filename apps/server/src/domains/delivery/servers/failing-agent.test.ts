@@ -26,7 +26,7 @@ afterAll(() => stack?.close())
 const setStatus = (server: TestServer, status: 'active' | 'paused') =>
   stack.ctx.db.update(servers).set({ status }).where(eq(servers.id, server.id))
 
-/** The minutes' jobs. */
+/** The jobs of these minutes. */
 async function pass(minutes: number) {
   for (let n = 0; n < minutes; n += 5) {
     stack.pass(5 * MINUTE)
@@ -84,7 +84,7 @@ test.for([
   }
 )
 
-test('a change of addresses to a server whose changes fail gets others, or ends with those that it had', async () => {
+test('a change of addresses to a server whose changes fail gets others, or ends with its old ones', async () => {
   await setStatus(first, 'paused')
   const id = await stack.delivered(8)
   expect(await stack.live(id)).toEqual({ [second.id]: 8 })
@@ -155,7 +155,7 @@ test('customers hear of an outage that lasts, not of one silence of a server tha
   await setStatus(second, 'paused')
   await stack.delivered(8)
   await setStatus(second, 'active')
-  // Its changes have failed for long, and its proxies work.
+  // Its changes have failed for a long time, but its proxies work.
   await stack.ctx.db
     .update(servers)
     .set({ offline: true, failingSince: new Date(0) })

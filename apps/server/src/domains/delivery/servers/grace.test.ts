@@ -31,7 +31,7 @@ async function expire(...ids: number[]): Promise<void> {
   await stack.settle()
 }
 
-/** @returns what became of the payment */
+/** @returns the result of the payment */
 async function renew(id: number) {
   const { publicId } = await stack.order(id)
   return stack.handle(await stack.report(publicId, true))
@@ -59,7 +59,7 @@ test('an order renewed in its grace on a silent server gets other addresses, and
   expect(await wrongNow(ctx.db)).toEqual([])
 }, 60_000)
 
-test('old credentials are tried after the expiry, and once more where the grace ends: of agents that have confirmed only', async () => {
+test('old credentials are tried after the expiry, and again when the grace ends, on agents that have confirmed', async () => {
   const { ctx } = stack
   await pause(second)
   const [ended, waiting] = [await stack.delivered(8), await stack.delivered(8)]
@@ -70,7 +70,7 @@ test('old credentials are tried after the expiry, and once more where the grace 
       .from(accessProofs)
       .where(and(eq(accessProofs.orderId, id), eq(accessProofs.kind, 'revocation')))
   expect(await of(ended)).toMatchObject([{ cause: 'removed' }])
-  // One agent has not confirmed: what it still lets in is not known to have ended.
+  // One agent has not confirmed, so its users are not known to be gone.
   const [proof] = await of(waiting)
   await ctx.db.insert(agentUsers).values({ ...proof!, rules: [], password: 'x', wanted: false, generation: 9 })
   stack.pass(25 * 60 * MINUTE)
@@ -91,7 +91,7 @@ test('renewed in the grace while its server is given up, an order is delivered f
   await expire(moved, stuck)
   const told = (await stack.mails('addresses-changed')).length
   await pause(second, 'active')
-  // Nothing has been done about its orders yet.
+  // Its orders have not been worked on yet.
   expect((await stack.admin.post(`/api/servers/servers/${first.id}/give_up/`, {})).code).toBe(2000)
   await renew(moved)
   const users = await ctx.db.select().from(agentUsers).where(eq(agentUsers.orderId, moved))
@@ -101,7 +101,7 @@ test('renewed in the grace while its server is given up, an order is delivered f
   expect(await stack.live(moved)).toEqual({ [second.id]: 8 })
   expect(await stack.mails('addresses-changed')).toHaveLength(told + 1)
 
-  // Both of the other server's blocks are leased by now.
+  // Both blocks of the other server are leased now.
   const before = await stack.order(stuck)
   await renew(stuck)
   expect(await stack.order(stuck)).toMatchObject({

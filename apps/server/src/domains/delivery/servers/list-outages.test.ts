@@ -16,8 +16,8 @@ let database: TestDatabase
 let db: Database
 
 /**
- * Whole minutes of a day, so that many moments are the same: orders that came once, that came again, that stayed, whose term ended
- * meanwhile or was never begun, on two servers, by up to three pieces each.
+ * Times are whole minutes of a day, so that many of them are equal: orders that came once, came again or stayed, and
+ * orders whose term ended or never began, on two servers, in up to three pieces each.
  */
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const servers = [await addServer(db, 'one'), await addServer(db, 'two')]
   await addOrders(db, await addGroup(db, 'all', servers), ORDERS)
   await db.transaction(async tx => {
-    // Neither triggers nor foreign keys: leases are nothing to this.
+    // Without triggers and foreign keys, because leases do not matter here.
     await tx.execute(sql`set local session_replication_role = replica`)
     const at = (minute: string) =>
       sql.raw(`timestamptz '${NOW.toISOString()}' - interval '1 day' + (${minute}) * interval '1 minute'`)

@@ -57,7 +57,7 @@ test('the credit of an outage names its incident: in the mail, and to whom the o
   expect((await credits(stack.buyer)).data).toMatchObject([{ seconds: 3600, incident: null }])
 }, 60_000)
 
-test('checks of proxies count by customer, and only where they say something of the server', async () => {
+test('checks of proxies count by customer, and only if they say something about the server', async () => {
   const { ctx, first } = stack
   const { db } = ctx
   const id = await stack.delivered(8)
@@ -74,7 +74,7 @@ test('checks of proxies count by customer, and only where they say something of 
   // Two orders of one customer: half of its proxies fail.
   expect(await read()).toEqual({ customers: 1, failing: 1, share: 0.5 })
 
-  // Used up traffic is the order's own, an outage is told already, and what was checked long ago says nothing.
+  // A used-up quota concerns the order only, an outage is known already, and old checks say nothing.
   await db.execute(sql`insert into order_traffic (order_id, used, allowed) values (${id}, 10, 10)
     on conflict (order_id) do update set used = 10, allowed = 10`)
   expect(await read()).toEqual({ customers: 1, failing: 0, share: 0 })
@@ -85,7 +85,7 @@ test('checks of proxies count by customer, and only where they say something of 
   await db.update(proxies).set({ checkedAt: ago(61) })
   expect(await read()).toBeUndefined()
 
-  // Rules that close every check site to an order say nothing of the server either.
+  // Rules that close every check site to an order say nothing about the server either.
   await db.update(proxies).set({ checkedAt: ago(1) })
   const closed = {
     google: 'https://www.closed.example/',

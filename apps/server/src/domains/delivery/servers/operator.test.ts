@@ -26,7 +26,7 @@ const impact = async (server: TestServer) =>
 const rowsOf = async (run: BulkRun | null) =>
   (await stack.admin.get<{ data: BulkRow[] }>(`/api/bulk/${run?.id}/rows/?limit=100`)).data.data
 
-/** Ends these orders, so that the next test begins with free servers. */
+/** Ends these orders, so that the next test starts with free servers. */
 async function end(...ids: number[]): Promise<void> {
   await stack.ctx.db
     .update(orders)
@@ -58,7 +58,7 @@ test('a drained server sells nothing, and its orders move away while their addre
   expect(await stack.live(two)).toEqual({ [second.id]: 16 })
   expect(await stack.usersOn(first.id)).toEqual([])
   expect(await impact(first)).toEqual({ orders: 0, addresses: 0, undelivered: 0, unpaid: 0 })
-  // Again: there is nothing left to do.
+  // The second time there is nothing left to do.
   expect((await call<BulkRun | null>(first, 'drain')).data).toBeNull()
   expect((await call<Server>(first, 'resume')).data).toMatchObject({ status: 'active' })
   expect(await stack.stock()).toBe(8 + 32)
@@ -112,7 +112,7 @@ test('a plan counts live orders, and reservations that are not paid, apart', asy
   const figures = { ...one, unpaid: 1, moves: one, stays: none, staying: [] }
   expect(await plan('drain')).toMatchObject({ ...figures, reservations: { moves: one, stays: none } })
   expect(await plan('move')).toMatchObject({ ...figures, reservations: { moves: one, stays: none } })
-  // Giving up ends them, whatever room there is.
+  // Giving up ends them, even if there is room.
   expect(await plan('give_up')).toMatchObject({ ...figures, reservations: { moves: none, stays: one } })
   const cancelled = await stack.admin.post(`/api/orders/order_list/${reserved}/cancel/`, {})
   expect(cancelled.code).toBe(2000)
@@ -154,7 +154,7 @@ test('one order moves to another server or group, and not while something else i
   const stock = await stack.stock()
   await stack.converge(first.id)
   expect(await stack.live(id)).toEqual({ [first.id]: 8 })
-  // The other agent may still serve what the order left: that is sold again once the agent has dropped it.
+  // The other agent may still serve the order's old addresses. They are sold again once the agent has dropped them.
   expect(await stack.stock()).toBe(stock)
   await stack.settle()
   expect(await stack.stock()).toBe(stock + 8)
@@ -171,7 +171,7 @@ test('a server that is given up while it is silent keeps no order hanging, and s
   const kept = await stack.delivered(16)
   expect(await stack.live(kept)).toEqual({ [second.id]: 16 })
   await first.agent.stop()
-  // Its agent can never confirm that this one has ended.
+  // Its agent can never confirm that this order has ended.
   await end(ended)
   expect(await stack.usersOn(first.id)).toHaveLength(2)
   await ctx.db.update(servers).set({ offline: true }).where(eq(servers.id, first.id))
@@ -182,7 +182,7 @@ test('a server that is given up while it is silent keeps no order hanging, and s
   expect(await rowsOf(run)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
   expect(await stack.usersOn(first.id)).toEqual([])
   expect(await wrongNow(ctx.db)).toEqual([])
-  // 24 were lost, and 16 are free elsewhere: it gets these and says what is missing, and the administrators hear of it.
+  // It lost 24, and 16 are free elsewhere. It gets these and says what is missing, and the administrators are notified.
   expect(await stack.order(lost)).toMatchObject({
     deliveryNum: 0,
     failCode: 'addresses_lost',
@@ -200,7 +200,7 @@ test('a server that is given up while it is silent keeps no order hanging, and s
   expect((await call<Server>(first, 'take_back')).data).toMatchObject({ status: 'returning', sells: false })
   expect((await call(first, 'resume')).code).toBe(409)
   expect(await stack.stock()).toBe(8)
-  // It still serves whom it served when it went away: they go before anyone else gets their addresses.
+  // It still serves its former orders. They go before anyone else gets their addresses.
   await first.agent.start()
   await stack.health()
   await stack.settle()
@@ -224,7 +224,7 @@ test('giving up a server that takes part of an order leaves the other part as it
   expect(await stack.live(other)).toEqual({ [fourth.id]: 8 })
   await third.agent.stop()
   await call(third, 'give_up')
-  // The run's process died: the minute's job goes on with it.
+  // The run's process died, so the minute's job continues it.
   await rescueOrders(ctx)
   expect(await stack.live(id)).toEqual({ [stack.first.id]: 32, [second.id]: 32 })
   expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 64, failParams: { count: 8 } })

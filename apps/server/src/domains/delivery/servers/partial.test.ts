@@ -16,7 +16,7 @@ const moves = async (id: number) =>
   (await stack.ctx.db.select().from(orderEvents).where(eq(orderEvents.orderId, id)))
     .filter(event => event.kind === 'moved')
     .map(({ detail }) => detail['addresses'])
-/** A minute in which the health is looked at and orders are rescued, twice at once. */
+/** A minute in which health is checked and orders are rescued, twice at once. */
 const minute = async () => {
   stack.pass(MINUTE)
   await stack.health()
@@ -43,7 +43,7 @@ test('an order on a silent server gets the part that others have, shows the rest
   await minute()
   expect(await moves(id)).toEqual([8])
 
-  // Its server comes back while the rest is looked for again: what waited there is delivered, and what left is free.
+  // Its server comes back while the rest is still sought. What waited there is delivered, and what left is free.
   await first.agent.start()
   await Promise.all([minute(), stack.converge(first.id)])
   await stack.health()
@@ -54,12 +54,12 @@ test('an order on a silent server gets the part that others have, shows the rest
   expect(await wrongNow(ctx.db)).toEqual([])
 }, 60_000)
 
-test('an order whose server was given up gets the part that others have, and the rest as room appears', async () => {
+test('an order whose server was given up gets what others have, and the rest as room appears', async () => {
   const { ctx } = stack
   const third = await stack.addNamed('127.66.2.0/27')
   await stack.health()
   await stack.settle()
-  // What is free beside the third server are 8 addresses: it holds 32.
+  // Only 8 addresses are free beside the third server, which holds 32.
   const id = await stack.delivered(40)
   expect((await stack.live(id))[third.id]).toBe(32)
   const fourth = await stack.addNamed('127.66.3.0/28')
@@ -79,7 +79,7 @@ test('an order whose server was given up gets the part that others have, and the
   await minute()
   await stack.settle()
   expect(await stack.order(id)).toMatchObject({ deliveryNum: 32, failParams: { count: 8 } })
-  // While some of them are on their way to a server that is away, what is lost still gets what else there is.
+  // While some are on their way to a server that is away, the order still gets other addresses for what it lost.
   await fifth.agent.stop()
   await stack.health()
   await stack.addNamed('127.66.5.0/29')

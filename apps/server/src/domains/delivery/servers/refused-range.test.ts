@@ -28,7 +28,7 @@ const refuses =
     body.includes(range) &&
     answerWith(response, 400, { status: 400, reason: 'badPrefix', msg: `No route for ${range}` })
 
-/** The first server has these ranges from now on; its agent hears of it at the next turn. */
+/** Sets the first server's ranges. Its agent gets them at the next turn. */
 const assign = (ranges: string[]) =>
   command(stack.ctx, SYSTEM, async unit => {
     const assigned = await assignCidrs(unit, stack.first.id, ranges)
@@ -42,7 +42,7 @@ const addressesOf = async (orderId: number) => {
   return rows.map(({ ip }) => ip)
 }
 
-test('a range that an agent refuses holds up only the orders that need it, is not sold, and is told of once', async () => {
+test('a range that an agent refuses holds up only the orders that need it, is not sold, and is reported once', async () => {
   const { ctx, first } = stack
   await stack.health()
   await stack.settle()
@@ -51,7 +51,7 @@ test('a range that an agent refuses holds up only the orders that need it, is no
   // Sold before its agent was asked.
   const early = await stack.paid(48)
   await stack.settle()
-  // It waits for the range: its agent is not asked for what it would only refuse.
+  // It waits for the range, so its agent is not asked for what it would only refuse.
   expect(await stack.order(early)).toMatchObject({ state: 'delivering', failCode: null })
   const [row] = await ctx.db.select().from(servers).where(eq(servers.id, first.id))
   expect(row).toMatchObject({ refusedRanges: [REFUSED], trouble: 'prefixes_refused', failingSince: null })
@@ -86,7 +86,7 @@ test('an order that waits for a refused range gets other addresses for those alo
   const away = await standBefore(stack, first, refuses('127.63.8.0/28'))
   await assign(['127.63.0.0/28', REFUSED, '127.63.1.0/29', '127.63.2.0/29', '127.63.3.0/28', '127.63.8.0/28'])
   const free = await stack.stock()
-  // Sold before its agent was asked: all that there is.
+  // All that there is, sold before its agent was asked.
   const id = await stack.paid(free)
   await stack.settle()
   const held = await addressesOf(id)
@@ -99,7 +99,7 @@ test('an order that waits for a refused range gets other addresses for those alo
   expect(await addressesOf(id)).toEqual(held)
   const { rescue_after: minutes } = await readSettings(ctx.db, ctx.secrets)
   stack.pass((minutes + 1) * MINUTE)
-  // There is no room: it says what it waits for.
+  // There is no room, so it says what it waits for.
   await rescueOrders(ctx)
   expect(await stack.order(id)).toMatchObject({ failCode: 'server_unreachable', failParams: { count: 16 } })
 

@@ -20,14 +20,14 @@ test('an order that expired undelivered is reopened, delivered elsewhere, and it
   await first.agent.stop()
   const id = await stack.paid(8)
   expect((await reopen(id)).code).toBe(409)
-  // As orders expired before their time began with the delivery.
+  // As orders expired before the time began with the delivery.
   await ctx.db
     .update(orders)
     .set({ state: 'delivered', expiredAt: new Date(0) })
     .where(eq(orders.id, id))
   await expireOrders(ctx)
   expect(await stack.order(id)).toMatchObject({ state: 'expired', deliveryNum: 0 })
-  // Its silent server has not confirmed anything, so that there is no room; nothing has changed then.
+  // Its silent server has confirmed nothing, so there is no room, and nothing changes.
   expect((await reopen(id)).code).toBe(409)
   expect(await stack.order(id)).toMatchObject({ state: 'expired' })
 

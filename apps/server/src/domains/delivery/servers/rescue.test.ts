@@ -38,7 +38,7 @@ test('an order that waits for a silent server gets addresses of another one, and
   await rescueOrders(ctx)
   expect(await stack.order(id)).toMatchObject({ state: 'partly_delivered', failCode: null })
 
-  // No other server has room: it says what it waits for, and the administrators hear of it once.
+  // No other server has room. It says what it waits for, and the administrators are notified once.
   stack.pass(2 * MINUTE)
   await rescueOrders(ctx)
   await rescueOrders(ctx)
@@ -49,12 +49,12 @@ test('an order that waits for a silent server gets addresses of another one, and
     failParams: { server: 'agent of 127.61.1.0/29', count: 8 }
   })
   expect(await adminNotices()).toHaveLength(1)
-  // A try each minute that ends the same adds nothing to the history.
+  // A try each minute with the same result adds nothing to the history.
   expect(await history(id, 'delivery_waits')).toEqual([
     { code: 'server_unreachable', server: 'agent of 127.61.1.0/29', count: 8, working: 8, of: 16 }
   ])
 
-  // Nor does it wait for times that a clock which was ahead left behind.
+  // It does not wait for times that a clock which ran ahead left behind.
   const ahead = new Date(ctx.now().getTime() + 3 * DAY)
   await ctx.db.update(orders).set({ rescueTriedAt: ahead }).where(eq(orders.id, id))
   await ctx.db.update(proxies).set({ updatedAt: ahead }).where(eq(proxies.orderId, id))
@@ -67,7 +67,7 @@ test('an order that waits for a silent server gets addresses of another one, and
     { cause: 'rescue', addresses: 8, from: 'agent of 127.61.1.0/29', to: 'agent of 127.61.2.0/29' }
   ])
   expect(await history(id, 'delivery_resumed')).toMatchObject([{ of: 16 }])
-  // Its agent may still have the user: until it says otherwise, nobody else gets these addresses.
+  // Its agent may still have the user. Until it confirms, no one else gets these addresses.
   expect(await stack.usersOn(second.id)).toEqual([{ username: expect.any(String) as string, wanted: false }])
   expect(await stack.stock()).toBe(0)
 
@@ -90,7 +90,7 @@ test('a server that comes back in the middle of a rescue leaves one set of addre
     await stack.health()
     stack.pass(31 * MINUTE)
     await second.agent.start()
-    // The agent confirms while the rescue looks: either the order stays, or it goes and nothing is left there.
+    // The agent confirms during the rescue. Either the order stays, or it goes and nothing is left there.
     await Promise.all([rescueOrders(ctx), stack.converge(second.id), rescueOrders(ctx)])
     await stack.health()
     await stack.settle()
@@ -102,7 +102,7 @@ test('a server that comes back in the middle of a rescue leaves one set of addre
     expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, failCode: null })
     expect(await stack.stock()).toBe(8)
     expect(await wrongNow(ctx.db)).toEqual([])
-    // For the next round: only what the next spare server brings is free beside the second one's.
+    // For the next round: only the addresses of the next spare server are free, beside the second one's.
     await ctx.db.update(servers).set({ status: 'paused' }).where(eq(servers.id, spare.id))
     await ctx.db
       .update(orders)

@@ -27,7 +27,7 @@ import { mayDeliver } from '../../payments/index.ts'
 import { payments } from '../../payments/tables.ts'
 import { fromNow } from '../../../testing/later.ts'
 
-/** Nothing works on jobs here: the test does all that workers would, at once and in any order. */
+/** No jobs run by themselves: the test does the work of all workers, at once and in any order. */
 let stack: ServersStack
 let all: TestServer[]
 
@@ -61,7 +61,7 @@ const setStatus = (serverId: number, status: 'active' | 'paused' | 'draining' | 
     await changeStatus(unit, server, status)
   })
 
-/** An agent goes away and comes back, one after the other, whoever asks for it. */
+/** An agent goes away and comes back, one call after the other. */
 function switches() {
   const last = new Map<TestServer, Promise<unknown>>()
   const up = new Map(all.map(server => [server, true]))
@@ -81,7 +81,7 @@ function switches() {
 test('servers go away, come back, are paused, drained and given up while orders are paid, changed, renewed, refunded and end', async () => {
   const { ctx } = stack
   const { db } = ctx
-  // Whoever invited the buyer earns coins by each payment.
+  // The buyer's inviter earns coins with each payment.
   const person = { username: 'inviter1', email: 'inviter1@example.com', password: 'Secret#2026' }
   const inviter = await createUser(ctx, SYSTEM, person)
   if (!inviter.ok) throw new Error(inviter.reason)
@@ -96,7 +96,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   const turn = switches()
   const [silent, doomed] = all
   if (!silent || !doomed) throw new Error('no server')
-  // All of the first order's money is given back, and a part of another's; each is told often.
+  // All of the first order's money is refunded, and a part of another's. Each refund is reported several times.
   const refunds = [
     { order: ids[0] ?? 0, amount: '1000.00' },
     { order: ids[4] ?? 0, amount: '400.00' }
@@ -110,7 +110,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
     await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'refunds/create', payload }))
     await stack.handle(eventId)
   }
-  // The first orders wait for it: it is away for a long time.
+  // The first orders wait for it, because it has been away for a long time.
   await db
     .update(orders)
     .set({ reservedUntil: fromNow(ctx, DAY) })
@@ -154,15 +154,15 @@ test('servers go away, come back, are paused, drained and given up while orders 
       () => expireOrders(ctx)
     ]
     for (let step = 0; step < 30; step++) {
-      // In the middle of it all.
+      // In the middle of the storm.
       if (seed === 11 && step === 12) await setStatus(doomed.id, 'given_up')
       await some(actions)()
     }
   }
-  // An error, a deadlock that no retry ends among them, fails the test here.
+  // Any error, including a deadlock that retries do not resolve, fails the test here.
   await Promise.all([11, 22, 33, 44, 55, 66].map(worker))
 
-  // First the other servers behave again, so that there is room for what still waits for the silent one.
+  // First the other servers behave again, so that there is room for what waits for the silent one.
   for (const server of others.filter(server => server !== doomed)) {
     await turn(server, true)
     await setStatus(server.id, 'active')
@@ -172,7 +172,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
     await stack.health()
   }
   await rescueOrders(ctx)
-  // Then all of the outside world, but for the server that is gone for good.
+  // Then the rest of the outside world, except for the server that is gone permanently.
   for (const server of all) await turn(server, server !== doomed)
   for (const server of all) if (server !== doomed) await setStatus(server.id, 'active')
   for (const event of events) await stack.handle(event)
@@ -180,7 +180,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   for (let round = 0; round < 8; round++) {
     stack.pass(31 * MINUTE)
     await stack.health()
-    // Drained once more, as room allows, and used again.
+    // Drained again, as far as there is room, and used again.
     if (round === 2 || round === 5) await setStatus(others.at(-1)?.id ?? 0, round === 2 ? 'draining' : 'active')
     await rescueOrders(ctx)
     await timeOutOrders(ctx)
@@ -196,7 +196,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   const [gone] = await db.select({ status: servers.status }).from(servers).where(eq(servers.id, doomed.id))
   expect(gone).toEqual({ status: 'given_up' })
   expect(await wrongNow(db)).toEqual([])
-  // No order that was paid is undelivered.
+  // Every paid order is delivered.
   const unpaid = sql`${orders.paidAt} is null`
   expect(await db.select({ id: orders.id }).from(orders).where(unpaid)).toEqual([])
   const { rows } = await db.execute(sql`
@@ -217,10 +217,10 @@ test('servers go away, come back, are paused, drained and given up while orders 
   expect(states.filter(({ state }) => state === 'delivered').length).toBeGreaterThanOrEqual(9)
   expect(await stack.order(ids[0] ?? 0)).toMatchObject({ state: 'refunded', refundedAmount: '1000.00' })
   expect(await stack.order(ids[4] ?? 0)).toMatchObject({ state: 'delivered', refundedAmount: '400.00' })
-  // No coin and no point is without its cause.
+  // Every coin and every point has a cause.
   expect(await wrongBooks(db)).toEqual([])
   expect(await compareFigures(db)).toEqual([])
-  // A renewal that was paid after its order had ended is held, and waits for an administrator.
+  // A renewal that was paid after its order had ended is held for an administrator.
   const held = await db.select().from(payments).where(eq(payments.accepted, false))
   for (const { kind, orderId, platformOrderId } of held) {
     expect([kind, ids.slice(0, 2)]).toEqual(['renewal', expect.arrayContaining([orderId])])
@@ -228,7 +228,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
     expect(await db.select({ id: platformEvents.id }).from(platformEvents).where(waiting)).toHaveLength(1)
   }
   const [earner] = await db.select().from(users).where(eq(users.id, inviter.data.id))
-  // 5 % of 11 purchases and 4 renewals, but for what is held or was given back: all of one, and 400.00 of another.
+  // 5 % of 11 purchases and 4 renewals, without what is held or was refunded: all of one, and 400.00 of another.
   expect(earner).toMatchObject({ coins: (14 - held.length) * 50 - 20, coinsOwed: 0, levelPoints: 10 })
   const renewed = await db
     .select()
@@ -240,7 +240,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   const moves = await db.select({ detail: orderEvents.detail }).from(orderEvents).where(eq(orderEvents.kind, 'moved'))
   expect(moves.map(move => move.detail['cause'])).toContain('rescue')
 
-  // Each agent holds what the console wants of it and nothing else; the one that was given up is nobody's.
+  // Each agent holds exactly what the console wants. The server that was given up does not count.
   for (const server of all) {
     const [row] = await db.select().from(servers).where(eq(servers.id, server.id))
     const wanted = (await stack.usersOn(server.id)).map(user => user.username)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stack?.close())
 
-test('orders without a place elsewhere hold up nobody: who was tried longest ago comes first', async () => {
+test('orders without room elsewhere do not hold up others: the one tried longest ago comes first', async () => {
   const { ctx, first } = stack
   await silent.agent.stop()
   const stuck = [await stack.paid(16), await stack.paid(16), await stack.paid(16)]
@@ -34,7 +34,7 @@ test('orders without a place elsewhere hold up nobody: who was tried longest ago
   expect(await stack.order(fits)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
   for (const id of stuck) expect(await stack.order(id)).toMatchObject({ failCode: 'server_unreachable' })
 
-  // What waits and what is to leave a server take turns too.
+  // Orders that wait and orders that must leave a server take turns too.
   expect((await stack.admin.post(`/api/servers/servers/${first.id}/drain/`, {})).code).toBe(2000)
   await slices(3)
   const second = await stack.addNamed('127.66.2.0/29')
