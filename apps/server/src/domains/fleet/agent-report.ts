@@ -42,7 +42,7 @@ export async function recordReport(
     .insert(serverReports)
     .values({ serverId, ...next })
     .onConflictDoUpdate({ target: serverReports.serverId, set: next })
-  if (before && before.report.version !== next.report.version) await askAgain(unit, serverId)
+  if (before && before.report.version !== next.report.version) await retryRefusals(unit, serverId)
   // Shop pages show what the server's proxies offer, so they must be refreshed.
   const offered = (report: AgentReport | undefined) => JSON.stringify(report?.certificates ?? null)
   if (offered(before?.report) === offered(next.report)) return
@@ -51,7 +51,7 @@ export async function recordReport(
 }
 
 /** A new version of the agent may accept what the old one refused. */
-async function askAgain(unit: Unit, serverId: number): Promise<void> {
+async function retryRefusals(unit: Unit, serverId: number): Promise<void> {
   const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
   const again = await unit.tx
     .update(agentUsers)

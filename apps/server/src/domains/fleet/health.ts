@@ -78,7 +78,7 @@ async function checkServer(
       else await clearTrouble(unit, server.id, ['foreign_console'])
       if (await markReachable(unit, server.id, { mayNotServe })) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
-      if (server.connected) await tellOfFailing(unit, server, deadline)
+      if (server.connected) await notifyFailing(unit, server, deadline)
       return
     }
     const { trouble } = answer
@@ -104,7 +104,7 @@ async function checkServer(
 export const isServedOrder = sql`${agentUsers.wanted} and ${agentUsers.orderId} is not null`
 
 /** The agent answers but takes no changes. Only this notice shows it, because what it serves already works. */
-async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
+async function notifyFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
   const { failingSince } = server
   if (failingSince === null || failingSince > deadline || server.status === 'given_up') return
   const reason = server.trouble ? troubleSentence({ code: server.trouble, params: server.troubleParams ?? {} }) : ''

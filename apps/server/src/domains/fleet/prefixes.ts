@@ -36,7 +36,7 @@ export async function loadPrefixes(
   const refused = loaded.kind === 'partial' ? loaded.refused : []
   await command(ctx, SYSTEM, async unit => {
     await setRefused(unit, server.id, refused)
-    if ('message' in loaded) await tellOfRefusal(unit, server, refused, loaded.message)
+    if ('message' in loaded) await notifyRefusal(unit, server, refused, loaded.message)
   })
   return loaded
 }
@@ -109,7 +109,7 @@ async function setRefused(unit: Unit, serverId: number, ranges: string[]): Promi
 }
 
 /** Notifies the administrators once for each change of the ranges. */
-async function tellOfRefusal(
+async function notifyRefusal(
   unit: Unit,
   { id, name, ip, prefixesGeneration }: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>,
   refused: string[],

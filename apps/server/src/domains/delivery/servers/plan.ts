@@ -48,7 +48,7 @@ export async function planAction(
   if (action === 'move' && target.server_id === id) return refuse('move_target_unfit')
   const found = await impactOf(db, id)
   if (!found.ok) return found
-  const leaving = action === 'pause' || action === 'delete' ? nobody() : await planLeaving(db, id, target, action)
+  const leaving = action === 'pause' || action === 'delete' ? emptyPlan() : await planLeaving(db, id, target, action)
   if ('reason' in leaving) return leaving
   if (action === 'move') return ok({ ...found.data, ...leaving, stock: [] })
   if (action === 'delete') {
@@ -62,7 +62,7 @@ export async function planAction(
 
 type Leaving = Omit<ServerPlan, keyof ServerImpact | 'stock'>
 const none = () => ({ moves: { orders: 0, addresses: 0 }, stays: { orders: 0, addresses: 0 } })
-const nobody = (): Leaving => ({ ...none(), staying: [], reservations: none() })
+const emptyPlan = (): Leaving => ({ ...none(), staying: [], reservations: none() })
 
 type Held = Awaited<ReturnType<typeof heldOn>>[number]
 
@@ -118,7 +118,7 @@ async function planLeaving(
     rooms.set(key, room)
     return ok(room)
   }
-  const plan = nobody()
+  const plan = emptyPlan()
   const add = (side: Leaving['moves'], { addresses }: Held) => {
     side.orders += 1
     side.addresses += addresses

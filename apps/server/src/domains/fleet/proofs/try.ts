@@ -48,7 +48,7 @@ export async function tryNew(
   const { status, seen } = found
   if (seen === null) return tried(ctx, point.address, { answer: newAnswer(status), begun })
   if (isOwn(seen, point.address, prefixes)) return tried(ctx, point.address, { answer: 'own_address', begun, seen })
-  const isBlind = seesNobody(await askDirectly(site, appSecret, signal), { seen, leased: point.address })
+  const isBlind = cannotSee(await askDirectly(site, appSecret, signal), { seen, leased: point.address })
   return tried(ctx, point.address, { answer: isBlind ? 'site_blind' : 'other_address', begun, seen })
 }
 
@@ -56,7 +56,7 @@ export async function tryNew(
  * Whether a site cannot see who asks. Behind a reverse proxy that it does not know, every client seems to come from one
  * address, or from an internal one. If it does not answer directly, that is unknown and counts as blind.
  */
-function seesNobody(direct: string | null, { seen, leased }: { seen: string; leased: string }): boolean {
+function cannotSee(direct: string | null, { seen, leased }: { seen: string; leased: string }): boolean {
   return direct === null || direct === seen || (isInside(seen) && !isInside(leased))
 }
 

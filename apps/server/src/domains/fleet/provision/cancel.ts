@@ -42,7 +42,7 @@ export const cancelProvisioning = (
       const provisioningCancelledAt = new Date(Math.max(unit.now.getTime(), asked))
       await unit.tx.update(servers).set({ provisioningCancelledAt }).where(eq(servers.id, id))
       unit.audit('server.cancel_provision', id, { before: { step: last.step } })
-      if (await isNobodyAtIt(unit, id)) await writeCancelled(unit, id)
+      if (await hasNoWorker(unit, id)) await writeCancelled(unit, id)
     }
     const server = await readServer(unit.tx, id)
     if (!server) throw new Error('the server is gone within its own transaction')
@@ -50,7 +50,7 @@ export const cancelProvisioning = (
   })
 
 /** A worker holds this lock while its process lives. If we get it, no other process can until we commit. */
-async function isNobodyAtIt({ tx }: Unit, id: number): Promise<boolean> {
+async function hasNoWorker({ tx }: Unit, id: number): Promise<boolean> {
   const { rows } = await tx.execute<{ free: boolean }>(
     sql`select pg_try_advisory_xact_lock(${LOCKS.serverProvisioning}::int, ${id}::int) as free`
   )

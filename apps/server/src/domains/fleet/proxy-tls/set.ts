@@ -57,7 +57,7 @@ function fieldsOf(kept: KeptTls | null): Pick<ProxyTls, 'source' | 'certificate_
 const versioned = (kept: KeptTls | null) => ({ ...fieldsOf(kept), hash: kept?.hash ?? '' })
 
 /** For the audit log: only the certificate's fingerprint, and nothing of the key. */
-const toldTls = (kept: KeptTls | null) => ({
+const auditedTls = (kept: KeptTls | null) => ({
   ...fieldsOf(kept),
   ...(kept?.wanted.source === 'pasted'
     ? { certificate_fingerprint: seenOfPem(kept.wanted.certificate)?.fingerprint ?? '' }
@@ -93,7 +93,7 @@ export const setProxyTls = (
     if (isSame) delete kept.sent
     const next = { ...row, agentSettings: withTls(row, kept) }
     await unit.tx.update(servers).set({ agentSettings: next.agentSettings }).where(eq(servers.id, id))
-    if (!isSame) unit.audit('server.proxy_tls', id, { before: toldTls(before), after: toldTls(kept) })
+    if (!isSame) unit.audit('server.proxy_tls', id, { before: auditedTls(before), after: auditedTls(kept) })
     enqueueConverge(unit, [id])
     return ok(await present(unit.tx, next, unit.now))
   })

@@ -19,7 +19,7 @@ export type OrdersOf = (
 const TOLD_LATE_MS = DAY
 
 /** The name under which an agent counts clients that never logged in. */
-const NOBODY = '-'
+const NO_LOGIN = '-'
 
 /** Identifies a counter. */
 export const keyOf = (username: string, ip: string) => `${username} ${ip}`
@@ -53,7 +53,7 @@ export async function whoseRows(
     if (order !== undefined) found.set(keyOf(user, ip), order)
   }
   return rows.flatMap((row): Whose[] => {
-    if (row.user === NOBODY) return row.ip === NOBODY ? [{ row: withKnownCodes(row), orderId: undefined }] : []
+    if (row.user === NO_LOGIN) return row.ip === NO_LOGIN ? [{ row: withKnownCodes(row), orderId: undefined }] : []
     const orderId = found.get(keyOf(row.user, row.ip))
     return orderId === undefined ? [] : [{ row: withKnownCodes(row), orderId }]
   })
