@@ -34,7 +34,7 @@ it.each([
   { name: 'one range', ranges: ['10.1.0.0/23'], step: 8, blocks: 3 },
   { name: 'many small ranges', ranges: Array.from({ length: 24 }, (_, at) => `10.2.${at}.0/28`), step: 1, blocks: 7 },
   { name: 'uneven ranges', ranges: ['10.3.0.0/22', '10.3.8.0/25', '10.3.9.0/27'], step: 32, blocks: 2 }
-])('sells exactly floor(free / wanted) times, whoever comes at once: $name', async ({ name, ranges, step, blocks }) => {
+])('sells exactly floor(free / wanted) times, even to buyers at once: $name', async ({ name, ranges, step, blocks }) => {
   const { groupId, orders } = await shop(name, ranges)
   const wanted = { groupId, step, rules: rules.slice(0, 3), quantity: step * blocks }
   const free = await quoteSelection(db, wanted)

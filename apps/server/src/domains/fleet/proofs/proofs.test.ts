@@ -317,7 +317,7 @@ test.each([
     'site_unreached'
   ]
 ])(
-  'a check site that %s proves nothing, and keeps nobody from being served',
+  'a check site that %s proves nothing, and does not stop a delivery',
   async (_what, says, path, state, answer) => {
     const lease = await addLease()
     await serve(lease, 'secret1', await startSite(says, path))
