@@ -6,5 +6,5 @@ const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 const start = () => createRoot(root).render(<App />)
 if (currentLanguage() === 'en') start()
-// A word list that cannot be loaded is no reason to show nothing: English is used instead.
+// If a word list cannot be loaded, start in English.
 else void loadLanguage(currentLanguage()).then(start, start)

@@ -2,7 +2,7 @@ import type { Change } from '@netlet/contract'
 
 export type FeedEvents = {
   changes: (changes: Change[]) => void
-  /** Too much happened, or nobody knows what: everything may have changed. */
+  /** The server dropped changes or cannot tell what changed. Treat everything as changed. */
   reset: () => void
   connected: (connected: boolean) => void
 }
@@ -12,28 +12,28 @@ type Source = Pick<EventSource, 'addEventListener' | 'close' | 'readyState'>
 export type Connection = {
   url: string
   EventSource: new (url: string) => Source
-  /** The HTTP status that the address answers with now; 0 without an answer. An event source does not tell its own. */
+  /** The current HTTP status of the address; 0 if there is no answer. EventSource does not expose it. */
   statusOf: (url: string) => Promise<number>
-  /** Milliseconds before the first and, at most, before every later attempt to connect again. */
+  /** Milliseconds before the first retry, and the upper limit for later ones. */
   delays: { first: number; most: number }
 }
 
 export type Feed = Connection & {
-  /** Who is signed in: the feed of another user is another one. */
+  /** The signed-in user. Each user has their own feed. */
   userId: number
-  /** Where the browser has both, all its tabs share one connection. */
+  /** If the browser supports both, all its tabs share one connection. */
   locks?: LockManager | undefined
   openChannel?: ((name: string) => BroadcastChannel) | undefined
 }
 
-/** Answers after which asking again would be no use: nobody is signed in, there is no feed, or there are too many. */
+/** Statuses that end the retries: not signed in, no feed, too many feeds. */
 const FINAL = new Set([401, 403, 404, 429])
 const CLOSED = 2
 
 /**
- * One connection that stays: a lost one is connected again by the browser, which then gets what it missed; one that the
- * server refused is tried again later and later, and reports a reset once it is open. `gaveUp` follows a final answer.
- * @returns how to end it
+ * Keeps one connection open. The browser reopens a lost connection and resumes where it stopped. If the server refused,
+ * we retry with backoff and report a reset once the connection opens. A final status calls `gaveUp`.
+ * @returns stops the feed
  */
 function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): () => void {
   let source: Source | undefined
@@ -47,7 +47,7 @@ function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): (
     let lost = false
     let heard = false
     mine.addEventListener('open', () => {
-      // One that takes the place of another, or has heard nothing yet, cannot say where it wants to go on.
+      // A new EventSource, or one without any event yet, has no last event id and cannot resume.
       if (failures > 0 || (lost && !heard)) on.reset()
       failures = 0
       on.connected(true)
@@ -78,7 +78,7 @@ function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): (
     }
     const delay = Math.min(to.delays.most, to.delays.first * 2 ** failures)
     failures++
-    // Not all browsers at once after a restart of the server.
+    // Jitter, so that browsers do not all reconnect together after the server restarts.
     timer = setTimeout(open, delay * (0.5 + Math.random() / 2))
   }
 
@@ -111,9 +111,9 @@ type Message =
   | { kind: 'hello'; userId: number }
 
 /**
- * Follows the change feed. Of all tabs that do, the one that holds the lock is connected and passes everything on to the
- * others; when it is closed, the next one takes its place.
- * @returns how to end it
+ * Follows the change feed. One tab holds a lock, connects and passes each event to the other tabs. When that tab
+ * closes, another tab takes over.
+ * @returns stops following
  */
 export function followChanges(feed: Feed, on: FeedEvents): () => void {
   const channel = feed.locks && feed.openChannel?.(NAME)
@@ -146,14 +146,14 @@ export function followChanges(feed: Feed, on: FeedEvents): () => void {
       heardLeader = true
       tell(message)
     } else if (leader && leader.userId !== message.userId) {
-      // Somebody else has signed in in another tab: the cookie is the new one's.
+      // Another tab signed in as another user, so the cookie has changed.
       leader.userId = message.userId
       leader.restart()
     } else if (leader) post({ kind: 'connected', connected: isConnected })
   })
   post({ kind: 'hello', userId: feed.userId })
 
-  /** Connects for all tabs, until this one leaves or the server does not want it. */
+  /** Holds the connection for all tabs until this tab closes or the server refuses it. */
   const lead = () =>
     new Promise<void>(resolve => {
       let disconnect = () => {}
@@ -178,7 +178,7 @@ export function followChanges(feed: Feed, on: FeedEvents): () => void {
         }
       }
       leaving.signal.addEventListener('abort', leave, { once: true })
-      // What came between the last leader's end and this connection is nobody's to know.
+      // We missed the changes between the last leader's end and this connection.
       if (heardLeader) tellAll({ kind: 'reset' })
       connect()
     })

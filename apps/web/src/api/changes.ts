@@ -22,7 +22,7 @@ import {
   webhooks
 } from './routes.ts'
 
-/** Which calls read what the shop keeps: these are asked again when it changes. */
+/** The calls to read again when a resource changes. */
 export const readsOf: Record<Resource, readonly Endpoint[]> = {
   acl_group: [inventory.groups],
   acl_rule: [
@@ -51,7 +51,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   faq: [support.faqs],
   gift_card: [rewards.giftCards, rewards.exchangeList],
   incident: [status.page, status.publicIncident, status.incidents, status.incident, fleet.allOutages, orders.credits],
-  // What an order that can still be paid costs follows the code of its link.
+  // The price of an unpaid order depends on its level code.
   level_code: [rewards.levelCodes, rewards.levelDiscount, orders.list, orders.proxyDetail],
   mail: [mail.mails],
   notice: [notices.notices, notices.notice, notices.rules, home.attention],
@@ -98,7 +98,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     fleet.servers,
     fleet.serverNames,
     fleet.server,
-    // Whether they are applied follows the installation.
+    // The agent's settings are applied only after the installation.
     fleet.agentSettings,
     fleet.proxyTls,
     fleet.serverInfo,
@@ -147,13 +147,13 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   ]
 }
 
-/** What an administrator changes of anything is in the audit log. */
+/** Every administrator's change adds an entry to the audit log. */
 const readsOfAny: readonly Endpoint[] = [settings.audit]
 
-/** Milliseconds that pass at least between two rounds of reading: a shop that is busy changes all the time. */
+/** Minimum milliseconds between two refetches, because a busy shop changes constantly. */
 const ROUND = 1000
 
-/** Follows the change feed for a user and has what is on the screen read again as it changes. @returns how to end it */
+/** Follows the change feed and refetches what is on the screen when it changes. @returns stops following */
 export function refreshOnChange(userId: number): () => void {
   let waiting = new Set<Resource>()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,13 +1,13 @@
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf, Route, Shortage } from '@netlet/contract'
 
-/** `code` of a success. The contract's own constant would bring its validation library into every page. */
+/** `code` of a success. Importing the contract's constant would pull its validation library into every page. */
 const SUCCESS = 2000
 const TIMEOUT = 20_000
 
-/** What the browser keeps of a route; the rest of it is types. */
+/** The part of a route that the browser needs at run time. The rest is types. */
 export type Endpoint = Pick<Route, 'method' | 'path' | 'permission'>
 
-/** What may be left out is what the contract declares empty (a record of never) or wholly optional. */
+/** A part can be omitted if the contract declares it empty (a record of never) or if all its fields are optional. */
 type Optional<V> = string extends keyof V ? true : object extends V ? true : undefined extends V ? true : false
 type Part<K extends string, V> = [V] extends [undefined]
   ? unknown
@@ -22,27 +22,27 @@ export type CallOptions = {
   /** Milliseconds. */
   timeout?: number
   headers?: Record<string, string>
-  /** Takes a body as a success although its code is another one. */
+  /** Accepts a body as a success although its code says otherwise. */
   accept?: (body: Record<string, unknown>) => boolean
 }
 export type CallArguments<T> =
   object extends Input<T> ? [input?: Input<T>, options?: CallOptions] : [input: Input<T>, options?: CallOptions]
 
-/** What the server tells of a refusal beside its sentence. */
+/** What the server sends with a refusal besides its sentence. */
 export type RefusalData = {
   reason?: string
   params?: Params
-  /** Each field that is wrong, with its sentence; and with the key of that sentence. */
+  /** The sentence for each wrong field; `field_reasons` has the keys of these sentences. */
   errors?: Record<string, string>
   field_reasons?: Record<string, { reason: string; params?: Params }>
-  /** Of a stale edit: the row as it is now. */
+  /** For a stale edit: the current row. */
   current?: Record<string, unknown>
 } & Partial<Shortage>
 type Params = Record<string, string | number>
 
 export type FailureKind = 'refused' | 'network' | 'timeout' | 'format'
 
-/** A call that did not succeed. `message` is the server's `msg`, '' where it sent none; `status` is 0 without an answer. */
+/** A failed call. `message` is the server's `msg`, '' if it sent none. `status` is 0 if there was no answer. */
 export class ApiError extends Error {
   readonly kind: FailureKind
   readonly status: number
@@ -64,13 +64,13 @@ export class ApiError extends Error {
 }
 
 let unauthorized = () => {}
-/** What happens when the server answers that nobody is signed in. */
+/** Sets what to do when the server answers that the session is missing. */
 export function onUnauthorized(handler: () => void): void {
   unauthorized = handler
 }
 
 let held: Promise<unknown> | undefined
-/** Has the calls that begin meanwhile wait until `work` has ended; one whose signal is aborted by then is not made. */
+/** Delays new calls until `work` ends. A call whose signal is aborted in the meantime is not made. */
 export async function holdCallsDuring(work: Promise<unknown>): Promise<void> {
   held = work
   try {
@@ -80,7 +80,7 @@ export async function holdCallsDuring(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** The address of a call. Empty query values are left out. */
+/** The URL of a call, without empty query values. */
 export function address(path: string, params: object = {}, query: object = {}): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
     const value = Object.entries(params).find(([key]) => key === name)?.[1] as string | number | undefined
@@ -94,7 +94,7 @@ export function address(path: string, params: object = {}, query: object = {}): 
   return text ? `${filled}?${text}` : filled
 }
 
-/** The `data` of an answer, or the ApiError that it stands for. */
+/** Returns the `data` of an answer or throws its ApiError. */
 export function unwrap(status: number, text: string, accept?: CallOptions['accept']): unknown {
   let body: unknown
   try {
@@ -110,7 +110,7 @@ export function unwrap(status: number, text: string, accept?: CallOptions['accep
   throw new ApiError('refused', msg, status, code, envelope['data'])
 }
 
-/** Makes one call of the contract. Resolves to `data`; throws ApiError, or the signal's reason when it was aborted. */
+/** Makes one call. Returns `data`; throws ApiError, or the signal's reason if it was aborted. */
 export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<T>): Promise<ReplyOf<T>> {
   const [input, { signal, timeout = TIMEOUT, accept, headers } = {}] = rest
   const { params, query, body } = (input ?? {}) as AnyInput

@@ -3,8 +3,8 @@ import { queryClient, refreshAll } from './query.ts'
 import { leaveSession } from './session.ts'
 
 /**
- * Ends the session of a user who wants it, by `end`, then goes to another page by `leave`. What the screen has asked for is taken back, and what it
- * asks meanwhile waits and is never asked: it would be answered that nobody is signed in, and lead to the login.
+ * Ends the session with `end`, then goes to another page with `leave`. Queries of the old screen are cancelled: they
+ * would fail as unauthorised and redirect to the login page.
  */
 export async function endSession(end: () => Promise<unknown>, leave: () => void | Promise<void>): Promise<void> {
   const work = async () => {

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 let connected = false
 const listeners = new Set<() => void>()
 
-/** Tells those who poll whether the change feed brings them what changes. */
+/** Records whether the change feed is connected. Polling slows down while it is. */
 export function setFeedConnected(value: boolean): void {
   if (connected === value) return
   connected = value
@@ -15,9 +15,9 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Milliseconds. The feed is a hint: an event may be lost with a process of the server. */
+/** Milliseconds. We still poll because an event can be lost when a server process ends. */
 const SLOW = 30_000
 
-/** How often to ask again (milliseconds): `fast` without the change feed, seldom with it. */
+/** The poll interval in milliseconds: `fast` without the change feed, slow with it. */
 export const usePollInterval = (fast: number): number =>
   useSyncExternalStore(subscribe, () => connected) ? Math.max(SLOW, fast) : fast

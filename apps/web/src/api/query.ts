@@ -2,8 +2,8 @@ import { onlineManager, QueryClient, queryOptions, type Query } from '@tanstack/
 import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 
 /**
- * A refusal will be the same the second time; a lost connection may not be, unless the browser knows that there is none.
- * Silence is waited for once more at most, so that it is told within a minute.
+ * Retries a lost connection, unless the browser is offline, but never a refusal. A timeout is retried only once, so
+ * that the user sees the failure within a minute.
  */
 export function mayTryAgain(count: number, error: Error): boolean {
   if (!onlineManager.isOnline()) return false
@@ -13,7 +13,7 @@ export function mayTryAgain(count: number, error: Error): boolean {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Also tried without a connection, so that what is on the screen says so, and again when there is one.
+    // Try offline too, so that the screen shows the failure. Refetch on reconnect.
     queries: {
       retry: mayTryAgain,
       staleTime: 15_000,
@@ -21,16 +21,16 @@ export const queryClient = new QueryClient({
       networkMode: 'always',
       refetchOnReconnect: true
     },
-    // Made at once or not at all: one that waited for the network would be made long after it was asked for.
+    // Never queue a mutation until the network returns: the user may no longer want it.
     mutations: { retry: false, networkMode: 'always' }
   }
 })
 
-/** The key under which a call's answers are kept; without an input, of all of them. */
+/** The query key of a call with this input; without an input, of all its answers. */
 export const keyOf = (route: Endpoint, input?: object) =>
   input ? [route.method, route.path, input] : [route.method, route.path]
 
-/** A reading call as a query: useQuery(read(catalog.products, { query: { limit: 10 } })). */
+/** A query for a reading call: useQuery(read(catalog.products, { query: { limit: 10 } })). */
 export function read<T extends Endpoint>(route: T, ...[input, options]: CallArguments<T>) {
   return queryOptions({
     queryKey: keyOf(route, input ?? {}),
@@ -39,18 +39,17 @@ export function read<T extends Endpoint>(route: T, ...[input, options]: CallArgu
 }
 
 /**
- * Marks every kept answer of these calls as stale, so that what is on the screen is read again. A read that is out goes
- * on, since one that were begun again with each change would never end in a busy shop; it may have been answered before
- * the change, so it is followed by one more.
+ * Invalidates every cached answer of these calls. We do not cancel a read in flight, because in a busy shop it would
+ * never finish. It may predate the change, so one more read follows it.
  */
 export const refresh = (...routes: Endpoint[]) => Promise.all(routes.map(route => refreshMatching(keyOf(route))))
 
-/** As `refresh`, of everything that is kept. */
+/** Like `refresh`, for every cached answer. */
 export const refreshAll = () => refreshMatching([])
 
 async function refreshMatching(queryKey: readonly unknown[]): Promise<void> {
   const again = async (query: Query) => {
-    // Why it failed is said where it is shown.
+    // The screen that shows the query reports its failure.
     await query.promise?.catch(() => undefined)
     await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false })
   }

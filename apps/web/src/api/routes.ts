@@ -1,4 +1,4 @@
-/** The contract's calls by domain, each module apart so that a page brings only the domains it talks to. */
+/** The contract's calls, one module per domain, so that a page loads only the domains it uses. */
 export { default as accounts } from 'virtual:routes/accounts'
 export { default as bulk } from 'virtual:routes/bulk'
 export { default as catalog } from 'virtual:routes/catalog'

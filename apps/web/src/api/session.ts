@@ -4,7 +4,7 @@ import { call, onUnauthorized } from './client.ts'
 import { queryClient } from './query.ts'
 import { accounts } from './routes.ts'
 
-/** Who is signed in; null for a visitor. */
+/** The signed-in user; null for a visitor. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }): Promise<CurrentUser | null> => call(accounts.whoIsSignedIn, {}, { signal }),
@@ -16,32 +16,32 @@ export function useSession() {
   return { user: data ?? null, pending: isPending, error, retry: refetch }
 }
 
-/** How this tab lost its session although nobody did anything in it. */
+/** Why this tab lost its session without any action in it. */
 export type SessionLoss = 'ended' | 'changed'
 
 type LossListener = (loss: SessionLoss, loggedOut: boolean) => void
 const onLoss = new Set<LossListener>()
-/** Calls `listener` before the screens of a session that is gone are left. `loggedOut`: by its user, in another tab. */
+/** Calls `listener` before the screens of a lost session close. `loggedOut`: the user logged out in another tab. */
 export const onSessionLoss = (listener: LossListener) => void onLoss.add(listener)
 
 const listeners = new Set<() => void>()
-/** Calls `listener` whenever somebody else is signed in than before. @returns how to end it */
+/** Calls `listener` when the signed-in user changes. @returns removes the listener */
 export function onSessionChange(listener: () => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
 const onLeave = new Set<() => void>()
-/** Calls `listener` where the session was ended by its user, in whatever tab of the browser: not where it only ended. */
+/** Calls `listener` when the user logs out in any tab, but not when the session expires. */
 export const onLogout = (listener: () => void) => void onLeave.add(listener)
 
-/** Takes over the user that the server returned, and forgets what the former one saw. null: nobody is signed in. */
+/** Stores the user that the server returned and drops the previous user's data. null: a visitor. */
 export function setSessionUser(user: CurrentUser | null): void {
   takeOver(user)
   tellTabs('changed')
 }
 
-/** The session was ended by its user. */
+/** Call this after the user has logged out. */
 export function leaveSession(): void {
   takeOver(null)
   left()
@@ -55,13 +55,13 @@ function left(): void {
 type Message = 'changed' | 'left'
 let tellTabs = (_message: Message) => {}
 
-/** What a broadcast channel does; messages reach all tabs but the own. */
+/** The part of BroadcastChannel we use. Messages reach every tab except the sender. */
 export type Channel = Pick<BroadcastChannel, 'addEventListener' | 'postMessage' | 'close'>
 
 /**
- * Has all tabs of a browser follow each other: they share the cookie, so when somebody else signs in in one of them, views
- * the shop as a user or comes back, the others would show what they may not read any more.
- * @returns how to end it
+ * Keeps all tabs on the same session. Tabs share the cookie, so after a login or an impersonation in one tab the others
+ * would show data that they may no longer read.
+ * @returns stops sharing
  */
 export function shareSession(channel: Channel): () => void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a broadcast channel stays within its origin
@@ -72,7 +72,7 @@ export function shareSession(channel: Channel): () => void {
     loggedOut = true
     await follow()
     loggedOut = false
-    // A form keeps what is typed until it is gone.
+    // First wait until the forms are closed: an open form saves its draft again.
     left()
   }
   channel.addEventListener('message', event => void hear(event))
@@ -84,10 +84,10 @@ export function shareSession(channel: Channel): () => void {
 
 const identity = (user: CurrentUser | null | undefined) => user && `${user.id} ${user.impersonated_by}`
 
-/** Another tab, or a call that was refused, says that somebody else is signed in, or nobody: asks the server who it is. */
+/** Asks the server who is signed in, after another tab or a refused call reports a change. */
 const follow = (): Promise<void> => (following ??= askWhoIsIn().finally(() => (following = undefined)))
 let following: Promise<void> | undefined
-/** Another tab has said so. */
+/** Another tab reported a logout. */
 let loggedOut = false
 
 async function askWhoIsIn(): Promise<void> {
@@ -98,7 +98,7 @@ async function askWhoIsIn(): Promise<void> {
     if (before) for (const listener of onLoss) listener(user ? 'changed' : 'ended', loggedOut)
     takeOver(user)
   } catch {
-    // No answer: the next call of this tab says what the server thinks of it.
+    // No answer. The next call of this tab shows whether the session still exists.
   }
 }
 
@@ -107,16 +107,16 @@ function takeOver(user: CurrentUser | null): void {
   const session = JSON.stringify(sessionQuery.queryKey)
   queryClient.removeQueries({ predicate: query => JSON.stringify(query.queryKey) !== session && !query.isActive() })
   queryClient.setQueryData(sessionQuery.queryKey, user)
-  // The screens of somebody who is gone are on their way out: they ask for nothing more.
+  // After a logout the old screens are closing, so do not refetch for them.
   const refetchType = user ? 'active' : 'none'
   void queryClient.invalidateQueries({ predicate: query => JSON.stringify(query.queryKey) !== session, refetchType })
 }
 
-/** Asks the server who is signed in again: points, coins and names may have changed. */
+/** Refetches the signed-in user: points, coins and names may have changed. */
 export const reloadSession = () => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
 
-// A session that ended meanwhile shows at the next call: the guards then lead to the login page. The server is asked first,
-// since a call may have left before a change of the password gave this browser another session cookie.
+// An expired session shows at the next call, and the guards then lead to the login page. We ask the server first,
+// because the call may have left before a password change replaced this browser's session cookie.
 onUnauthorized(() => {
   if (queryClient.getQueryData(sessionQuery.queryKey)) void follow()
 })

@@ -2,14 +2,13 @@ import { useMutation as useAny, type UseMutationOptions } from '@tanstack/react-
 import { useCallback, useEffect, useRef } from 'react'
 
 const GOING = 'data-going'
-/** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
+/** Marks a confirmation question. Focus returns to what opened it, not to the button pressed in it. */
 export const QUESTION = 'data-question'
 
 /**
- * A mutation that is made once at a time: until its answer is there, `mutate` does nothing. What is rendered of it comes
- * too late to keep a double click from making two calls. `isOut()` is true from the first call on. A button that waits is
- * disabled, and so loses the focus: it has it back with the answer, unless somebody has gone on meanwhile. Until it is drawn as
- * one that waits, which takes a slow machine a while, `data-going` says that it was pressed (global.css).
+ * A mutation that runs once at a time: `mutate` does nothing while a call is in flight. `isPending` renders too late to
+ * stop a double click; `isOut()` is true from the first call. A pending button is disabled and loses the focus; we give
+ * the focus back unless the user has moved it. `data-going` marks the button until it renders as pending (global.css).
  */
 export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V>) {
   const { mutateAsync, isPending, isSuccess, error, variables } = useAny<D, Error, V>(options)
@@ -29,14 +28,14 @@ export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V
       if (out.current) return
       out.current = true
       const button = document.activeElement
-      // YES goes with its question: the focus is given back to what opened that.
+      // The YES button disappears with its question, which itself restores the focus.
       pressed.current = button?.closest(`[${QUESTION}]`) ? null : button
       if (button instanceof HTMLButtonElement) button.setAttribute(GOING, '')
       const settled = () => {
         out.current = false
         button?.removeAttribute(GOING)
       }
-      // A failure is told by the mutation's own `onError`.
+      // The mutation's own `onError` reports the failure.
       void mutateAsync(variables).then(settled, settled)
     },
     [mutateAsync]

@@ -13,12 +13,12 @@ import { keepPayment } from '../kit/payment/pending.ts'
 import { Pages } from './pages.tsx'
 import { theme, variables } from './theme.ts'
 
-// What one person was about to pay is none of the next one's business.
+// The next user must not see the previous user's payment.
 onSessionChange(() => keepPayment(null))
-// After a session that only ended they are there for the next login of the same person.
+// Drafts survive an expired session, for the same user's next login. A logout deletes them.
 onLogout(forgetDrafts)
 
-/** Milliseconds for which it is said. */
+/** Milliseconds for which the message is shown. */
 const LOSS_SHOWN = 15_000
 onSessionLoss((loss, loggedOut) => {
   const said = t(`session.${loss}`)
@@ -33,7 +33,7 @@ if ('BroadcastChannel' in window) shareSession(new BroadcastChannel('netlet-sess
 
 watchHistory()
 
-// Somebody who does something may soon be told of it: not before, since the first load is to be small.
+// A first action may lead to a message. Loading the code that draws messages earlier would slow the first load.
 for (const event of ['pointerdown', 'keydown'])
   window.addEventListener(event, preloadHosts, { once: true, passive: true })
 

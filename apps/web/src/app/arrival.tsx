@@ -3,20 +3,22 @@ import { useLocation } from 'react-router'
 import { shownTitle } from '../kit/use-title.ts'
 import { CONTENT } from './skip-links.tsx'
 
-/** Milliseconds in which a page's code has to come for the focus or the view to go to it: afterwards somebody is doing something else. */
+/**
+ * Milliseconds to wait for a page's code before we move the focus or scroll. Later the user is doing something else.
+ */
 const PATIENCE = 10_000
 
-/** What had the focus last. It may be gone before anybody can look which element has the focus. */
+/** The last focused element, which may be removed before we can read `document.activeElement`. */
 let held: Node | undefined
 document.addEventListener('focusin', ({ target }) => {
   if (target instanceof Node) held = target
 })
 
-/** What the address names on the page, or else its heading. */
+/** The element that the hash names, or else the page's heading. */
 const goal = (hash: string): HTMLElement | null =>
   (hash ? document.getElementById(hash.slice(1)) : null) ?? document.querySelector<HTMLElement>(`#${CONTENT} h1`)
 
-/** Tries until something is done, as what it is done to may still have to be loaded, and gives back what ends the waiting. */
+/** Calls `take` on each DOM change until it succeeds, since the target may still be loading. @returns stops waiting */
 function whenThere(take: () => boolean): () => void {
   if (take()) return () => {}
   const observer = new MutationObserver(() => take() && end())
@@ -29,7 +31,6 @@ function whenThere(take: () => boolean): () => void {
   return end
 }
 
-/** Brings what `#` names into sight. */
 function scrollTo(hash: string): boolean {
   const part = document.getElementById(hash.slice(1))
   part?.scrollIntoView()
@@ -37,9 +38,9 @@ function scrollTo(hash: string): boolean {
 }
 
 /**
- * Puts the focus at the beginning of a page that was gone to, as loading it would, and gives back what ends the waiting for
- * it. Somebody who has moved the focus meanwhile, or a field or dialog that takes it by itself, keeps it. `isPart`: only a
- * part of the page is another one, so that the focus goes on only where what had it is gone.
+ * Moves the focus to the start of a new page, as a page load would, unless the user or an autofocused field has taken
+ * it. `isPart`: only part of the page changed, so move the focus only if the focused element is gone.
+ * @returns stops waiting
  */
 function arrive(hash: string, isPart: boolean): () => void {
   const before = document.activeElement
@@ -55,7 +56,7 @@ function arrive(hash: string, isPart: boolean): () => void {
     if (hash) place.scrollIntoView()
     return true
   }
-  // With the next picture: its layout is worked out then in any case, and before it each later change would need another one.
+  // In the next frame, whose layout is computed anyway. Doing it now would force an additional layout.
   let end = () => {}
   const frame = requestAnimationFrame(() => {
     end = whenThere(take)
@@ -66,7 +67,7 @@ function arrive(hash: string, isPart: boolean): () => void {
   }
 }
 
-/** After a step to another page: its beginning in sight, the focus there, and its title told. The first page keeps both. */
+/** After a navigation, scrolls to the start, moves the focus and announces the title. The first page does neither. */
 export function Arrival() {
   const { pathname, search, hash } = useLocation()
   const title = useSyncExternalStore(shownTitle.subscribe, shownTitle.current)
@@ -81,11 +82,11 @@ export function Arrival() {
     const before = last.current
     if (before.pathname === pathname && before.search === search) return
     last.current = { pathname, search }
-    // An address that leads on to another one by itself: still the first page. Some browsers do not tell.
+    // An automatic redirect still counts as the first page. Browsers without `userActivation` cannot tell.
     if ('userActivation' in navigator && !navigator.userActivation.hasBeenActive) return undefined
     setHasMoved(true)
     return arrive(hash, before.pathname === pathname)
-    // oxlint-disable-next-line react/exhaustive-deps -- what is behind # is the browser's to go to
+    // oxlint-disable-next-line react/exhaustive-deps -- the browser itself handles a change of the hash
   }, [pathname, search])
   return (
     <p className="sr-only" role="status">

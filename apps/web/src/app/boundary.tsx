@@ -4,17 +4,17 @@ import { useT } from '../i18n/index.ts'
 import { useOnline } from '../kit/use-online.ts'
 import { CodeError } from './lazy-page.ts'
 
-/** Milliseconds in which a shop that can be reached answers. */
+/** Milliseconds within which a reachable shop answers. */
 const PATIENCE = 10_000
 
 type Props = {
   children: ReactNode
-  /** In a page that has a heading of its own. */
+  /** The page already has a heading. */
   within?: boolean
 }
 type State = { failure: { error: unknown } | null }
 
-/** A page that breaks, or whose code does not come, says so in its place and offers to try again; what is around it stays. */
+/** Shows a failed page in its place with a button to retry. The frame around it stays. */
 export class Boundary extends Component<Props, State> {
   override state: State = { failure: null }
 
@@ -58,9 +58,9 @@ function Broken({ within }: { within: boolean }) {
 }
 
 /**
- * The page's code did not come. Without a connection it is tried again when asked to, and by itself when there is one. With
- * one, only the whole page can be loaded again, since browsers keep a module's failure; that is done where the shop answers,
- * so that nobody loses what is there for the browser's own page of errors.
+ * The page's code did not load. Offline, it is retried on request and when the connection returns. Online, only a full
+ * reload helps, because browsers cache a module's failure. We reload only if the shop answers, so that the user does
+ * not end up on the browser's own error page.
  */
 function Missing({ within, onRetry }: { within: boolean; onRetry: () => void }) {
   const t = useT()

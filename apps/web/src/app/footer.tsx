@@ -17,7 +17,7 @@ import classes from './footer.module.css'
 type Props = {
   /** As wide as the dashboard, not as the shop's pages. */
   isConsole: boolean
-  /** Only the warning, in a line: the room is the console's. Operators answer for what buyers were told. */
+  /** Only the warning, in one line, because the console needs the room. Operators answer for what buyers were told. */
   brief: boolean
 }
 
@@ -106,12 +106,12 @@ function Languages() {
   const t = useT()
   const { user } = useSession()
   const language = useLanguage()
-  // Its words may be on their way for a while.
+  // The words of the new language may take a while to load.
   const [wanted, setWanted] = useState<Language>()
   const choose = async (code: Language) => {
     setWanted(code)
     await nextPicture()
-    // Where they cannot be loaded, the page stays in the language that it is in.
+    // If they cannot be loaded, the page keeps its language.
     await chooseLanguage(code, Boolean(user)).catch(() => null)
     setWanted(undefined)
   }
@@ -134,7 +134,7 @@ function Languages() {
   )
 }
 
-/** Where the shop's people meet; its line keeps its place until it is known. */
+/** Links to the shop's communities. The line keeps its place until they are known. */
 function Social() {
   const { data: social } = useQuery({ ...read(settings.social), staleTime: Infinity })
   const discord = webAddress(social?.discord)

@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
 
-/** What the address says of the page. Of lists in dashboards it says more, that is written past the router. */
+/** The part of the address that identifies the page. Lists in dashboards change the query without the router. */
 const place = () => {
   const { pathname, search } = window.location
   return pathname.startsWith('/dashboard') ? pathname : pathname + search
 }
 
 /**
- * Marks the page from a click until the place that it leads to is shown (the line at the window's top, in global.css): the
- * router changes the address at once, and draws the place when it can.
+ * Marks the body from a click until the new page shows (the line at the top, in global.css). The router changes the
+ * address at once but renders the page later.
  */
 export function useGoing(): void {
   const location = useLocation()
@@ -20,7 +20,7 @@ export function useGoing(): void {
   }, [location])
   useEffect(() => {
     const look = () => void document.body.toggleAttribute('data-going', place() !== shown.current)
-    // The router has heard of both by then.
+    // The router has already handled both events.
     document.addEventListener('click', look)
     window.addEventListener('popstate', look)
     return () => {

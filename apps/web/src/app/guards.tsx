@@ -6,7 +6,7 @@ import { ErrorState } from '../kit/states.tsx'
 import { dashboardPath, pathOf } from './manifest.ts'
 import { PageSkeleton } from './page-skeleton.tsx'
 
-/** Leads visitors to the login page, and back to where they wanted to go afterwards. */
+/** Redirects visitors to the login page, and afterwards back to the page they asked for. */
 export function SignedIn() {
   const { user, pending, error, retry } = useSession()
   const { pathname, search } = useLocation()
@@ -25,20 +25,21 @@ export function ToDashboard() {
   const { user } = useSession()
   return (
     <>
-      {/* Until the page's code has come: what is below an empty page would stand in sight, and move then. */}
+      {/* Show the skeleton until the page's code has loaded: an empty page would bring the footer into view, then
+          move it. */}
       <PageSkeleton />
       <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
     </>
   )
 }
 
-/** An administrator has no proxies or settings of its own: the orders page takes their place. */
+/** Administrators have no proxies or settings. They see the orders page instead. */
 export function CustomerOnly() {
   const { user } = useSession()
   return user?.is_superuser ? <ToDashboard /> : <Outlet />
 }
 
-/** An administrator who views the shop as a user begins at home, also in tabs that showed the console until then. */
+/** An administrator who views the shop as a user starts at home, even in tabs that showed the console. */
 export function AdminOnly() {
   const { user } = useSession()
   if (user?.impersonated_by) return <Navigate to={pathOf('home')} replace />

@@ -16,7 +16,7 @@ export function Header({ isConsole }: { /** As wide as the dashboard. */ isConso
   const t = useT()
   const [open, setOpen] = useState(false)
   const burger = useRef<HTMLButtonElement>(null)
-  // Also of a step within a page: from its questions to its contact form.
+  // `key` also changes with a step within a page, as from the questions to the contact form.
   const { key } = useLocation()
   useEffect(() => setOpen(false), [key])
   useEffect(() => {
@@ -94,7 +94,7 @@ function Pages() {
   )
 }
 
-/** What a signed-in user finds under the name: by role. */
+/** The menu under the user's name, by role. */
 const userLinks = (admin: boolean) =>
   admin
     ? ([[pathOf('Orders'), 'nav.orders']] as const)

@@ -10,7 +10,7 @@ import { dashboardPath } from './manifest.ts'
 import { setSessionUser } from '../api/session.ts'
 import { useMutation } from '../api/use-mutation.ts'
 
-/** Whose eyes an administrator looks through, and the way back. */
+/** Shows whose account an administrator is viewing, with a button to return. */
 export default function Impersonation({ user }: { user: CurrentUser }) {
   const t = useT()
   const navigate = useNavigate()

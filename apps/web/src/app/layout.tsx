@@ -29,7 +29,7 @@ export function Layout() {
       )}
       <Header isConsole={isConsole} />
       <main id={CONTENT} tabIndex={-1} className="content">
-        {/* A dashboard stays while its pages change: it has a boundary of its own around them. */}
+        {/* A dashboard keeps its frame between pages and has its own boundary. */}
         <Boundary key={isConsole ? 0 : pathname}>
           <Suspense fallback={<PageSkeleton />}>
             <Outlet />

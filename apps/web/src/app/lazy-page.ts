@@ -4,7 +4,7 @@ import { nextPicture } from '../kit/next-picture.ts'
 
 export type Code = { default: ComponentType }
 
-/** The code of a page did not come. After `again`, the next drawing of the page asks for it anew. */
+/** The code of a page did not load. After `again`, the next render requests it again. */
 export class CodeError extends Error {
   readonly again: () => void
 
@@ -16,8 +16,8 @@ export class CodeError extends Error {
 }
 
 /**
- * A page whose code is loaded when it is first shown; `preload` loads it before. Where it does not come, the boundary around
- * the page says so and can try again: the library itself keeps a failure for good.
+ * A page whose code loads when it is first shown or when `preload` is called. React caches a failed load permanently;
+ * here the boundary shows the failure and can retry.
  */
 export function lazyPage(load: () => Promise<Code>) {
   let asked: Promise<Code> | undefined
@@ -29,7 +29,7 @@ export function lazyPage(load: () => Promise<Code>) {
     return asked
   }
   const make = () => {
-    // Once the place holder is shown.
+    // Render the placeholder first.
     const page = lazy(() =>
       (asked ?? nextPicture().then(preload)).catch((cause: unknown) => {
         throw new CodeError(cause, () => {

@@ -4,10 +4,10 @@ import type { screens } from './manifest.ts'
 
 export type Screen = (typeof screens)[number]
 
-/** Milliseconds until a browser that does not tell when it is idle is taken to be. */
+/** Milliseconds to wait in browsers without `requestIdleCallback`. */
 const IDLE = 200
 
-/** @returns whether the code is there; where it is not, opening the screen tries again and says so */
+/** @returns whether the code loaded. If not, opening the screen retries and reports the failure. */
 export async function loadScreen({ page }: Screen): Promise<boolean> {
   try {
     await page.preload?.()
@@ -18,15 +18,15 @@ export async function loadScreen({ page }: Screen): Promise<boolean> {
 }
 
 /**
- * Loads what draws messages, then the code of these screens, one after the other, whenever the browser is idle and nothing is asked
- * of the server: what is clicked without a connection is answered all the same.
- * @returns how to end it
+ * Loads the code for messages, then these screens one by one while the browser is idle and no request is in flight.
+ * They then open without a connection too.
+ * @returns stops loading
  */
 export function loadWhenIdle(wanted: readonly Screen[]): () => void {
   let ended = false
   const loadInTurn = async () => {
     for (const [at, screen] of wanted.entries()) {
-      // What somebody has clicked meanwhile comes first.
+      // What the user has just clicked comes first.
       await answers()
       await idleness()
       if (ended) return
@@ -40,7 +40,7 @@ export function loadWhenIdle(wanted: readonly Screen[]): () => void {
   }
 }
 
-/** Waits until nothing is asked of the server. */
+/** Waits until no query is in flight. */
 const answers = () =>
   new Promise<void>(done => {
     if (queryClient.isFetching() === 0) return done()

@@ -7,7 +7,7 @@ import { Landing } from '../shop/landing/page.tsx'
 import type { ConsolePageId } from './console/pages.ts'
 import { lazyPage } from './lazy-page.ts'
 
-/** Who may open a screen. What is for customers leads an administrator to the console, and the other way round. */
+/** Who may open a screen. Administrators are redirected from customer screens to the console, and vice versa. */
 export type Role = 'public' | 'customer' | 'admin'
 
 type Screen = {
@@ -15,29 +15,29 @@ type Screen = {
   id: PageId
   role: Role
   page: ComponentType & { preload?: () => Promise<{ default: ComponentType }> }
-  /** What an administrator's role has to allow. */
+  /** The permission that an administrator needs. */
   permission?: Permission
-  /** The entry in a dashboard's menu. Entries with the same group stand together below its title. */
+  /** The entry in a dashboard's menu. Consecutive entries with the same group share its title. */
   menu?: {
-    /** Whose menu, where it is not the role's own. */
+    /** The menu it appears in, if it differs from `role`. */
     of?: Role
     title: Key
     group?: Key
-    /** The order lists of the collections follow below it. */
+    /** The order lists of the collections are listed below it. */
     collections?: boolean
-    /** Its list takes `?search=`. */
+    /** Its list accepts `?search=`. */
     searchable?: boolean
   }
-  /** The screen in a menu that it belongs to, where it is in none itself: title and icon are that one's. */
+  /** For a screen without its own entry: the screen whose title and icon it uses. */
   within?: string
 }
 
-/** The console's screens are named in a chunk of their own: their list would be a part of every visitor's first load. */
+/** The console's screens have a separate chunk, to keep their list out of every visitor's first load. */
 const consolePage = (id: ConsolePageId) => lazyPage(async () => (await import('./console/pages.ts')).pages[id]())
 
 /**
- * Every screen of the app. The router, the guards, both dashboards' menus with their titles, and the command palette come
- * from this list; the menus' order is the list's. A screen's icon is in shell/icons.ts, which only dashboards load.
+ * All screens of the app. The router, guards, menus, titles and command palette use this list, and the menus keep its
+ * order. Icons are in shell/icons.ts, which only dashboards load.
  */
 const list = [
   { id: 'home', role: 'public', page: Landing, menu: { of: 'customer', title: 'menu.home' } },
@@ -108,9 +108,9 @@ const list = [
     menu: { of: 'customer', title: 'menu.help', group: 'menu.account' }
   },
 
-  // The console: its first screen, then in the order of the specification: userList, Orders; products: productManager, productType, productTag;
-  // rewards: promocode, giftcard, leveldiscount; servers: servers, servergroup, AclManager, AclGroupManager, CIDRManage;
-  // tickets, WebsiteSettings, QA, tasks.
+  // The console, in the order of the specification after its first screen: userList, Orders; products: productManager,
+  // productType, productTag; rewards: promocode, giftcard, leveldiscount; servers: servers, servergroup, AclManager,
+  // AclGroupManager, CIDRManage; tickets, WebsiteSettings, QA, tasks.
   {
     id: 'adminHome',
     role: 'admin',
@@ -324,7 +324,7 @@ const list = [
 ] as const satisfies readonly Screen[]
 
 export type ScreenId = (typeof list)[number]['id']
-/** The screens that are in a menu, and so have a title and an icon. */
+/** Screens with a menu entry, which need a title and an icon. */
 export type MenuScreenId = Extract<(typeof list)[number], { menu: object }>['id']
 
 export type Listed = Screen & { id: ScreenId; path: string }
@@ -334,14 +334,14 @@ export const screens: readonly Listed[] = list.map((screen: Screen & { id: Scree
   path: pagePaths[screen.id]
 }))
 
-/** The path of a screen without its optional parameters. */
+/** A screen's path without its optional parameters. */
 export const pathOf = (id: ScreenId): string => pagePaths[id].replace(/\/:\w+\?$/, '')
 
 const byPath = new Map(screens.map(screen => [pathOf(screen.id), screen]))
 
-/** The screen that the router shows at a path. Patterns are compiled for each comparison, so most paths are looked up instead. */
+/** The screen at a path. `matchPath` compiles its pattern on every call, so we first look up exact paths. */
 export const screenAt = (pathname: string): Listed | undefined =>
   byPath.get(pathname) ?? screens.find(({ path }) => matchPath(path, pathname))
 
-/** Where a dashboard begins. */
+/** The start page of a dashboard. */
 export const dashboardPath = (admin: boolean): string => pathOf(admin ? 'Orders' : 'Proxies')

@@ -1,7 +1,9 @@
 import { Skeleton } from '@mantine/core'
 import { useT } from '../i18n/index.ts'
 
-/** Holds a page's place while its code or the session is loaded. It is as tall as a window, so the footer stays put. */
+/**
+ * A placeholder while the page's code or the session loads. It is as tall as the window, so the footer does not move.
+ */
 export function PageSkeleton() {
   const t = useT()
   return (

@@ -7,10 +7,10 @@ import { screenAt, screens, type Listed, type Role } from './manifest.ts'
 import { NotFound } from './not-found.tsx'
 import { Dashboard, preloadAt, watchLinks } from './preload.ts'
 
-// The first page's code is asked for before anything is drawn.
+// Request the first page's code before the first render.
 preloadAt(window.location.pathname)
 
-// Made once: what stays from one page to the next is not drawn again.
+// Elements created once, so that React does not render them again between pages.
 const frame = {
   layout: <Layout />,
   signedIn: <SignedIn />,
@@ -22,7 +22,7 @@ const frame = {
 }
 const pages = new Map(screens.map(({ id, page: Page }) => [id, <Page key={id} />]))
 
-/** The routes to one screen alone: the router compares an address with all that it has, at each change of the address. */
+/** The routes of one screen only, because the router matches every route on each address change. */
 function routesTo(screen: Listed | undefined): RouteObject[] {
   const ifOf = (role: Role) => (screen?.role === role ? [{ path: screen.path, element: pages.get(screen.id) }] : [])
   const dashboards = {

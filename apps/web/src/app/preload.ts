@@ -5,7 +5,7 @@ import { screenAt } from './manifest.ts'
 /** The frame of both dashboards. */
 export const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
 
-/** Loads what is shown at an address of the shop or the customer's dashboard: the page at once with its frame, not after it. */
+/** Loads the page at an address of the shop or the customer's dashboard, in parallel with its frame. */
 export function preloadAt(pathname: string): void {
   const screen = screenAt(pathname)
   if (!screen || screen.role === 'admin') return
@@ -13,7 +13,7 @@ export function preloadAt(pathname: string): void {
   void loadScreen(screen)
 }
 
-/** Has `found` hear of each link within the shop that somebody points at, or reaches with the keyboard. @returns how to end it */
+/** Calls `found` for each internal link that is hovered or focused. @returns stops watching */
 export function watchLinks(
   found: (link: HTMLAnchorElement, event: string) => void,
   events: readonly string[] = ['pointerover', 'focusin']
@@ -22,7 +22,7 @@ export function watchLinks(
     const link = target instanceof Element ? target.closest('a') : null
     if (link?.origin === window.location.origin) found(link, type)
   }
-  // Before the router hears of a click.
+  // Capture, to run before the router handles a click.
   for (const event of events) document.addEventListener(event, listen, { capture: true, passive: true })
   return () => {
     for (const event of events) document.removeEventListener(event, listen, { capture: true })

@@ -2,15 +2,15 @@ import type { MouseEvent } from 'react'
 import { useT } from '../i18n/index.ts'
 import { skipTo, useSkipTargets } from '../kit/skip-links.ts'
 
-/** What a dashboard shows beside its menu; elsewhere the content is all that is between header and footer. */
+/** The page area beside a dashboard's menu. Elsewhere CONTENT is everything between header and footer. */
 export const PAGE = 'page'
 export const CONTENT = 'content'
 
-/** The first that the keyboard reaches on each page: ways past the header and the menu. */
+/** The first focusable elements of each page: links past the header and the menu. */
 export function SkipLinks() {
   const t = useT()
   const targets = useSkipTargets()
-  // The address stays: the part behind `#` is the page's own.
+  // Keep the address: the page uses the hash itself.
   const go = (id: string) => (event: MouseEvent) => {
     event.preventDefault()
     skipTo(id)

@@ -39,7 +39,7 @@ const dark: MantineColorsTuple = [
   '#0a0a0a'
 ]
 
-/** Netlet's one visual language: one accent, neutral greys, small radii, and the type of tokens.css. */
+/** Netlet's visual language: one accent, neutral greys, small radii, the type of tokens.css. */
 export const theme = createTheme({
   primaryColor: 'lagoon',
   primaryShade: { light: 7, dark: 6 },
@@ -53,7 +53,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Tabs: { styles: { tab: { justifyContent: 'center' }, tabLabel: { flex: 'none' } } },
-    // Its <header> would count as a second banner of the page.
+    // The dialog's <header> would count as a second banner of the page.
     Modal: {
       defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } },
       styles: { title: { fontSize: 'var(--nl-size-title)', fontWeight: 600 } }
@@ -61,7 +61,7 @@ export const theme = createTheme({
   }
 })
 
-/** Where the library's own shades fall short of a contrast of 4.5, ours stand instead. */
+/** Replaces library shades whose contrast is below 4.5. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

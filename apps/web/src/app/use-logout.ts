@@ -10,7 +10,7 @@ import { notify } from '../kit/notify.ts'
 import { leaveForGood } from '../kit/return-path.ts'
 import { useMutation } from '../api/use-mutation.ts'
 
-/** Ends the session and leads to the login page, after a question where something on the screen is not saved. */
+/** Logs out and leads to the login page. Asks first if the screen has unsaved changes. */
 export function useLogout() {
   const t = useT()
   const navigate = useNavigate()

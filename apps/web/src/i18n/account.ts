@@ -1,6 +1,5 @@
 import en from './account.en.json'
 import { wordList } from './words.ts'
 
-/** The words of the dashboard. */
 export const { useT, t } = wordList(en, { 'zh-CN': () => import('./account.zh-CN.json') })
 export type Key = keyof typeof en

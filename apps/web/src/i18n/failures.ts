@@ -4,19 +4,19 @@ import { t } from './index.ts'
 import { wordList, type Values, type Words } from './words.ts'
 
 /**
- * What the server refuses and what forms find wrong, by reason. English comes with the refusal itself, as the contract
- * says it; a reason that a catalogue does not have is shown in English.
+ * Translations of refusals and form errors, by reason. The English sentence comes with the refusal; a reason without a
+ * translation shows it.
  */
 const reasons = wordList<Words>({}, { 'zh-CN': () => import('./reasons.zh-CN.json') })
 
-/** The words of a reason in the chosen language; undefined where its English sentence has to do. */
+/** The translation of a reason; undefined if there is none, so the English sentence applies. */
 export const wordsOf = (reason: string, params?: Values): string | undefined => reasons.find(reason, params)
 
-/** Sentences that are or were shown lately, each with how to say it in the language that is chosen by then. */
+/** Recently shown sentences, each with a function that says it in the current language. */
 const said = new Map<string, () => string>()
 const KEPT = 100
 
-/** Notes how to say a sentence again, and gives it back. */
+/** Remembers how to translate a sentence again, and returns the sentence. */
 export function noted(sentence: string, again: () => string): string {
   said.delete(sentence)
   said.set(sentence, again)
@@ -25,39 +25,39 @@ export function noted(sentence: string, again: () => string): string {
   return sentence
 }
 
-/** A sentence that is on the screen, in the language that was chosen meanwhile; as it is where nothing is noted of it. */
+/** A shown sentence in the current language; unchanged if we do not know it. */
 export const saidAgain = (sentence: string): string => said.get(sentence)?.() ?? sentence
 
-/** What to tell a person about a failure: the refusal's words, or ours where the server sent none. `fallback`: what failed. */
+/** The text for a failure: the refusal's sentence, or ours if the server sent none. `fallback` says what failed. */
 export function failureText(error: unknown, fallback?: string): string {
   if (!(error instanceof ApiError)) return fallback ?? t('error.unknown')
   if (error.message) {
     const { reason, params } = error.refusal
-    // Of a form, the first field that is wrong says more than that something is.
+    // For a form, the first wrong field says more than the general sentence.
     const first = reason === 'invalid' ? Object.values(fieldTexts(error))[0] : undefined
     return first ?? noted((reason && wordsOf(reason, params)) ?? error.message, () => failureText(error))
   }
   const lost = lostText(error)
   if (lost === undefined) return fallback ?? t('error.format')
   if (fallback === undefined) return noted(lost, () => failureText(error))
-  // What could not be done, then why.
+  // First what failed, then why.
   return /[.!?。！？]$/.test(fallback) ? `${fallback} ${lost}` : `${fallback}: ${lost}`
 }
 
-/** Why there was no answer; undefined where there was one. */
+/** Why there was no answer; undefined if there was one. */
 function lostText({ kind }: ApiError): string | undefined {
   if (kind === 'timeout') return t('error.timeout')
   if (kind === 'network') return onlineManager.isOnline() ? t('error.network') : t('error.offline')
   return undefined
 }
 
-/** What the server said about single fields. */
+/** The server's message for each field. */
 export function fieldTexts(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}
   const { reason, params, errors = {}, field_reasons = {} } = error.refusal
   return Object.fromEntries(
     Object.entries(errors).map(([field, sentence]) => {
-      // A field that is all that the refusal is about repeats its sentence, without a reason of its own.
+      // If the refusal concerns one field only, the field repeats its sentence and has no reason of its own.
       const known = field_reasons[field] ?? (reason && sentence === error.message ? { reason, params } : undefined)
       const words = (known && wordsOf(known.reason, known.params)) ?? sentence
       return [field, noted(words, () => fieldTexts(error)[field] ?? words)]

@@ -1,5 +1,5 @@
 import en from './landing.en.json'
 import { wordList } from './words.ts'
 
-/** The words of what stands further down on the landing page, and of the picture of a product's addresses. */
+/** The words of the lower part of the landing page and of a product's address picture. */
 export const { useT } = wordList(en, { 'zh-CN': () => import('./landing.zh-CN.json') })

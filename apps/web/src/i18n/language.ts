@@ -4,7 +4,7 @@ export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
 const KEY = 'netlet-language'
 
-// Before the first paint boot.js has written there what this person chose, or else prefers.
+// boot.js has set it before the first paint, from the user's choice or the browser's preference.
 let language: Language = document.documentElement.lang === 'zh-CN' ? 'zh-CN' : 'en'
 const listeners = new Set<() => void>()
 const loaders = new Set<(language: Language) => Promise<unknown>>()
@@ -14,10 +14,10 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Has a word list loaded before the language changes, so that no page is ever half in one and half in the other. */
+/** Registers a word list to load before the language changes, so that no page mixes two languages. */
 export const beforeChange = (load: (language: Language) => Promise<unknown>) => void loaders.add(load)
 
-/** Loads the word lists of a language, as far as there are any yet. */
+/** Loads a language for all registered word lists. */
 export const loadLanguage = (next: Language) => Promise.all([...loaders].map(load => load(next)))
 
 export const currentLanguage = () => language
@@ -30,7 +30,7 @@ export async function setLanguage(next: Language): Promise<void> {
   try {
     localStorage.setItem(KEY, next)
   } catch {
-    // A browser that keeps nothing still shows the language until it is closed.
+    // Without storage, the language lasts until the browser closes.
   }
   for (const listener of listeners) listener()
 }

@@ -5,18 +5,18 @@ import { useLanguage, type Language } from './language.ts'
 
 type Row = { translations?: Translations | undefined }
 
-/** What the shop's rows are called in a language; where nothing is written in it, as they are called in the first one. */
+/** Names of the shop's rows in a language; the original name if there is no translation. */
 export const namesIn = (language: Language) => ({
   collection: (row: Row & { collection_name: string }) => inLanguage(language, row.collection_name, row),
   tag: (row: Row & { tag_name: string }) => inLanguage(language, row.tag_name, row),
   product: (row: Row & { product_name: string }) => inLanguage(language, row.product_name, row),
   rule: (row: Row & { acl_name: string }) => inLanguage(language, row.acl_name, row),
   location: (row: Row & { name: string }) => inLanguage(language, row.name, row),
-  /** A longer text of a row. */
+  /** A row's longer text. */
   text: (row: Row, own: string, field: 'desc' | 'question' | 'answer') => inLanguage(language, own, row, field),
-  /** An option, its value, a variant's name or a location, of what the words belong to. */
+  /** An option, its value, a variant's name or a location, translated by the row it belongs to. */
   word: (of: Row, own: string) => wordsInLanguage(language, own, of),
-  /** The names that an order shows. */
+  /** The names shown in an order. */
   order: ({ product_name, variant_name, acl_names, translations }: OrderNames) =>
     (language === 'en' ? undefined : translations?.[language]) ?? { product_name, variant_name, acl_names }
 })
@@ -24,7 +24,7 @@ export const namesIn = (language: Language) => ({
 export type OrderNames = Pick<Order, 'product_name' | 'variant_name' | 'acl_names' | 'translations'>
 export type Names = ReturnType<typeof namesIn>
 
-/** The same in the reader's language. */
+/** The names in the current language. */
 export function useNames(): Names {
   const language = useLanguage()
   return useMemo(() => namesIn(language), [language])

@@ -1,7 +1,6 @@
 import en from './proxies.en.json'
 import { wordList, type Translate } from './words.ts'
 
-/** The words of a customer's orders and proxies. */
 export const { useT, t } = wordList(en, { 'zh-CN': () => import('./proxies.zh-CN.json') })
 export type Key = keyof typeof en
 export type T = Translate<typeof en>

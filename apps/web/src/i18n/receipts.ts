@@ -1,5 +1,5 @@
 import en from './receipts.en.json'
 import { wordList } from './words.ts'
 
-/** The words of the receipts, which nothing else needs. */
+/** The words of the receipts. Separate because no other page uses them. */
 export const { useT } = wordList(en, { 'zh-CN': () => import('./receipts.zh-CN.json') })

@@ -7,10 +7,10 @@ export type Values = Record<string, string | number>
 type Other = Exclude<Language, 'en'>
 type Load = () => Promise<{ default: Words }>
 
-/** `fillIn` of the contract; a text without values is left as it is. */
+/** Like `fillIn` of the contract. Without values the text stays unchanged. */
 export const fill = (text: string, values?: Values): string => (values ? fillIn(text, values) : text)
 
-/** One list of words. English comes with the code that uses it; another language is loaded when it is chosen. */
+/** One list of words. English is bundled with the code; another language is loaded on demand. */
 export function wordList<W extends Words>(english: W, others: Record<Other, Load>) {
   const loaded: Partial<Record<Language, Words>> = { en: english }
   const loading: Partial<Record<Language, Promise<Words>>> = {}
@@ -29,18 +29,18 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
 
   const text = (words: Words, key: keyof W & string, values?: Values) => fill(words[key] ?? english[key] ?? key, values)
 
-  /** The texts of the chosen language, for a component. */
+  /** Translates in components. */
   function useT() {
     const language = useLanguage()
-    // Also where they are loaded: React goes on with a component that waited only where it waits for the same again.
+    // Call `use` even if the words are loaded: a suspended component must resume with the same `use` call.
     const words = language === 'en' ? english : use(load(language))
     return useMemo(() => (key: keyof W & string, values?: Values) => text(words, key, values), [words])
   }
 
-  /** The same outside components, as far as the language is loaded. */
+  /** Translates outside components; English until the language is loaded. */
   const t = (key: keyof W & string, values?: Values) => text(loaded[currentLanguage()] ?? english, key, values)
 
-  /** The text of a key that may be unknown; undefined where the chosen language has none. */
+  /** The text of a key that may not exist; undefined if the current language has none. */
   const find = (key: string, values?: Values): string | undefined => {
     const words = loaded[currentLanguage()]
     return words && Object.hasOwn(words, key) ? fill(words[key] ?? '', values) : undefined
@@ -49,7 +49,7 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
   return { useT, t, find }
 }
 
-/** Says what the promise came to where React looks for that, so that `use` need not wait for it again. */
+/** Sets the fields that React reads from a promise, so that `use` returns at once. */
 const known = (promise: Promise<Words>, words: Words): void =>
   void Object.assign(promise, { status: 'fulfilled', value: words })
 

@@ -1,4 +1,4 @@
-/** Answers the calls that components make, at the place where they leave the browser: `fetch`. */
+/** Answers components' calls by replacing `fetch`. */
 import {
   refusals,
   refuse,
@@ -13,7 +13,6 @@ import {
 } from '@netlet/contract'
 import type { Endpoint } from '../api/client.ts'
 
-/** A call as it left the browser. */
 export type Recorded = { params: Record<string, string>; query: Record<string, string>; body: unknown }
 type Answer = (request: Recorded) => Promise<Response>
 
@@ -32,8 +31,8 @@ const contractOf = (route: Endpoint): Route => {
 }
 
 /**
- * Answers a call with `data`, or with what `data` makes of each request.
- * @throws where the contract would not let the server send such a reply: the shape may not drift from the real one
+ * Answers a call with `data`, or with the result of `data(request)`.
+ * @throws if the contract does not allow this reply, so that test data cannot drift from the real shape
  */
 export function answer<T extends Endpoint>(route: T, data: ReplyOf<T> | ((request: Recorded) => ReplyOf<T>)): void {
   const contract = contractOf(route)
@@ -50,19 +49,19 @@ export function answer<T extends Endpoint>(route: T, data: ReplyOf<T> | ((reques
 
 type Details = { params?: Params; msg?: string; data?: object }
 
-/** Refuses a call as the server does: status, code and sentence are the reason's. */
+/** Refuses a call as the server does, with the reason's status, code and sentence. */
 export function answerRefused(route: Endpoint, reason: Reason, more: Details = {}): void {
   contractOf(route)
   answers.set(keyOf(route), () => Promise.resolve(refusal(refuse(reason, more))))
 }
 
-/** Has the connection break at this call. */
+/** Fails a call with a network error. */
 export function answerLost(route: Endpoint): void {
   contractOf(route)
   answers.set(keyOf(route), () => Promise.reject(new TypeError('Failed to fetch')))
 }
 
-/** Leaves a call without its answer until the function that this gives back is called with one. */
+/** Holds a call until the returned function is called with its answer. */
 export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
   const contract = contractOf(route)
   const { promise, resolve } = Promise.withResolvers<Response>()
@@ -73,7 +72,7 @@ export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
   }
 }
 
-/** Leaves a call without its answer until the function that this gives back has it refused. */
+/** Holds a call until the returned function refuses it. */
 export function holdRefused(route: Endpoint, reason: Reason, more: Details = {}): () => void {
   contractOf(route)
   const { promise, resolve } = Promise.withResolvers<Response>()
@@ -81,10 +80,10 @@ export function holdRefused(route: Endpoint, reason: Reason, more: Details = {})
   return () => resolve(refusal(refuse(reason, more)))
 }
 
-/** What was asked of a call so far, oldest first. */
+/** The requests of a call so far, oldest first. */
 export const requestsOf = (route: Endpoint): Recorded[] => recorded.get(keyOf(contractOf(route))) ?? []
 
-/** Takes the place of `fetch`. */
+/** Replaces `fetch`. */
 export async function serve(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input, 'http://netlet.test')
   const method = init.method ?? 'GET'
@@ -110,7 +109,7 @@ export async function serve(input: string | URL | Request, init: RequestInit = {
   return aborting(respond(request), init.signal)
 }
 
-/** Forgets all answers. @returns the calls that had none, which a test has to fail for */
+/** Forgets all answers. @returns unanswered calls, for which the test must fail */
 export function resetAnswers(): string[] {
   answers.clear()
   recorded.clear()
@@ -125,7 +124,7 @@ function aborting(work: Promise<Response>, signal: AbortSignal | null | undefine
   })
 }
 
-/** The call that a path belongs to: of two that match, the one with fewer parameters. */
+/** The route of a path. If several match, the one with the fewest parameters. */
 function match(method: string, pathname: string): { route: Route; params: Record<string, string> } | undefined {
   const found = all.flatMap(route => {
     if (route.method !== method) return []
@@ -137,7 +136,7 @@ function match(method: string, pathname: string): { route: Route; params: Record
   return found.toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0]
 }
 
-/** What the server refuses before any command runs. */
+/** The refusal that the server gives before any command runs. */
 function refusedByContract(route: Route, request: Recorded): Refusal | undefined {
   for (const part of ['params', 'query', 'body'] as const) {
     const parsed = route[part]?.safeParse(request[part])
@@ -152,7 +151,7 @@ function refusedByContract(route: Route, request: Recorded): Refusal | undefined
 function checked(route: Route, reply: unknown): unknown {
   const parsed = route.reply.safeParse(reply)
   if (!parsed.success) throw new Error(`Not a reply of ${keyOf(route)}: ${parsed.error.message}`)
-  // A schema leaves out what it does not know: the server would never have sent it.
+  // A schema strips unknown fields, so the server never sends them.
   const sent = JSON.stringify(reply)
   if (JSON.stringify(parsed.data)?.length !== sent?.length)
     throw new Error(`${keyOf(route)} replies ${JSON.stringify(parsed.data)}, not ${sent}`)

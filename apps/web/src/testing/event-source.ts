@@ -1,4 +1,4 @@
-/** An event source that nothing comes from; happy-dom has none. What follows the feed is tested on a real one. */
+/** An EventSource that never sends anything, because happy-dom has none. Feed tests use a real one. */
 export class SilentEventSource extends EventTarget {
   readonly readyState = 0
   readonly url: string

@@ -1,4 +1,4 @@
-/** The names of a menu's entries, without the reasons of those that are not possible now. */
+/** The names of menu entries, without the reasons of disabled ones. */
 export const namesOf = (entries: readonly HTMLElement[]): string[] =>
   entries.map(entry => {
     const reason = entry.getAttribute('aria-describedby')

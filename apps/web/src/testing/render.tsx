@@ -13,15 +13,15 @@ import { setupUser } from './user.ts'
 type Options = {
   /** The address that the browser shows. */
   at?: string
-  /** The route's pattern where the component reads parameters of the path. */
+  /** The route's pattern, if the component reads path parameters. */
   route?: string
-  /** Who is signed in; null for a visitor. Left out: the component asks the server. */
+  /** The signed-in user; null for a visitor. Without it, the component asks the server. */
   user?: CurrentUser | null
 }
 
 /**
- * Renders something as the app does, at an address, with toasts and confirm dialogs. Where it leads away, `where` says
- * to which address, and nothing is drawn.
+ * Renders a component inside the app's providers, with toasts and dialogs. If it navigates away, nothing is drawn and
+ * `where` returns the new address.
  */
 export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options = {}) {
   if (user !== undefined) queryClient.setQueryData(sessionQuery.queryKey, user)
@@ -53,7 +53,7 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
   return { ...view, user: setupUser(), where: () => here, goBack: () => act(goBack) }
 }
 
-/** Pixels. At 768 and below the screens are those of a phone. */
+/** Sets the window's width in pixels. Up to 768, screens use the phone layout. */
 export const setWidth = (width: number): void =>
   (window as unknown as { happyDOM: { setViewport: (size: { width: number }) => void } }).happyDOM.setViewport({
     width

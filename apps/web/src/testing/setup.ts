@@ -10,22 +10,22 @@ import { SilentEventSource } from './event-source.ts'
 import { setWidth } from './render.tsx'
 
 Object.assign(globalThis, {
-  // React then reports every change that a test did not wait for.
+  // Makes React report every update that a test did not await.
   IS_REACT_ACT_ENVIRONMENT: true,
   fetch: serve,
   EventSource: SilentEventSource
 })
-// A loaded machine takes its time; what is there ends the waiting at once.
+// A timeout for slow machines. Waiting ends as soon as the element appears.
 configure({ asyncUtilTimeout: 30_000 })
 
-// A call is not repeated: the second answer would be the same.
+// Without retries: the second answer would be the same.
 const options = queryClient.getDefaultOptions()
 queryClient.setDefaultOptions({ ...options, queries: { ...options.queries, retry: false } })
 
-// All files share the loaded app, so each test leaves it as it was: a test restores nothing of this itself.
+// All test files share the loaded app, so every test resets it here. Tests need no cleanup of their own.
 afterEach(async () => {
   vi.useRealTimers()
-  // First: an effect that runs late still finds what the test has put in place.
+  // First, so that late effects still see the test's mocks and answers.
   cleanup()
   vi.restoreAllMocks()
   vi.unstubAllGlobals()

@@ -1,4 +1,4 @@
-/** Replies of a running shop, to be answered with: each as the server sent it, cut down to what a test needs. */
+/** Replies of a running shop for use in tests, reduced to what they need. */
 import type {
   AclRule,
   BulkRun,
@@ -57,7 +57,7 @@ export const admin: CurrentUser = {
 }
 
 const { impersonated_by: _by, pending_points: _pending, ...row } = customer
-/** The customer as lists of users have one. */
+/** The customer as it appears in user lists. */
 export const user: User = row
 
 export const server: Server = {
@@ -147,7 +147,7 @@ export const order: Order = {
   reserved_until: null
 }
 
-/** One page that holds all of a list. */
+/** One page with the whole list. */
 export const pageOf = <T>(...data: T[]): Page<T> => ({
   data,
   total: data.length,
@@ -177,7 +177,7 @@ export const noOrderTraffic: OrderTraffic = {
 
 const at = '2026-06-15T08:00:00.000Z'
 
-/** Sold from no server group, and without limits. */
+/** No server group, no limits. */
 export const variant: Variant = {
   id: 1,
   variant_name: 'Paris',
@@ -266,7 +266,7 @@ export const range: Cidr = {
   version: 'v1'
 }
 
-/** What the platform has under a code that was looked up. */
+/** The platform's state for a code that was checked. */
 const present = {
   platform_state: 'present' as const,
   platform_differs: [],

@@ -1,8 +1,8 @@
 import { userEvent, type UserEvent } from '@testing-library/user-event'
 
 /**
- * A person at the page. What is typed arrives at once, as when it is pasted, since every key draws the screen again;
- * keys that do something (`{Enter}`) are pressed. `keyboard` presses each key where a test is about keys.
+ * A user of the page. `type` inserts text at once, like a paste, because every key renders the screen. Keys such as
+ * `{Enter}` are pressed. Use `keyboard` if the test is about keys.
  */
 export function setupUser(): UserEvent {
   const user = userEvent.setup()

@@ -1,7 +1,7 @@
 import Palette from '../palette/palette.tsx'
 import { Preload } from './preload.ts'
 
-/** What an administrator has on every page. */
+/** Parts that an administrator has on every page. */
 export default function Console() {
   return (
     <>

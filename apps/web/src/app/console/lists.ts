@@ -17,8 +17,8 @@ import {
 import type { ScreenId } from '../manifest.ts'
 
 /**
- * The list that a screen begins with: the key and call of its resource. Known apart from the screen, so that the list is
- * read while the screen's code is on its way.
+ * The list that a screen starts with: the key and call of its resource. It is separate from the screen so that its rows
+ * and its code load in parallel.
  */
 export const lists: Partial<Record<ScreenId, readonly [key: string, call: Endpoint]>> = {
   userList: ['users', accounts.users],

@@ -1,4 +1,4 @@
-/** The code of the console's screens, by their names in the manifest. */
+/** The code of each console screen, by its id in the manifest. */
 export const pages = {
   adminHome: () => import('../../admin/home/page.tsx'),
   userList: () => import('../../admin/users/page.tsx'),

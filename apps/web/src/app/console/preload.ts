@@ -8,9 +8,8 @@ import { watchLinks } from '../preload.ts'
 import { lists } from './lists.ts'
 
 /**
- * Loads the console's screens before they are opened: the code of one that somebody points at; code and rows, both at
- * once, of one that is clicked; and the code of all others, one after the other, once the first screen has its answers
- * and the browser is idle.
+ * Loads the console's screens before they open: the code on hover, the code and rows on click, and the code of all
+ * others one by one when the first screen has its data and the browser is idle.
  */
 export function Preload(): null {
   const { user } = useSession()
@@ -24,7 +23,7 @@ export function Preload(): null {
 const screensOf = (operator: OperatorRole | null) =>
   screens.filter(({ role, permission }) => role === 'admin' && permission && mayOperate(operator, permission))
 
-/** @returns how to end it */
+/** @returns stops watching */
 function watchConsoleLinks(allowed: Screen[]): () => void {
   return watchLinks(
     (link, event) => {

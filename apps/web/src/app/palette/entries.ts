@@ -1,13 +1,13 @@
 import type { Icon } from '../shell/icons.ts'
 
-/** What the palette offers: somewhere to go, or something to do. */
+/** A palette entry leads to a page or runs an action. */
 export type Entry = { id: string; label: string; description?: string; icon?: Icon } & (
   | { to: string }
   | { run: () => unknown }
 )
 export type Group = { id: string; title: string; items: Entry[] }
 
-/** Does it have every word of a text, wherever it stands? */
+/** Does the entry contain every word of the text, in any order? */
 export function mentions(entry: Pick<Entry, 'label' | 'description'>, text: string): boolean {
   const words = `${entry.label} ${entry.description ?? ''}`.toLowerCase()
   return text

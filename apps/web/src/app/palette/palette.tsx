@@ -19,11 +19,11 @@ import { useSelection } from './use-selection.ts'
 const RECENT = 5
 const LIST = 'palette-list'
 
-/** What can be in the texts of a list that does not hold any text; what cannot be there is not searched for. */
+/** The characters that a list's texts can contain. We do not search a list for anything else. */
 const HOLDS: Partial<Record<string, RegExp>> = {
   // Addresses and their ranges.
   CIDRManage: /^[\d.:/a-f]+$/i,
-  // Order numbers: the shop's and the platform's.
+  // Order numbers of the shop and the platform.
   payments: /^(?=.*\d|nl-)\S+$/i,
   // E-mail addresses.
   mails: /^\S+$/
@@ -32,7 +32,7 @@ const HOLDS: Partial<Record<string, RegExp>> = {
 const menu = menuOf('admin')
 const [store, palette] = createSpotlight()
 
-/** Ctrl+K leads an administrator to any screen and row of the console, and does what can be done from anywhere. */
+/** Ctrl+K opens any screen or row of the console and runs the actions available anywhere. */
 export default function Palette() {
   const menuT = useMenuT()
   const navigate = useNavigate()
@@ -42,13 +42,14 @@ export default function Palette() {
   useEffect(() => offerPalette(palette.open), [])
   const choose = (entry: Entry) => {
     if ('to' in entry) void go(entry.to)
-    // Once the palette is gone and the focus is back: a question, or a form, takes it from there.
+    // Run it after the palette has closed and restored the focus, because a question or form takes the focus from
+    // there.
     else chosen.current = entry.run
   }
   const go = async (to: string) => {
     if (await mayLeave()) await navigate(to)
   }
-  /** It may be opened again before it is gone: what was typed and chosen then is given up. */
+  /** If the palette opens again before it has closed, drop the earlier text and choice. */
   const reopen = () => {
     chosen.current = null
     setQuery('')
@@ -81,7 +82,7 @@ export default function Palette() {
 type Recent = ReturnType<typeof useRecent>
 type ChoicesProps = { query: string; recent: Recent; onChoose: (entry: Entry) => void }
 
-/** What is typed and offered: worked out while the palette is open only, and not with each screen that is shown. */
+/** The input and entries. A separate component, so that they are computed only while the palette is open. */
 function Choices({ query, recent, onChoose }: ChoicesProps) {
   const menuT = useMenuT()
   const t = useT()
@@ -130,7 +131,7 @@ function Choices({ query, recent, onChoose }: ChoicesProps) {
   )
 }
 
-/** What is offered for a text, the likeliest first; without one where somebody was last, and everything there is. */
+/** The entries for a text, best match first. Without a text: recent pages and all screens. */
 function useGroups(term: string, recent: Recent): { groups: Group[]; status: string } {
   const menuT = useMenuT()
   const t = useT()

@@ -9,7 +9,9 @@ type Visit = { to: string; label: string }
 const KEY = 'netlet-recent'
 const KEPT = 8
 
-/** Where this tab's administrator was last in the console, the last first: of `user` only, and only until the tab is closed. */
+/**
+ * The pages of the console this tab visited last, newest first. They belong to `user` and last until the tab closes.
+ */
 function read(user: number): readonly Visit[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { user?: unknown; visits?: unknown } | null
@@ -27,11 +29,11 @@ function remember(user: number, visit: Visit): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ user, visits }))
   } catch {
-    // A browser that keeps nothing has nothing to offer.
+    // Without session storage there are no recent pages.
   }
 }
 
-/** Notes the screens and pages of the console that are shown, by their titles. @returns the earlier ones */
+/** Records each console page by its title. @returns the earlier ones */
 export function useRecent(): () => readonly Visit[] {
   const { pathname } = useLocation()
   const { user } = useSession()

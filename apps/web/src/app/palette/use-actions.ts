@@ -28,7 +28,7 @@ import { pathOf, type ScreenId } from '../manifest.ts'
 import { useLogout } from '../use-logout.ts'
 import type { Entry, Group } from './entries.ts'
 
-/** Forms that open from anywhere: where each stands, and the call that it makes. */
+/** Forms that open from anywhere: label, screen, the rest of the address, and the call they make. */
 const FORMS: readonly [label: Key, screen: ScreenId, rest: string, call: Endpoint][] = [
   ['palette.newProduct', 'productManager', '/new', catalog.createProduct],
   ['palette.newCoupon', 'promocode', '?form=new', rewards.createCoupon],
@@ -46,10 +46,10 @@ const SCHEMES = [
   ['auto', IconSunMoon]
 ] as const
 
-/** Milliseconds: the schedules of the jobs change with the shop's version only. */
+/** Milliseconds. Job schedules change only with a new version of the shop. */
 const LONG = 600_000
 
-/** What can be done from anywhere, as far as the role may do it. */
+/** The actions available on every page that the role allows. */
 export function useActions(): Entry[] {
   const t = useT()
   const shared = useSharedT()
@@ -116,7 +116,7 @@ export function useActions(): Entry[] {
   ]
 }
 
-/** A run at once of each job that has a schedule; asked for when somebody types. */
+/** Entries that run a scheduled job now. They are loaded when the user types. */
 export function useRunNow(typing: boolean): Entry[] {
   const t = useT()
   const { mayCall } = useMay()
@@ -144,7 +144,7 @@ export function useRunNow(typing: boolean): Entry[] {
   }))
 }
 
-/** What the page that is shown offers to do. */
+/** Actions that the current page registered. */
 export function usePageActions(): Group[] {
   const registered = useSyncExternalStore(paletteActions.subscribe, paletteActions.current)
   return registered.map(({ id, title, actions }) => ({

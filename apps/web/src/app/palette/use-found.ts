@@ -10,16 +10,16 @@ import { useT } from '../../i18n/admin.ts'
 import { pathOf } from '../manifest.ts'
 import type { Entry, Group } from './entries.ts'
 
-/** Milliseconds without a key after which the server is asked. */
+/** Milliseconds without typing before we ask the server. */
 const PAUSE = 200
-/** Milliseconds that an answer counts as new. */
+/** Milliseconds for which an answer stays fresh. */
 const FRESH = 10_000
-/** What the contract takes; a longer text names nothing. */
+/** The contract's limit. Nothing has a longer name. */
 const LONGEST = 200
 
 type Rows = { exact: Group[]; others: Group[]; asking: boolean; failed: boolean }
 
-/** The rows of each kind that a text names, as the server finds them, once the typing pauses. */
+/** The server's search results by kind, once the user pauses typing. */
 export function useFound(typed: string): Rows {
   const [term] = useDebouncedValue(typed, PAUSE)
   const asked = term !== '' && term === typed && term.length <= LONGEST
@@ -34,7 +34,7 @@ export function useFound(typed: string): Rows {
   return { exact, others, asking: typed !== '' && (term !== typed || isFetching), failed: asked && isError }
 }
 
-/** What is named exactly so stands before everything else; each row leads to its own page or view. */
+/** Exact matches come first. Each row links to its own page or view. */
 function useGroups() {
   const t = useT()
   const { may } = useMay()

@@ -10,8 +10,8 @@ type Options = {
 }
 
 /**
- * Which entry Enter takes: the first, until somebody moves to another, which then stays though others come above it. A
- * screen reader is told of it as of a combobox's option. @returns what the input's keys have to tell
+ * Tracks which entry Enter opens: the first, until the user moves to another one, which then stays selected when
+ * entries appear above it. Also sets `aria-activedescendant` for screen readers. @returns the input's key handler
  */
 export function useSelection({ store, list, input, query }: Options): (event: KeyboardEvent) => void {
   const { opened } = useSpotlight(store)
@@ -28,7 +28,7 @@ export function useSelection({ store, list, input, query }: Options): (event: Ke
       entry.toggleAttribute('data-selected', index === selected)
       entry.setAttribute('aria-selected', String(index === selected))
     })
-    // The library goes on from this place, and is not told that others came above it.
+    // The library stores an index, so correct it when entries appear above.
     if (store.getState().selected !== selected) store.updateState(state => ({ ...state, selected }))
     const active = entries[selected]
     if (active) input.current?.setAttribute('aria-activedescendant', active.id)
@@ -40,7 +40,7 @@ export function useSelection({ store, list, input, query }: Options): (event: Ke
   return ({ key }) => {
     if (key !== 'ArrowDown' && key !== 'ArrowUp') return
     moved.current = true
-    // Once the library has moved.
+    // After the library has moved the selection.
     queueMicrotask(mark)
   }
 }

@@ -31,7 +31,7 @@ import { useShellState } from './shell-state.ts'
 
 const RunningWork = lazy(() => import('../../admin/running-work/running-work.tsx'))
 
-/** Pixels of scrolling after which the way back to the top is offered. */
+/** Pixels of scrolling after which the button to the top appears. */
 const FAR = 300
 
 const customerScreens = screens.filter(({ role }) => role === 'customer')
@@ -51,12 +51,12 @@ export default function Dashboard() {
     toggle.current?.focus()
   }
   useEscape(narrow && open, close)
-  // Over the page, the menu is where the keyboard goes on.
+  // When the menu covers the page, the keyboard focus moves into it.
   useEffect(() => {
     if (narrow && open) side.current?.querySelector('a')?.focus()
   }, [narrow, open])
 
-  // The console sees to its own.
+  // The console preloads its own screens.
   const isCustomer = user?.is_superuser === false
   useEffect(() => (isCustomer ? loadWhenIdle(customerScreens) : undefined), [isCustomer])
 
@@ -123,7 +123,7 @@ export default function Dashboard() {
             <RunningWork />
           </Suspense>
         )}
-        {/* The console's last page stays until the next one's code has come, which is mostly there already. */}
+        {/* The console keeps the last page until the next page's code has loaded, which is usually at once. */}
         <Suspense key={user?.is_superuser ? 0 : pathname} fallback={<PageSkeleton />}>
           {!user?.is_superuser || isAllowed(pathname, user) ? (
             <Boundary key={pathname} within>
@@ -142,7 +142,7 @@ function useEscape(active: boolean, leave: () => void) {
   useEffect(() => {
     if (!active) return
     const listen = (event: KeyboardEvent) => {
-      // A dialog that is open takes the key first.
+      // An open dialog takes precedence.
       if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[role="dialog"]')) leave()
     }
     document.addEventListener('keydown', listen)

@@ -40,7 +40,7 @@ import type { MenuScreenId } from '../manifest.ts'
 
 export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
 
-/** The icon of each screen that is in a menu. Apart from the manifest, since the shop's pages need none of them. */
+/** The icon of each screen in a menu. Separate from the manifest because the shop's pages use none. */
 export const icons: Record<MenuScreenId, Icon> = {
   home: IconHome,
   Proxies: IconServer2,

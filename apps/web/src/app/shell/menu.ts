@@ -16,7 +16,7 @@ export type Item = {
 }
 export type Section = { title: Key | undefined; items: Item[] }
 
-/** The menu of a dashboard: neighbours with the same group are one section. */
+/** The sections of a dashboard's menu. Consecutive screens with the same group form one section. */
 export function menuOf(role: Exclude<Role, 'public'>): Section[] {
   const sections: Section[] = []
   for (const { id, menu, permission, role: own } of screens) {
@@ -37,17 +37,17 @@ export function menuOf(role: Exclude<Role, 'public'>): Section[] {
   return sections
 }
 
-/** The entry that a path belongs to, also as a page below it. */
+/** The entry of a path, or of the screen that the path's screen is within. */
 export function itemAt(menu: Section[], path: string): Item | undefined {
   const screen = screenAt(path)
   return menu.flatMap(section => section.items).find(({ id }) => id === (screen?.within ?? screen?.id))
 }
 
-/** What of a menu somebody's role allows. */
+/** The part of a menu that the user's role allows. */
 export const allowedOf = (menu: Section[], user: CurrentUser | null): Section[] =>
   menu
     .map(section => ({ ...section, items: section.items.filter(({ permission }) => may(user, permission)) }))
     .filter(section => section.items.length > 0)
 
-/** Does somebody's role allow the screen of a path? */
+/** Does the user's role allow the screen at a path? */
 export const isAllowed = (path: string, user: CurrentUser | null): boolean => may(user, screenAt(path)?.permission)

@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
 import { useAddress } from '../../kit/use-address.ts'
 
-/** What somebody chose for the menu, in a window of which width, and on which page. */
+/** The user's choice for the menu, with the window's width and the page it was made for. */
 type Choice = { open: boolean; narrow: boolean; pathname: string }
 
 /**
- * Whether the dashboard's menu and full view are open. Beside the page the menu is open until it is closed, over it (in a
- * narrow window) it is closed, and closes with each step to another page. Both are in the address: `menu`, `full`.
+ * Whether the dashboard's menu and full view are open. Beside the page, the menu is open by default. In a narrow window
+ * it covers the page: it is closed by default and closes on navigation. The address keeps both as `menu` and `full`.
  */
 export function useShellState(narrow: boolean) {
   const { query, change } = useAddress()
@@ -18,7 +18,7 @@ export function useShellState(narrow: boolean) {
     return menu === 'open' || menu === 'closed' ? { open: menu === 'open', narrow, pathname } : null
   })
   const [full, setFull] = useState(query.get('full') === '1')
-  // Never a choice that was made for the other width: what a resize brings along is nobody's choice.
+  // Ignore a choice made at the other width: resizing the window is not a choice.
   const counts = choice !== null && choice.narrow === narrow && (!narrow || choice.pathname === pathname)
   const open = counts ? choice.open : usual
   useEffect(() => {

@@ -10,14 +10,14 @@ import { pathOf } from '../manifest.ts'
 import type { Section } from './menu.ts'
 import classes from './side-menu.module.css'
 
-/** Pixels that are left beside the current entry, so that its neighbour shows that there is more. */
+/** Pixels left beside the current entry, so that its neighbour hints at more. */
 const ROOM = 24
 
-/** @param props.current the entry that the page belongs to, also where it is a page below it */
+/** @param props.current the entry of the current page, or of the screen that the page is within */
 export function SideMenu({ menu, current }: { menu: Section[]; current: string | undefined }) {
   const t = useT()
   const nav = useRef<HTMLElement>(null)
-  // A long menu scrolls by itself: where somebody is has to be in sight.
+  // Scroll the current entry of a long menu into view.
   useEffect(() => {
     const link = nav.current?.querySelector('[aria-current]')
     const side = nav.current?.parentElement
@@ -36,7 +36,7 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
               <li key={id}>
                 {collections ? (
                   <>
-                    {/* The first entry below it is the same page, and says so. */}
+                    {/* The first entry below leads to the same page and carries `aria-current`. */}
                     <Link to={to} className={classes.link}>
                       <Icon size={19} aria-hidden />
                       {t(title)}
@@ -58,7 +58,7 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
   )
 }
 
-/** The newest orders, and those of each collection, with how many there are. */
+/** Links to the newest orders and to each collection's orders, with counts. */
 function Collections() {
   const t = useT()
   const names = useNames()
@@ -91,7 +91,7 @@ function Below({ to, name, count }: { to: string; name: string; count: number | 
         <span className={classes.name}>{name}</span>
         <span className={classes.badge}>
           <span className="sr-only">{t('menu.count')} </span>
-          {/* A count that failed shows 0. */}
+          {/* If the count failed, show 0. */}
           {numberText(count ?? 0)}
         </span>
       </NavLink>

@@ -1,5 +1,5 @@
-// The part of the library's sheet that every page needs. The order matters inside the layer: a part that builds on
-// another comes after it. Everything is in a layer, so our own rules win wherever they are loaded.
+// The library styles that every page needs. Order matters within the layer: a part follows the parts it builds on. All
+// are in a layer, so our own rules win regardless of load order.
 import './layers.css'
 import '@mantine/core/styles/baseline.layer.css'
 import '@mantine/core/styles/default-css-variables.layer.css'
